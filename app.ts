@@ -1,0 +1,100 @@
+import { createRequire } from 'node:module'
+import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { loadFile, loadFolder } from './loader.js'
+import { resolveOptions, type Options } from './options.js'
+import cancellation from './plugins/cancellation.js'
+import completion from './plugins/completion.js'
+import elicitation from './plugins/elicitation.js'
+import events from './plugins/events.js'
+import httpErrors from './plugins/http-errors.js'
+import jsonBody from './plugins/json-body.js'
+import lifecycle from './plugins/lifecycle.js'
+import logging from './plugins/logging.js'
+import mcp from './plugins/mcp.js'
+import origin from './plugins/origin.js'
+import pagination from './plugins/pagination.js'
+import prompts from './plugins/prompts.js'
+import resources from './plugins/resources.js'
+import roots from './plugins/roots.js'
+import sampling from './plugins/sampling.js'
+import sessions from './plugins/sessions.js'
+import subscriptions from './plugins/subscriptions.js'
+import tools from './plugins/tools.js'
+import websocket from './plugins/websocket.js'
+import healthRoutes from './routes/health.js'
+import mcpRoutes from './routes/mcp.js'
+import messageRoutes from './routes/message.js'
+
+export type { Options } from './options.js'
+export type { Call } from './protocol/call.js'
+export type { ContentBlock } from './protocol/content.js'
+export { McpError, ToolError } from './protocol/errors.js'
+export { prompt } from './protocol/prompt.js'
+export { resource } from './protocol/resource.js'
+export { tool } from './protocol/tool.js'
+export { serveStdio } from './transports/stdio.js'
+export { createClient, type Client, type ClientOptions } from './transports/memory.js'
+
+/** The version of this package. */
+export const { version } = createRequire(import.meta.url)('mcp-patchbay/package.json') as { version: string }
+
+/** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. */
+export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
+  const options = resolveOptions(given)
+  await fastify.register(capabilities, options)
+  if (options.http) await fastify.register(doors, options)
+  if (options.tools) {
+    for (const folder of ['tools/', 'resources/', 'prompts/']) await loadFolder(fastify, new URL(folder, import.meta.url))
+  }
+  for (const plugin of options.plugins) {
+    if (typeof plugin === 'string') await loadFile(fastify, plugin)
+    else await fastify.register(plugin)
+  }
+}, { name: 'patchbay', fastify: '5.x' })
+
+/** A gateway of its own: a Fastify application that serves nothing else. */
+export async function build (given: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+  const options = resolveOptions(given)
+  const app = Fastify({
+    bodyLimit: options.maxMessage,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    ...server
+  })
+  await app.register(origin, options)
+  await app.register(httpErrors)
+  await app.register(patchbay, given)
+  return app
+}
+
+/** One MCP capability each, in the order they need each other. */
+const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
+  const { name, instructions, secret, callTimeout, callTimeoutMax, grace, pageSize } = options
+  await fastify.register(mcp, {
+    info: { name, version },
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(secret === undefined ? {} : { secret }),
+    limits: { callTimeout, callTimeoutMax, grace }
+  })
+  for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)
+  await fastify.register(pagination, { pageSize })
+  for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+})
+
+/** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
+const doors = fp(async (fastify: FastifyInstance, options: Options) => {
+  const { prefix, maxSessions, sessionIdle, keepAlive, maxQueue, maxMessage } = options
+  await fastify.register(sessions, { maxSessions, sessionIdle })
+  await fastify.register(events, { keepAlive, maxQueue })
+  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
+  await fastify.register(async scope => {
+    if (!scope.hasPlugin('origin')) await scope.register(origin, options)
+    await scope.register(jsonBody, { maxMessage })
+    await scope.register(mcpRoutes, options)
+    await scope.register(messageRoutes)
+    await scope.register(healthRoutes)
+  }, { prefix })
+})

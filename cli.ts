@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+import closeWithGrace from 'close-with-grace'
+import { pino } from 'pino'
+import { build, serveStdio, version } from './app.js'
+import { banner } from './banner.js'
+import { resolveOptions, type Options } from './options.js'
+import { readSettings, USAGE } from './settings.js'
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`patchbay: ${explain(error as NodeJS.ErrnoException)}\n`)
+  process.exit(1)
+}
+
+async function main (): Promise<void> {
+  const { options: given, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  if (help) return void process.stdout.write(USAGE)
+  if (showVersion) return void process.stdout.write(`${version}\n`)
+  const options = resolveOptions(given)
+  checkExposure(options)
+  await serve(options)
+}
+
+async function serve (options: Options): Promise<void> {
+  // Standard output belongs to the stdio transport, so logs never go there.
+  const logger = pino({ level: options.logLevel }, pino.destination(2))
+  const app = await build(options, { loggerInstance: logger })
+  await app.ready()
+  const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
+  const launch = [process.execPath, process.argv[1] ?? '', ...process.argv.slice(2)]
+  process.stderr.write(banner({ version, address, prefix: options.prefix, launch }))
+
+  const stdio = options.stdio ? serveStdio(app.mcp, { input: process.stdin, output: process.stdout, maxMessage: options.maxMessage }) : undefined
+  // A promise that a tool forgot must not take everybody else's calls down.
+  process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+  const closing = closeWithGrace({ delay: options.grace + 5_000, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
+    if (err !== undefined) logger.fatal({ err }, 'shutting down after an error')
+    else logger.info({ signal }, 'shutting down')
+    await app.close()
+    await stdio?.flush()
+  })
+  if (stdio !== undefined) void stdio.closed.then(async () => await closing.close())
+}
+
+/** Whoever listens beyond this machine has to say under which names. */
+function checkExposure ({ http, host, allowedHosts }: Options): void {
+  if (http && !LOOPBACK.includes(host) && allowedHosts.length === 0) {
+    throw new Error(`option host is ${host}, which other machines can reach: set allowedHosts to the names they may use, or listen on 127.0.0.1`)
+  }
+}
+
+function explain ({ code, message, port, address }: NodeJS.ErrnoException & { port?: number, address?: string }): string {
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use; choose another with --port`
+  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; choose another with --port`
+  return message.split('\n')[0] ?? message
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import type { LoadHook, ResolveHook } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import swc from '@swc/wasm-typescript'
+
+/**
+ * Module hooks for the files of plugin authors. What they import is looked up beside them first, as usual; `mcp-patchbay` and
+ * what it depends on is found even where nothing is installed.
+ */
+export const resolve: ResolveHook = async (specifier, context, next) => {
+  try {
+    return await next(specifier, context)
+  } catch (error) {
+    const retry = isBare(specifier) ? { specifier, parentURL: import.meta.url } : asTypeScript(specifier, context.parentURL)
+    if (retry === undefined) throw error
+    try {
+      return await next(retry.specifier, { ...context, parentURL: retry.parentURL })
+    } catch {
+      throw error
+    }
+  }
+}
+
+/** TypeScript becomes JavaScript by removing its types; they are not checked here. */
+export const load: LoadHook = async (url, context, next) => {
+  if (!/\.m?ts$/.test(url)) return await next(url, context)
+  const source = await readFile(fileURLToPath(url), 'utf8')
+  const { code } = swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: false })
+  return { format: 'module', source: code, shortCircuit: true }
+}
+
+const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(specifier)
+
+// Authors write './other.js' in TypeScript and mean './other.ts'.
+function asTypeScript (specifier: string, parentURL: string | undefined): { specifier: string, parentURL: string | undefined } | undefined {
+  return specifier.endsWith('.js') ? { specifier: specifier.replace(/\.js$/, '.ts'), parentURL } : undefined
+}

@@ -1,0 +1,52 @@
+import { Type, type Static } from '@sinclair/typebox'
+import type { FastifyPluginAsync } from 'fastify'
+import { compile } from './protocol/schema.js'
+
+const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
+const Count = (preset: number, description: string) => Type.Integer({ minimum: 1, default: preset, description })
+
+/** Everything that can be set, in the config file, in the environment and (the first ones) on the command line. */
+export const Options = Type.Object({
+  stdio: Type.Boolean({ default: false, description: 'Serve standard input and output' }),
+  port: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'Where to listen for HTTP and WebSocket; 0 picks a free port' }),
+  host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'The address to listen on' }),
+  plugins: Type.Array(Type.Unsafe<string | FastifyPluginAsync>({}), { default: [], description: 'Fastify plugins, or files that export one' }),
+  logLevel: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
+    type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'How much goes to standard error'
+  }),
+  http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
+  prefix: Type.String({ pattern: '^(/[^/]+)*$', default: '', description: 'Put before every URL, for example /ai' }),
+  tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts' }),
+  name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'How the server names itself' }),
+  instructions: Type.Optional(Type.String({ description: 'Guidance for models, given to every client' })),
+  secret: Type.Optional(Type.String({ minLength: 16, description: 'Shared by instances that serve the same clients; seals cursors and request states' })),
+  allowedHosts: Type.Array(Type.String(), { default: [], description: 'Host names besides loopback ones under which the server may be reached' }),
+  allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins besides loopback ones that may call the server' }),
+  pageSize: Count(100, 'How many entries a page of a list has'),
+  maxMessage: Count(4 * 1024 * 1024, 'The largest message, in bytes'),
+  maxQueue: Count(1024 * 1024, 'How many bytes may wait for a client that does not read'),
+  maxSessions: Count(10_000, 'How many HTTP sessions may exist'),
+  sessionIdle: Milliseconds(30 * 60_000, 'After which time an unused session ends'),
+  callTimeout: Milliseconds(60_000, 'After which time a call without a sign of life is given up'),
+  callTimeoutMax: Milliseconds(600_000, 'After which time a call is given up in any case'),
+  grace: Milliseconds(10_000, 'How long calls may take to finish at shutdown'),
+  keepAlive: Milliseconds(15_000, 'How often an event stream gets a sign of life'),
+  heartbeat: Milliseconds(30_000, 'How often a WebSocket is pinged')
+}, { additionalProperties: false })
+
+export type Options = Static<typeof Options>
+
+const check = compile(Options)
+
+/** Checks and completes what was given. Throws one sentence that names the option and what was expected. */
+export function resolveOptions (given: Partial<Options>): Options {
+  const complete = { ...defaults(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
+  const wrong = check(complete)
+  if (wrong !== undefined) throw new Error(`option ${wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')}`)
+  return complete as Options
+}
+
+function defaults (): Record<string, unknown> {
+  const entries = Object.entries(Options.properties).filter(([, schema]) => 'default' in schema)
+  return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
+}

@@ -1,0 +1,34 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { errors } from '../protocol/errors.js'
+import type { ElicitAnswer } from '../protocol/question.js'
+import { elicitation } from '../protocol/revisions/elicitation.js'
+import { compile, lazily } from '../protocol/schema.js'
+
+const Answer = Type.Object({
+  action: Type.Union([Type.Literal('accept'), Type.Literal('decline'), Type.Literal('cancel')]),
+  content: Type.Optional(Type.Object({}))
+})
+
+const check = lazily(Answer)
+
+/** Lets a call ask the user, by a form or by a page in the browser. */
+export default fp(async ({ mcp }) => {
+  mcp.question('elicitation/create', {
+    needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
+    params: (params, revision) => elicitation.params(params, revision.features),
+    answer: (answer, { requestedSchema }, revision) => {
+      refuse(check(answer))
+      const given = elicitation.answer(answer as ElicitAnswer, requestedSchema as object | undefined, revision.features)
+      if (given.action === 'accept' && requestedSchema !== undefined) refuse(compile(requestedSchema as Record<string, unknown>)(given.content ?? {}))
+      return given
+    }
+  })
+
+  // Sent by some clients when a page was finished; nothing waits for it.
+  mcp.notification('notifications/elicitation/complete', Type.Object({}), () => {})
+}, { name: 'elicitation', dependencies: ['mcp'] })
+
+function refuse (wrong: string | undefined): void {
+  if (wrong !== undefined) throw errors.invalidParams(`the answer to elicitation/create: ${wrong}`)
+}

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Sink, StreamEvent } from '../protocol/resumable-stream.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Server-sent events as Fastify replies, with keep-alive comments, a bound on what waits, and an orderly end. */
+    events: { open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink }
+  }
+}
+
+/** The `event:` name of a message, if it has one. */
+export type EventName = (method: string | undefined) => string | undefined
+
+export interface EventOptions { keepAlive: number, maxQueue: number }
+
+export default fp(async (fastify, { keepAlive, maxQueue }: EventOptions) => {
+  const open = new Set<Readable>()
+
+  fastify.decorate('events', {
+    open: (reply, nameOf = () => undefined, onClose = () => {}) => {
+      const stream = new Readable({ read () {} })
+      open.add(stream)
+      stream.once('close', () => { open.delete(stream); onClose() })
+      // A client that goes away is not an error of ours.
+      stream.on('error', () => {})
+      // Some text at once, so that the headers leave and the client knows that it is connected.
+      stream.push(': open\n\n')
+      reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
+      void reply.send(stream)
+      return {
+        write: event => {
+          if (stream.readableLength > maxQueue) stream.destroy()
+          else if (!stream.destroyed) stream.push(format(event, nameOf(event.method)))
+        },
+        end: () => { if (!stream.destroyed) stream.push(null) }
+      }
+    }
+  })
+
+  const heart = setInterval(() => { for (const stream of open) stream.push(': keep-alive\n\n') }, keepAlive).unref()
+
+  fastify.addHook('preClose', async () => {
+    clearInterval(heart)
+    for (const stream of open) stream.push(null)
+  })
+}, { name: 'events', dependencies: ['mcp'] })
+
+// The text is JSON on one line, so it needs no splitting.
+function format ({ id, text, retry }: StreamEvent, name: string | undefined): string {
+  return (name === undefined ? '' : `event: ${name}\n`) +
+    (id === undefined ? '' : `id: ${id}\n`) +
+    (retry === undefined ? '' : `retry: ${retry}\n`) +
+    (id === undefined && text === '' ? '\n' : `data: ${text}\n\n`)
+}

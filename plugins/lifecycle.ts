@@ -1,0 +1,46 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { convert } from '../protocol/revisions/convert.js'
+import type { Implementation } from '../protocol/revisions/revision.js'
+import { versions } from '../protocol/revisions/table.js'
+
+// Lenient on purpose: clients of the first years leave out any of these.
+const Initialize = Type.Object({
+  protocolVersion: Type.Optional(Type.String()),
+  clientInfo: Type.Optional(Type.Object({})),
+  capabilities: Type.Optional(Type.Object({}))
+})
+
+const Nothing = Type.Object({})
+
+const DISCOVER_TTL = 60_000
+
+/** The handshake of the stateful revisions, and discovery in the stateless one. */
+export default fp(async ({ mcp }) => {
+  mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
+    peer.greeted = true
+    peer.revision = revision
+    peer.client = clientInfo as Implementation | undefined
+    peer.capabilities = capabilities as Record<string, unknown>
+    return {
+      protocolVersion: revision.version,
+      capabilities: mcp.capabilities(revision),
+      serverInfo: convert.implementation(mcp.server.info, revision.features),
+      ...instructions()
+    }
+  })
+
+  mcp.notification('notifications/initialized', Nothing, () => {})
+  mcp.notification('initialized', Nothing, () => {})
+  mcp.method('ping', Nothing, () => ({}))
+
+  mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
+    supportedVersions: versions,
+    capabilities: mcp.capabilities(revision),
+    ...instructions()
+  }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }))
+
+  function instructions (): { instructions?: string } {
+    return mcp.instructions === undefined ? {} : { instructions: mcp.instructions }
+  }
+}, { name: 'lifecycle', dependencies: ['mcp'] })

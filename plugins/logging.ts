@@ -1,0 +1,26 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { LEVELS, type LogLevel } from '../protocol/log-level.js'
+
+const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel>({ type: 'string', enum: [...LEVELS] }) })
+
+const PINO_LEVEL = {
+  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'fatal', alert: 'fatal', emergency: 'fatal'
+} as const
+
+/** What calls log goes to the client at the level it asked for, and to pino on this side. */
+export default fp(async fastify => {
+  const { mcp } = fastify
+
+  mcp.capability('logging', () => ({}))
+
+  mcp.method('logging/setLevel', SetLevel, ({ level }, { peer }) => {
+    peer.logLevel = level
+    return {}
+  })
+
+  mcp.onLog((level, data, call) => {
+    const fields = { method: call?.method, id: call?.id, ...(typeof data === 'object' ? data : { data }) }
+    fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
+  })
+}, { name: 'logging', dependencies: ['mcp'] })

@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { Collection } from '../protocol/collection.js'
+import { errors } from '../protocol/errors.js'
+import type { Prompt } from '../protocol/prompt.js'
+import { convert } from '../protocol/revisions/convert.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The prompts of every transport. */
+    prompts: { add: (prompt: Prompt) => void, remove: (name: string) => boolean, get: (name: string) => Prompt | undefined }
+  }
+}
+
+const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
+
+export default fp(async fastify => {
+  const { mcp } = fastify
+  const prompts = new Collection<Prompt>()
+
+  fastify.decorate('prompts', {
+    add: prompt => prompts.add(prompt.name, prompt),
+    remove: name => prompts.remove(name),
+    get: name => prompts.get(name)
+  })
+  fastify.announce(prompts, 'notifications/prompts/list_changed')
+  fastify.paginate('prompts/list', 'prompts', prompts)
+  mcp.capability('prompts', () => ({ listChanged: true }))
+
+  mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
+    const prompt = prompts.get(name)
+    if (prompt === undefined) throw errors.invalidParams(`Unknown prompt: ${name}`)
+    const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
+    if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
+    const { messages, ...rest } = await prompt.get(given, call)
+    return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
+  })
+}, { name: 'prompts', dependencies: ['mcp', 'pagination', 'subscriptions'] })

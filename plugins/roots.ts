@@ -1,0 +1,24 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { errors } from '../protocol/errors.js'
+import { lazily } from '../protocol/schema.js'
+
+const Answer = Type.Object({ roots: Type.Array(Type.Object({ uri: Type.String(), name: Type.Optional(Type.String()) })) })
+
+const check = lazily(Answer)
+
+/** Lets a call ask which folders the client works in. */
+export default fp(async ({ mcp }) => {
+  mcp.question('roots/list', {
+    needs: () => ({ roots: {} }),
+    params: () => undefined,
+    answer: answer => {
+      const wrong = check(answer)
+      if (wrong !== undefined) throw errors.invalidParams(`the answer to roots/list: ${wrong}`)
+      return answer
+    }
+  })
+
+  // Roots are asked for when they are needed, so there is nothing to forget.
+  mcp.notification('notifications/roots/list_changed', Type.Object({}), () => {})
+}, { name: 'roots', dependencies: ['mcp'] })

@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { errors } from '../protocol/errors.js'
+import { convert } from '../protocol/revisions/convert.js'
+import { lazily } from '../protocol/schema.js'
+
+const Answer = Type.Object({ role: Type.String(), content: Type.Union([Type.Object({}), Type.Array(Type.Object({}))]), model: Type.String() })
+
+const check = lazily(Answer)
+
+/** Lets a call ask the client's model. */
+export default fp(async ({ mcp }) => {
+  mcp.question('sampling/createMessage', {
+    needs: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
+    params: (params, { features }) => convert.sampling(params, features),
+    answer: answer => {
+      const wrong = check(answer)
+      if (wrong !== undefined) throw errors.invalidParams(`the answer to sampling/createMessage: ${wrong}`)
+      return answer
+    }
+  })
+}, { name: 'sampling', dependencies: ['mcp'] })

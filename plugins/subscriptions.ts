@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
+import type { Collection } from '../protocol/collection.js'
+import { errors } from '../protocol/errors.js'
+import { META } from '../protocol/revisions/meta.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Tells every client, whatever its transport and revision, when the collection changes. */
+    announce: (collection: Pick<Collection<unknown>, 'onChange'>, method: string) => void
+    subscriptions: { updated: (uri: string) => void }
+  }
+}
+
+const Listen = Type.Object({
+  notifications: Type.Object({
+    toolsListChanged: Type.Optional(Type.Boolean()),
+    promptsListChanged: Type.Optional(Type.Boolean()),
+    resourcesListChanged: Type.Optional(Type.Boolean()),
+    resourceSubscriptions: Type.Optional(Type.Array(Type.String()))
+  })
+})
+
+const FILTER: Record<string, 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'> = {
+  'notifications/tools/list_changed': 'toolsListChanged',
+  'notifications/prompts/list_changed': 'promptsListChanged',
+  'notifications/resources/list_changed': 'resourcesListChanged'
+}
+
+const UPDATED = 'notifications/resources/updated'
+
+/** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
+export default fp(async fastify => {
+  const { mcp } = fastify
+  const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
+
+  fastify.decorate('announce', (collection, method) => {
+    let waiting = false
+    collection.onChange(() => {
+      if (waiting) return
+      waiting = true
+      // Many changes in one turn are one announcement.
+      setImmediate(() => { waiting = false; tell(method) })
+    })
+  })
+
+  fastify.decorate('subscriptions', {
+    updated: (uri: string) => {
+      for (const [call, { uris }] of listening) if (uris.has(uri)) send(call, UPDATED, { uri })
+    }
+  })
+
+  mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
+    if (!call.channel.streams) throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
+    const { resourceSubscriptions = [], ...flags } = notifications
+    const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
+    const acknowledged = {
+      ...Object.fromEntries(kinds.map(([, flag]) => [flag, true])),
+      ...(resourceSubscriptions.length === 0 ? {} : { resourceSubscriptions })
+    }
+    send(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
+    listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(resourceSubscriptions) })
+    await ended(call)
+    listening.delete(call)
+    return { _meta: { [META.subscription]: call.id } }
+  }, { timed: false })
+
+  function tell (method: string): void {
+    for (const peer of mcp.peers) if (peer.revision !== undefined) peer.notify(method)
+    for (const [call, { kinds }] of listening) if (kinds.has(method)) send(call, method, {})
+  }
+}, { name: 'subscriptions', dependencies: ['mcp'] })
+
+function send (call: Call, method: string, params: object): void {
+  call.notify(method, { _meta: { [META.subscription]: call.id }, ...params })
+}
+
+/** Settles when the client cancels, when it goes, or when the server ends things in order. */
+async function ended (call: Call): Promise<void> {
+  const { peer } = call
+  await new Promise<void>(resolve => {
+    const off = peer.onDrain(() => { resolve() })
+    void call.finished.then(() => { off(); resolve() })
+  })
+}

@@ -1,0 +1,54 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
+import { Collection } from '../protocol/collection.js'
+import { text, type CallToolResult } from '../protocol/content.js'
+import { errors, isMcpError, isReserved, isToolError } from '../protocol/errors.js'
+import type { Params } from '../protocol/jsonrpc.js'
+import { checkHeaders } from '../protocol/mirrored-headers.js'
+import { convert } from '../protocol/revisions/convert.js'
+import type { Tool } from '../protocol/tool.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The tools of every transport. Adding or removing one is announced to all clients. */
+    tools: { add: (tool: Tool) => void, remove: (name: string) => boolean, get: (name: string) => Tool | undefined }
+  }
+}
+
+const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())) })
+
+export default fp(async fastify => {
+  const { mcp } = fastify
+  const tools = new Collection<Tool>()
+
+  fastify.decorate('tools', {
+    add: tool => tools.add(tool.name, tool),
+    remove: name => tools.remove(name),
+    get: name => tools.get(name)
+  })
+  fastify.announce(tools, 'notifications/tools/list_changed')
+  fastify.paginate('tools/list', 'tools', tools)
+  mcp.capability('tools', () => ({ listChanged: true }))
+
+  mcp.method('tools/call', CallParams, async ({ name, arguments: args = {} }, call) => {
+    const tool = tools.get(name)
+    if (tool === undefined) throw errors.invalidParams(`Unknown tool: ${name}`)
+    if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
+    return convert.callResult(await run(tool, args, call), call.revision.features)
+  })
+}, { name: 'tools', dependencies: ['mcp', 'pagination', 'subscriptions'] })
+
+async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResult> {
+  try {
+    const wrong = tool.checkInput(args)
+    if (wrong !== undefined) throw errors.invalidParams(`arguments of ${tool.name}: ${wrong}`)
+    return await tool.run(args, call)
+  } catch (error) {
+    if (isToolError(error)) return failure(error.message)
+    if (isMcpError(error) && call.revision.errorsAsResults && !isReserved(error.code)) return failure(error.message)
+    throw error
+  }
+}
+
+const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })

@@ -1,0 +1,209 @@
+import type { Channel } from './channel.js'
+import type { Dispatcher } from './dispatcher.js'
+import { errors, type McpError } from './errors.js'
+import { isObject } from './json.js'
+import { encodeError, encodeNotification, encodeResult, isId, type Id, type Params, type Request } from './jsonrpc.js'
+import { atLeast, type LogLevel } from './log-level.js'
+import type { Peer } from './peer.js'
+import type { ElicitAnswer, Question, Root, SampleAnswer } from './question.js'
+import { Questions } from './questions.js'
+import { convert } from './revisions/convert.js'
+import { META, metaOf } from './revisions/meta.js'
+import type { Revision } from './revisions/revision.js'
+
+/** One request being answered: the only thing a handler may touch. */
+export class Call {
+  readonly id: Id
+  readonly method: string
+  readonly params: Params
+  readonly peer: Peer
+  readonly channel: Channel
+  readonly revision: Revision
+  readonly #mcp: Dispatcher
+  readonly #meta: Params
+  readonly #startedAt = Date.now()
+  #questions: Questions | undefined
+  #controller: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #lastProgress = -Infinity
+  #open = true
+  #aborted: Error | undefined
+  #finish: (() => void) | undefined
+  #finished: Promise<void> | undefined
+
+  constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision) {
+    this.#mcp = mcp
+    this.id = request.id
+    this.method = request.method
+    this.params = request.params
+    this.peer = peer
+    this.channel = channel
+    this.revision = revision
+    this.#meta = metaOf(request.params)
+    if ('requestState' in this.params || 'inputResponses' in this.params) this.#questions = this.#newQuestions()
+  }
+
+  /** Who is asking; undefined when nobody had to say. */
+  get principal (): string | undefined {
+    return this.peer.principal
+  }
+
+  /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
+  get signal (): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
+    }
+    return this.#controller.signal
+  }
+
+  /** What the client said it can do: at the handshake, or in this very request. */
+  get capabilities (): Record<string, unknown> {
+    if (!this.revision.stateless) return this.peer.capabilities
+    const declared = this.#meta[META.capabilities]
+    return isObject(declared) ? declared : {}
+  }
+
+  /** How the client names itself. Not verified. */
+  get client (): unknown {
+    return this.revision.stateless ? this.#meta[META.clientInfo] : this.peer.client
+  }
+
+  /** The level from which the client wants to hear of this call; undefined for silence. */
+  get logLevel (): LogLevel | undefined {
+    return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.peer.logLevel
+  }
+
+  /** Settles when the call is answered or given up. */
+  get finished (): Promise<void> {
+    return this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve()
+  }
+
+  /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
+  progress (done: number, total?: number, message?: string): void {
+    this.#extend()
+    const { progressToken } = this.#meta
+    if (!isId(progressToken) || !(done > this.#lastProgress)) return
+    this.#lastProgress = done
+    const params = { progressToken, progress: done, ...(total === undefined ? {} : { total }) }
+    this.notify('notifications/progress', convert.progress(params, message, this.revision.features))
+  }
+
+  /** Says something to the client, if it listens at that level, and to the server's own log. */
+  log (level: LogLevel, data: unknown, logger?: string): void {
+    this.#mcp.log(level, data, this)
+    const floor = this.logLevel
+    if (floor === undefined || !atLeast(level, floor)) return
+    this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
+  }
+
+  /** A notification that belongs to this call; nothing is sent after the answer. */
+  notify (method: string, params: object): void {
+    if (this.#open && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
+  }
+
+  /** True when the client can answer such a question, for example `call.can('elicitation/create')`. */
+  can (method: string, params: Record<string, unknown> = {}): boolean {
+    return this.#asking.can({ method, params })
+  }
+
+  /**
+   * Puts questions to the client and waits for all answers, by key. In a revision without requests to clients the handler
+   * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
+   */
+  async ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
+    const answers = this.#asking.ask(questions)
+    // A handler that asks twice and awaits the first may never look at the second.
+    answers.catch(() => {})
+    const given = await answers
+    this.#extend()
+    return given as Record<K, unknown>
+  }
+
+  /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
+  async elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
+    return (await this.ask({ [key]: { method: 'elicitation/create', params } }))[key] as ElicitAnswer
+  }
+
+  /** Asks the client's model. */
+  async sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
+    return (await this.ask({ [key]: { method: 'sampling/createMessage', params } }))[key] as SampleAnswer
+  }
+
+  /** The folders the client works in. */
+  async roots (key = 'roots'): Promise<Root[]> {
+    return ((await this.ask({ [key]: { method: 'roots/list', params: {} } }))[key] as { roots: Root[] }).roots
+  }
+
+  /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    return this.#asking.once(key, fn)
+  }
+
+  /** Lets an HTTP connection go while the work goes on: the client comes back for the answer. No effect on other wires. */
+  release (retryMs = 1000): void {
+    if (this.revision.polling && this.#open) this.channel.release?.(retryMs)
+  }
+
+  /** Gives up the call: nothing is answered. */
+  cancel (reason: Error): void {
+    if (!this.#close()) return
+    this.#abort(reason)
+    this.channel.end()
+  }
+
+  /** Answers with an error now and aborts the work, which may not know that it is over. */
+  giveUp (error: McpError): void {
+    this.fail(error, 200)
+    this.#abort(error)
+  }
+
+  /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
+  begin (timed: boolean): void {
+    this.peer.inbound.set(this.id, this)
+    if (timed) this.#timer = setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), this.#mcp.limits.callTimeout).unref()
+  }
+
+  /** Answers with a result as JSON text, unless the call is over already. */
+  answer (json: string): void {
+    if (this.#close()) this.channel.respond(encodeResult(this.id, json), 200)
+  }
+
+  /** Answers with an error, unless the call is over already. */
+  fail (error: McpError, status: number): void {
+    if (this.#close()) this.channel.respond(encodeError(this.id, error), status)
+  }
+
+  /** The result that carries the questions a handler left open; undefined when there are none. */
+  inputRequired (): object | undefined {
+    return this.#questions?.inputRequired()
+  }
+
+  get #asking (): Questions {
+    return this.#questions ??= this.#newQuestions()
+  }
+
+  #newQuestions (): Questions {
+    return new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
+  }
+
+  // Signs of life push the deadline on, but never past the hard limit.
+  #extend (): void {
+    const { callTimeout, callTimeoutMax } = this.#mcp.limits
+    if (Date.now() - this.#startedAt + callTimeout <= callTimeoutMax) this.#timer?.refresh()
+  }
+
+  #abort (reason: Error): void {
+    this.#aborted = reason
+    this.#controller?.abort(reason)
+  }
+
+  #close (): boolean {
+    if (!this.#open) return false
+    this.#open = false
+    clearTimeout(this.#timer)
+    this.peer.inbound.delete(this.id)
+    this.#finish?.()
+    return true
+  }
+}

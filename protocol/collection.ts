@@ -1,0 +1,66 @@
+/** A set of named things, sorted by key, that can be paged and that announces change. */
+export class Collection<T> {
+  readonly #items = new Map<string, T>()
+  readonly #listeners = new Set<() => void>()
+  #sorted: string[] | undefined
+  /** Whatever is derived from the items and must not outlive a change, such as written pages. */
+  readonly derived = new Map<string, string>()
+
+  /** Throws when the key is taken: two things of one name are a mistake, not an update. */
+  add (key: string, item: T): void {
+    if (this.#items.has(key)) throw new Error(`"${key}" is registered already`)
+    this.#items.set(key, item)
+    this.#changed()
+  }
+
+  remove (key: string): boolean {
+    const removed = this.#items.delete(key)
+    if (removed) this.#changed()
+    return removed
+  }
+
+  get (key: string): T | undefined {
+    return this.#items.get(key)
+  }
+
+  get size (): number {
+    return this.#items.size
+  }
+
+  values (): IterableIterator<T> {
+    return this.#items.values()
+  }
+
+  /** The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly once. */
+  page (after: string | undefined, size: number): { items: T[], last: string | undefined } {
+    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const start = after === undefined ? 0 : firstAbove(keys, after)
+    const slice = keys.slice(start, start + size)
+    return {
+      items: slice.map(key => this.#items.get(key) as T),
+      last: start + size < keys.length ? slice.at(-1) : undefined
+    }
+  }
+
+  onChange (listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #changed (): void {
+    this.#sorted = undefined
+    this.derived.clear()
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function firstAbove (keys: string[], key: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] as string) <= key) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,48 @@
+/** An error that crosses the wire. Anything else a handler throws reaches the client as an internal error with a correlation id. */
+export class McpError extends Error {
+  override readonly name = 'McpError'
+  /** The HTTP status to use where it differs from what the code implies. */
+  readonly status: number | undefined
+
+  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A tool's own failure: the client gets an `isError` result with this text. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+}
+
+// By name, because an author's plugin may have loaded its own copy of this package.
+export const isToolError = (error: unknown): error is ToolError =>
+  error instanceof Error && error.name === 'ToolError'
+
+export const isMcpError = (error: unknown): error is McpError =>
+  error instanceof Error && error.name === 'McpError' && Number.isInteger((error as McpError).code)
+
+/** Codes the specification keeps for itself always travel as JSON-RPC errors, even out of a tool. */
+export const isReserved = (code: number): boolean => code <= -32020 && code >= -32099
+
+const invalidParams = (why: string, data?: object, status?: number) =>
+  new McpError(-32602, `Invalid params: ${why}`, { details: why, ...data }, status)
+
+/** Every error of ours that a client can see. docs/errors.md lists them. */
+export const errors = {
+  parse: (why: string) => new McpError(-32700, `Parse error: ${why}`),
+  invalidRequest: (why: string, status?: number) => new McpError(-32600, `Invalid Request: ${why}`, undefined, status),
+  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${method}`),
+  invalidParams: (why: string, data?: object) => invalidParams(why, data),
+  malformedMeta: (why: string) => invalidParams(why, undefined, 400),
+  internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
+  timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
+  closing: () => new McpError(-32603, 'The server is shutting down'),
+  headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
+  missingCapability: (needed: object) => new McpError(
+    -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
+  cannotAsk: (method: string, needed: object) => new McpError(
+    -32603, `The client cannot be asked for ${method}: it did not declare ${JSON.stringify(needed)}, or it has no stream to be asked on`),
+  unsupportedVersion: (requested: string, supported: string[]) => new McpError(
+    -32022, `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`, { supported, requested }, 400)
+}

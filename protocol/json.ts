@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer'
+import { errors } from './errors.js'
+
+const MAX_DEPTH = 64
+
+/** Bytes to a JSON value: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
+export function parseJson (input: Uint8Array | string): unknown {
+  const text = typeof input === 'string' ? input : utf8(input)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw errors.parse(text.trim() === '' ? 'the message is empty' : 'the message is not valid JSON')
+  }
+}
+
+/** Refuses what JSON allows but a program should not take: keys that reach prototypes, deep nesting, numbers that do not fit. */
+export function inspect (value: unknown, depth = 1): void {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw errors.invalidParams('a number is too large to be represented')
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth > MAX_DEPTH) throw errors.invalidRequest(`the message is nested deeper than ${MAX_DEPTH} levels`)
+    if (Array.isArray(value)) for (const item of value) inspect(item, depth + 1)
+    else inspectObject(value as Record<string, unknown>, depth)
+  }
+}
+
+/** JSON with sorted keys: equal values give equal text. */
+export function canonical (value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => isObject(inner)
+    ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
+    : inner)
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function inspectObject (value: Record<string, unknown>, depth: number): void {
+  for (const key in value) {
+    if (key === '__proto__') throw errors.invalidRequest('the key "__proto__" is not allowed')
+    const inner = value[key]
+    if (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')) {
+      throw errors.invalidRequest('the key "constructor.prototype" is not allowed')
+    }
+    inspect(inner, depth + 1)
+  }
+}
+
+function utf8 (bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}

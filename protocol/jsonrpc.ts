@@ -1,0 +1,88 @@
+import { errors, isMcpError, type McpError } from './errors.js'
+import { inspect, isObject, parseJson } from './json.js'
+
+export type Id = string | number
+export type Params = Record<string, unknown>
+
+export interface Request { kind: 'request', id: Id, method: string, params: Params }
+export interface Notification { kind: 'notification', method: string, params: Params }
+/** An error response without an id answers nothing we can name; it is only noted. */
+export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: { code: number, message: string, data?: unknown } }
+/** Something that is not a message; `id` is set when it could still be read. */
+export interface Invalid { kind: 'invalid', id: Id | undefined, error: McpError }
+export interface Batch { kind: 'batch', messages: Message[] }
+
+export type Message = Request | Notification | Response | Invalid
+export type Incoming = Message | Batch
+
+const MAX_BATCH = 100
+
+/** The one parser of all transports: bytes or text to a message. Never throws: what cannot be read becomes an `Invalid`. */
+export function decode (input: Uint8Array | string): Incoming {
+  try {
+    const value = parseJson(input)
+    return Array.isArray(value) ? batch(value) : envelope(value)
+  } catch (error) {
+    return invalid(undefined, error)
+  }
+}
+
+export const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
+
+export const encodeId = (id: Id): string => typeof id === 'number' ? String(id) : JSON.stringify(id)
+
+/** `json` is the result as JSON text. */
+export const encodeResult = (id: Id, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${json}}`
+
+/** An undefined `id` is left out, `null` is written. */
+export function encodeError (id: Id | null | undefined, { code, message, data }: McpError): string {
+  return JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message, ...(data === undefined ? {} : { data }) } })
+}
+
+export const encodeNotification = (method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+
+export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+function batch (items: unknown[]): Incoming {
+  if (items.length === 0) return invalid(undefined, errors.invalidRequest('the batch is empty'))
+  if (items.length > MAX_BATCH) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${MAX_BATCH} messages`))
+  return { kind: 'batch', messages: items.map(envelope) }
+}
+
+function envelope (value: unknown): Message {
+  if (!isObject(value)) return invalid(undefined, errors.invalidRequest('a message is a JSON object'))
+  const id = isId(value.id) ? value.id : undefined
+  try {
+    if (Object.hasOwn(value, '__proto__')) throw errors.invalidRequest('the key "__proto__" is not allowed')
+    if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
+    if (value.method === undefined && ('result' in value || 'error' in value)) return response(id, value)
+    if (value.id !== undefined && id === undefined) throw errors.invalidRequest('"id" must be a string or a safe integer')
+    return call(id, value)
+  } catch (error) {
+    return invalid(id, error)
+  }
+}
+
+function call (id: Id | undefined, { method, params }: Record<string, unknown>): Request | Notification {
+  if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
+  if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
+  if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
+  inspect(params, 2)
+  if (id === undefined) return { kind: 'notification', method, params: params ?? {} }
+  return { kind: 'request', id, method, params: params ?? {} }
+}
+
+function response (id: Id | undefined, { result, error }: Record<string, unknown>): Response {
+  if (id === undefined && error === undefined) throw errors.invalidRequest('a response needs the "id" of its request')
+  inspect(result, 2)
+  inspect(error, 2)
+  if (error === undefined) return { kind: 'response', id, result }
+  const { code, message, data } = isObject(error) ? error : {}
+  if (!Number.isInteger(code) || typeof message !== 'string') throw errors.invalidRequest('"error" needs an integer code and a message')
+  return { kind: 'response', id, error: { code: code as number, message, data } }
+}
+
+function invalid (id: Id | undefined, error: unknown): Invalid {
+  if (isMcpError(error)) return { kind: 'invalid', id, error }
+  throw error
+}

@@ -1,0 +1,87 @@
+import { errors } from './errors.js'
+import { isObject } from './json.js'
+import type { Params, Request } from './jsonrpc.js'
+import type { Headers } from './peer.js'
+import type { Schema } from './schema.js'
+
+/** Where a body value is mirrored: the header and the path of `properties` that leads to the value. */
+export interface Mirror { header: string, path: string[] }
+
+const NAME_SOURCE: Record<string, string> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
+
+/** HTTP headers that repeat parts of the body must agree with it: proxies route by the one, we answer by the other. */
+export const checkHeaders = { version, message, params }
+
+function version (headers: Headers, claimed: string): void {
+  expect(headers, 'MCP-Protocol-Version', claimed)
+}
+
+function message (headers: Headers, { method, params }: Request): void {
+  expect(headers, 'Mcp-Method', method)
+  const source = NAME_SOURCE[method]
+  if (source !== undefined && typeof params[source] === 'string') expect(headers, 'Mcp-Name', params[source], decodeValue)
+}
+
+function params (headers: Headers, mirrors: Mirror[], args: Params): void {
+  for (const { header, path } of mirrors) {
+    const value = path.reduce<unknown>((at, key) => isObject(at) ? at[key] : undefined, args)
+    const given = headers[header.toLowerCase()]
+    if (value === undefined || value === null) {
+      if (given !== undefined) throw errors.headerMismatch(`${header} is set but arguments.${path.join('.')} is not`)
+    } else if (!same(decodeValue(header, given), value)) {
+      throw errors.headerMismatch(`${header} does not repeat arguments.${path.join('.')}`)
+    }
+  }
+}
+
+/** Reads a tool's `x-mcp-header` annotations. Throws where one stands in a place or form the specification forbids. */
+export function mirrorsOf (schema: Schema): Mirror[] {
+  const mirrors: Mirror[] = []
+  collect(schema, [], mirrors)
+  const names = mirrors.map(({ header }) => header.toLowerCase())
+  if (new Set(names).size < names.length) throw new Error('two properties have the same x-mcp-header')
+  if (count(schema) > mirrors.length) throw new Error('x-mcp-header is only allowed on properties reached through "properties" alone')
+  return mirrors
+}
+
+function collect (schema: unknown, path: string[], mirrors: Mirror[]): void {
+  if (!isObject(schema)) return
+  const name = schema['x-mcp-header']
+  if (name !== undefined) {
+    if (typeof name !== 'string' || !TOKEN.test(name)) throw new Error(`x-mcp-header ${JSON.stringify(name)} is not a header name`)
+    if (!MIRRORED_TYPES.has(schema.type as string)) throw new Error(`x-mcp-header "${name}" needs a property of type string, integer or boolean`)
+    mirrors.push({ header: `Mcp-Param-${name}`, path })
+  }
+  if (isObject(schema.properties)) for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
+}
+
+function count (schema: unknown): number {
+  if (typeof schema !== 'object' || schema === null) return 0
+  return Object.entries(schema).reduce((sum, [key, inner]) => sum + (key === 'x-mcp-header' ? 1 : count(inner)), 0)
+}
+
+function expect (headers: Headers, name: string, value: string, read = plain): void {
+  const given = read(name, headers[name.toLowerCase()])
+  if (given !== value) throw errors.headerMismatch(`${name} is "${given}", the body says "${value}"`)
+}
+
+function plain (name: string, value: string | string[] | undefined): string {
+  if (value === undefined) throw errors.headerMismatch(`${name} is missing`)
+  return String(value).trim()
+}
+
+function decodeValue (name: string, value: string | string[] | undefined): string {
+  const raw = plain(name, value)
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(raw)?.[1]
+  if (encoded === undefined) return raw
+  const bytes = Buffer.from(encoded, 'base64')
+  // Node's decoder skips what is not Base64, so only a faithful round trip counts.
+  if (bytes.toString('base64') !== encoded) throw errors.headerMismatch(`${name} is not valid Base64`)
+  return bytes.toString('utf8')
+}
+
+function same (header: string, value: unknown): boolean {
+  return typeof value === 'number' ? header.trim() !== '' && Number(header) === value : header === String(value)
+}

@@ -1,0 +1,121 @@
+import type { Call } from './call.js'
+import type { Channel } from './channel.js'
+import { errors, McpError } from './errors.js'
+import { encodeNotification, encodeRequest, type Id, type Response } from './jsonrpc.js'
+import type { LogLevel } from './log-level.js'
+import type { Implementation, Revision } from './revisions/revision.js'
+
+export type Headers = Record<string, string | string[] | undefined>
+
+export interface PeerOptions {
+  /** Where messages outside any call go; absent while the client has no stream open. */
+  channel?: Channel
+  /** Set where no handshake is needed: the revision that is spoken unless a request says otherwise. */
+  revision?: Revision
+  /** What the transport says of the message besides the message. */
+  headers?: Headers
+  principal?: string
+}
+
+interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
+
+/** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
+export class Peer {
+  channel: Channel | undefined
+  /** The negotiated revision; undefined until the handshake. */
+  revision: Revision | undefined
+  /** The revision of the latest request, which decides how unreadable messages are answered. */
+  spoken: Revision | undefined
+  readonly headers: Headers | undefined
+  readonly principal: string | undefined
+  /** True once `initialize` was answered; it is asked for only once. */
+  greeted = false
+  client: Implementation | undefined
+  capabilities: Record<string, unknown> = {}
+  logLevel: LogLevel = 'warning'
+  /** Calls of the client that are not answered yet. */
+  readonly inbound = new Map<Id, Call>()
+  readonly #outbound = new Map<Id, Question>()
+  readonly #endings = new Set<() => void>()
+  readonly #closings = new Set<() => void>()
+  #lastId = 0
+  #draining = false
+  closed = false
+
+  constructor ({ channel, revision, headers, principal }: PeerOptions = {}) {
+    this.channel = channel
+    this.revision = revision
+    this.headers = headers
+    this.principal = principal
+  }
+
+  notify (method: string, params?: object): void {
+    this.channel?.emit(encodeNotification(method, params), method)
+  }
+
+  /** Sends the client a request; settles with its answer, or rejects when the signal aborts or the peer goes. */
+  ask (method: string, params: object | undefined, channel: Channel, signal: AbortSignal): Promise<unknown> {
+    if (this.closed || this.#draining) return Promise.reject(errors.closing())
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const abandon = () => {
+        this.#outbound.delete(id)
+        channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
+        reject(signal.reason as Error)
+      }
+      signal.addEventListener('abort', abandon, { once: true })
+      const settled = (settle: () => void) => { signal.removeEventListener('abort', abandon); settle() }
+      this.#outbound.set(id, {
+        resolve: result => settled(() => resolve(result)),
+        reject: error => settled(() => reject(error))
+      })
+      channel.emit(encodeRequest(id, method, params), method)
+    })
+  }
+
+  /** Takes an answer to one of our questions. One that nobody waits for is ignored: the two messages crossed on the wire. */
+  settle ({ id, result, error }: Response): void {
+    const question = id === undefined ? undefined : this.#outbound.get(id)
+    if (id === undefined || question === undefined) return
+    this.#outbound.delete(id)
+    if (error === undefined) question.resolve(result)
+    else question.reject(new McpError(error.code, error.message, error.data))
+  }
+
+  /** Runs when the server wants to end things in order; returns how to take it back. */
+  onDrain (ending: () => void): () => void {
+    if (this.#draining) ending()
+    this.#endings.add(ending)
+    return () => this.#endings.delete(ending)
+  }
+
+  onClose (closing: () => void): () => void {
+    this.#closings.add(closing)
+    return () => this.#closings.delete(closing)
+  }
+
+  /** Ends long-lived calls with their answer, gives up questions, and waits until what is in flight is answered or the time is up. */
+  async drain (graceMs: number): Promise<void> {
+    this.#draining = true
+    for (const ending of this.#endings) ending()
+    this.#reject(errors.closing())
+    const timer = setTimeout(() => { for (const call of this.inbound.values()) call.giveUp(errors.closing()) }, graceMs)
+    while (this.inbound.size > 0) await Promise.all([...this.inbound.values()].map(call => call.finished))
+    clearTimeout(timer)
+  }
+
+  /** The other end is gone: nothing is written any more and its calls are aborted. */
+  close (reason: Error): void {
+    if (this.closed) return
+    this.closed = true
+    for (const call of [...this.inbound.values()]) call.cancel(reason)
+    this.#reject(reason)
+    for (const closing of this.#closings) closing()
+    this.channel = undefined
+  }
+
+  #reject (reason: Error): void {
+    for (const question of [...this.#outbound.values()]) question.reject(reason)
+    this.#outbound.clear()
+  }
+}

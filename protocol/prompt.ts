@@ -1,0 +1,58 @@
+import type { Call } from './call.js'
+import type { Completer, Completers } from './completion.js'
+import { text, type ContentBlock } from './content.js'
+
+type Awaitable<T> = T | Promise<T>
+
+export interface PromptArgument { title?: string, description?: string, required?: boolean, complete?: Completer }
+export interface PromptMessage { role: 'user' | 'assistant', content: ContentBlock }
+export interface PromptResult { description?: string, messages: PromptMessage[] }
+
+type Given<A extends Record<string, PromptArgument>> = {
+  [K in keyof A]: A[K] extends { required: true } ? string : string | undefined
+}
+
+export interface PromptDefinition<A extends Record<string, PromptArgument>> {
+  name: string
+  title?: string
+  description?: string
+  icons?: object[]
+  _meta?: Record<string, unknown>
+  arguments?: A
+  /** A string is one message of the user. */
+  get: (given: Given<A>, call: Call) => Awaitable<string | PromptMessage[] | PromptResult>
+}
+
+/** A prompt as the registry keeps it. */
+export interface Prompt {
+  readonly kind: 'prompt'
+  readonly name: string
+  readonly listed: Record<string, unknown>
+  readonly required: string[]
+  readonly arguments: string[]
+  readonly complete: Completers
+  get (given: Record<string, string>, call: Call): Promise<PromptResult>
+}
+
+/** Describes a prompt. */
+export function prompt<const A extends Record<string, PromptArgument>> (definition: PromptDefinition<A>): Prompt {
+  const { name, arguments: args, get, ...rest } = definition
+  if (name === '') throw new Error('a prompt needs a name')
+  const entries: Array<[string, PromptArgument]> = Object.entries(args ?? {})
+  const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, ...argument }))
+  return {
+    kind: 'prompt',
+    name,
+    listed: { name, ...rest, ...(listed.length === 0 ? {} : { arguments: listed }) },
+    required: entries.filter(([, argument]) => argument.required).map(([key]) => key),
+    arguments: entries.map(([key]) => key),
+    complete: Object.fromEntries(entries.flatMap(([key, { complete }]) => complete === undefined ? [] : [[key, complete]])),
+    get: async (given, call) => toResult(await get(given as Given<A>, call), rest.description)
+  }
+}
+
+function toResult (value: string | PromptMessage[] | PromptResult, description: string | undefined): PromptResult {
+  if (!Array.isArray(value) && typeof value === 'object') return value
+  const messages: PromptMessage[] = typeof value === 'string' ? [{ role: 'user', content: text(value) }] : value
+  return { ...(description === undefined ? {} : { description }), messages }
+}

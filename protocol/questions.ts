@@ -1,0 +1,102 @@
+import type { Call } from './call.js'
+import { errors } from './errors.js'
+import { declares, InputRequired, type Question, type QuestionKind } from './question.js'
+import { readRounds, writeRounds, type Rounds } from './request-state.js'
+import type { Sealer } from './seal.js'
+
+/**
+ * What one call asks its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
+ * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
+ */
+export class Questions {
+  readonly #call: Call
+  readonly #kinds: (method: string) => QuestionKind
+  readonly #sealer: Sealer
+  readonly #pending = new Map<string, Question>()
+  readonly #once = new Map<string, Promise<unknown>>()
+  readonly #given: Record<string, unknown>
+  /** What the next round has to know: answers that were used, values of `once`. */
+  readonly #rounds: Rounds
+
+  /** Throws when the call brings a state or answers that are not good. */
+  constructor (call: Call, kinds: (method: string) => QuestionKind, sealer: Sealer) {
+    this.#call = call
+    this.#kinds = kinds
+    this.#sealer = sealer
+    const { answers, once } = readRounds(sealer, call.method, call.params, call.principal)
+    this.#given = answers
+    this.#rounds = { answers: {}, once }
+  }
+
+  can ({ method, params }: Question): boolean {
+    return this.#reachable && declares(this.#call.capabilities, this.#kinds(method).needs(params))
+  }
+
+  async ask (questions: Record<string, Question>): Promise<Record<string, unknown>> {
+    for (const question of Object.values(questions)) this.#require(question)
+    return this.#call.revision.stateless ? this.#replay(questions) : await this.#send(questions)
+  }
+
+  once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    const running = this.#once.get(key) ?? this.#first(key, fn)
+    this.#once.set(key, running)
+    return running as Promise<T>
+  }
+
+  /** The result that carries the open questions; undefined when there are none. */
+  inputRequired (): object | undefined {
+    if (this.#pending.size === 0) return undefined
+    const { method, params, principal, revision } = this.#call
+    const inputRequests = Object.fromEntries([...this.#pending].map(([key, question]) => {
+      const wire = this.#kinds(question.method).params(question.params, revision)
+      return [key, { method: question.method, ...(wire === undefined ? {} : { params: wire }) }]
+    }))
+    return {
+      resultType: 'input_required',
+      inputRequests,
+      requestState: writeRounds(this.#sealer, method, params, principal, this.#rounds)
+    }
+  }
+
+  get #reachable (): boolean {
+    return this.#call.revision.stateless || this.#call.channel.streams
+  }
+
+  #require (question: Question): void {
+    if (this.can(question)) return
+    const needed = this.#kinds(question.method).needs(question.params)
+    throw this.#call.revision.stateless ? errors.missingCapability(needed) : errors.cannotAsk(question.method, needed)
+  }
+
+  async #send (questions: Record<string, Question>): Promise<Record<string, unknown>> {
+    const { peer, channel, revision, signal } = this.#call
+    const answers = await Promise.all(Object.entries(questions).map(async ([key, { method, params }]) => {
+      const kind = this.#kinds(method)
+      const answer = await peer.ask(method, kind.params(params, revision), channel, signal)
+      return [key, kind.answer(answer, params, revision)] as const
+    }))
+    return Object.fromEntries(answers)
+  }
+
+  #replay (questions: Record<string, Question>): Record<string, unknown> {
+    const answers: Record<string, unknown> = {}
+    for (const [key, { method, params }] of Object.entries(questions)) {
+      if (!Object.hasOwn(this.#given, key)) {
+        this.#pending.set(key, { method, params })
+      } else {
+        answers[key] = this.#kinds(method).answer(this.#given[key], params, this.#call.revision)
+        this.#rounds.answers[key] = this.#given[key]
+      }
+    }
+    if (Object.keys(questions).some(key => this.#pending.has(key))) throw new InputRequired('the client has to be asked first')
+    return answers
+  }
+
+  async #first<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
+    const { once } = this.#rounds
+    if (Object.hasOwn(once, key)) return once[key] as T
+    const value = await fn()
+    once[key] = value ?? null
+    return value
+  }
+}

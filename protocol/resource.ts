@@ -1,0 +1,70 @@
+import type { Call } from './call.js'
+import type { Annotations, ResourceContents } from './content.js'
+import { isTemplate, uriTemplate, type UriTemplate, type Variables } from './uri-template.js'
+import type { Completers } from './completion.js'
+import type { CacheHints } from './revisions/revision.js'
+
+type Awaitable<T> = T | Promise<T>
+
+/** Text, bytes, JSON, or contents spelled out. */
+export type ResourceValue = string | Uint8Array | object | ResourceContents[]
+
+export interface ResourceDefinition {
+  /** A URI, or an RFC 6570 template such as `note:///{id}`, which serves every URI that matches. */
+  uri: string
+  name: string
+  title?: string
+  description?: string
+  mimeType?: string
+  size?: number
+  annotations?: Annotations
+  icons?: object[]
+  _meta?: Record<string, unknown>
+  /** How long clients may keep what they read. */
+  cache?: Partial<CacheHints>
+  /** Suggestions for the variables of a template. */
+  complete?: Completers
+  /** Undefined when there is no such thing: the client is told so. */
+  read: (variables: Variables, call: Call) => Awaitable<ResourceValue | undefined>
+}
+
+/** A resource or resource template as the registry keeps it. */
+export interface Resource {
+  readonly kind: 'resource'
+  readonly uri: string
+  readonly template: UriTemplate | undefined
+  readonly listed: Record<string, unknown>
+  readonly cache: Partial<CacheHints>
+  readonly complete: Completers
+  read (uri: string, variables: Variables, call: Call): Promise<ResourceContents[] | undefined>
+}
+
+/** Describes a resource, or a family of them when `uri` is a template. */
+export function resource (definition: ResourceDefinition): Resource {
+  const { uri, read, cache = {}, complete = {}, ...rest } = definition
+  const template = isTemplate(uri) ? uriTemplate(uri) : undefined
+  if (template === undefined && !URL.canParse(uri)) throw new Error(`resource "${rest.name}": "${uri}" is not a URI`)
+  for (const name of Object.keys(complete)) {
+    if (template?.variables.includes(name) !== true) throw new Error(`resource "${rest.name}": "${name}" is not a variable of ${uri}`)
+  }
+  return {
+    kind: 'resource',
+    uri,
+    template,
+    listed: { [template === undefined ? 'uri' : 'uriTemplate']: uri, ...rest },
+    cache,
+    complete,
+    read: async (asked, variables, call) => {
+      const value = await read(variables, call)
+      return value === undefined ? undefined : toContents(asked, value, rest.mimeType)
+    }
+  }
+}
+
+function toContents (uri: string, value: ResourceValue, mimeType: string | undefined): ResourceContents[] {
+  if (Array.isArray(value)) return value as ResourceContents[]
+  const type = mimeType === undefined ? {} : { mimeType }
+  if (typeof value === 'string') return [{ uri, ...type, text: value }]
+  if (value instanceof Uint8Array) return [{ uri, ...type, blob: Buffer.from(value).toString('base64') }]
+  return [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }]
+}

@@ -1,0 +1,71 @@
+import type { CallToolResult, ContentBlock } from '../content.js'
+import { isObject } from '../json.js'
+import type { Features, Implementation } from './revision.js'
+
+/** Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the process. */
+export const convert = { definition, implementation, content, callResult, sampling, progress }
+
+type Definition = Record<string, unknown>
+
+/** A tool, resource, template, prompt or prompt argument as it is listed. */
+function definition (item: Definition, features: Features): Definition {
+  const out = { ...item }
+  if (!features.titles) { delete out.title; delete out._meta }
+  if (!features.icons) delete out.icons
+  if (!features.toolAnnotations && 'inputSchema' in out) delete out.annotations
+  if (!hasOutput(out.outputSchema, features)) delete out.outputSchema
+  if (Array.isArray(out.arguments)) out.arguments = out.arguments.map((argument: Definition) => definition(argument, features))
+  return out
+}
+
+function implementation (info: Implementation, features: Features): Implementation {
+  const { name, version, title } = info
+  if (features.icons) return info
+  return features.titles && title !== undefined ? { name, title, version } : { name, version }
+}
+
+function content (block: ContentBlock, features: Features): ContentBlock {
+  if (block.type === 'audio' && !features.audio) {
+    return { type: 'resource', resource: { uri: 'attachment:///audio', mimeType: block.mimeType, blob: block.data } }
+  }
+  if (block.type === 'resource_link' && !features.titles) {
+    return { type: 'text', text: [`${block.name}: ${block.uri}`, block.description].filter(Boolean).join('\n') }
+  }
+  return features.titles ? block : plain(block)
+}
+
+function callResult (result: CallToolResult, features: Features): CallToolResult {
+  const { content: blocks, structuredContent, _meta, ...rest } = result
+  return {
+    content: blocks.map(block => content(block, features)),
+    ...(structuredContent !== undefined && fits(structuredContent, features) ? { structuredContent } : {}),
+    ...rest,
+    ...(_meta === undefined ? {} : { _meta })
+  }
+}
+
+function sampling (params: Definition, features: Features): Definition {
+  if (features.samplingTools) return params
+  const { tools, toolChoice, ...rest } = params
+  return rest
+}
+
+function progress (params: object, message: string | undefined, features: Features): object {
+  return message !== undefined && features.progressMessage ? { ...params, message } : params
+}
+
+function plain (block: ContentBlock): ContentBlock {
+  const { _meta, ...rest } = block
+  if (rest.annotations === undefined) return rest
+  const { lastModified, ...annotations } = rest.annotations
+  return { ...rest, annotations }
+}
+
+function hasOutput (schema: unknown, features: Features): boolean {
+  if (features.structured === 'object') return isObject(schema) && schema.type === 'object'
+  return features.structured === 'any' && schema !== undefined
+}
+
+function fits (value: unknown, features: Features): boolean {
+  return features.structured === 'any' || (features.structured === 'object' && isObject(value))
+}

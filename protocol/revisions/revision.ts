@@ -1,0 +1,53 @@
+import type { Json } from '../result.js'
+
+/** What one protocol version can say and how. Handlers ask it; they never compare versions. */
+export interface Revision {
+  readonly version: string
+  /** Every request stands for itself: no handshake, no session, questions travel inside results. */
+  readonly stateless: boolean
+  readonly batches: boolean
+  /** An SSE reply may be let go and fetched again later (`retry`, a first event without data). */
+  readonly polling: boolean
+  /** Bad arguments and a tool's `McpError` are `isError` results, so that the model can see them. */
+  readonly errorsAsResults: boolean
+  readonly unknownResource: number
+  readonly unknownMethodStatus: number
+  /** What an unreadable id becomes in an error: written as null, or left out. */
+  readonly missingId: null | undefined
+  readonly features: Features
+  /** False for a method of the specification that this revision does not know. Methods of plugins exist in all. */
+  has (method: string): boolean
+  /** The result as JSON text, with what this revision puts on every result. */
+  encode (result: object | Json, server: Server): string
+  /** Adds caching hints where the revision has them. */
+  cached<R extends object> (result: R, hints: CacheHints): R
+}
+
+export interface CacheHints { ttlMs: number, cacheScope: 'public' | 'private' }
+
+/** How the server names itself: `info` as data, `stamp` as the JSON of a result's `_meta`. */
+export interface Server { info: Implementation, stamp: string }
+
+export interface Implementation {
+  name: string
+  version: string
+  title?: string
+  description?: string
+  websiteUrl?: string
+  icons?: object[]
+}
+
+/** The vocabulary of a revision: a message is trimmed to it before it is sent. */
+export interface Features {
+  readonly audio: boolean
+  readonly toolAnnotations: boolean
+  readonly completions: boolean
+  readonly progressMessage: boolean
+  /** `title` and `_meta` on definitions, resource links, `structuredContent`. */
+  readonly titles: boolean
+  readonly structured: 'none' | 'object' | 'any'
+  readonly icons: boolean
+  readonly elicitation: 'none' | 'form' | 'url'
+  readonly elicitationIds: boolean
+  readonly samplingTools: boolean
+}

@@ -1,0 +1,44 @@
+import { toJson } from '../result.js'
+import type { Features, Revision } from './revision.js'
+
+const MODERN_METHODS = new Set(['server/discover', 'subscriptions/listen'])
+
+const first: Features = {
+  audio: false,
+  toolAnnotations: false,
+  completions: false,
+  progressMessage: false,
+  titles: false,
+  structured: 'none',
+  icons: false,
+  elicitation: 'none',
+  elicitationIds: false,
+  samplingTools: false
+}
+const streamable: Features = { ...first, audio: true, toolAnnotations: true, completions: true, progressMessage: true }
+const structured: Features = { ...streamable, titles: true, structured: 'object', elicitation: 'form' }
+const current: Features = { ...structured, icons: true, elicitation: 'url', elicitationIds: true, samplingTools: true }
+
+/** The revisions with a handshake, oldest first. */
+export const stateful: readonly Revision[] = [
+  revision({ version: '2024-11-05', features: first, batches: true }),
+  revision({ version: '2025-03-26', features: streamable, batches: true }),
+  revision({ version: '2025-06-18', features: structured }),
+  revision({ version: '2025-11-25', features: current, polling: true, errorsAsResults: true })
+]
+
+function revision (own: Pick<Revision, 'version' | 'features'> & Partial<Revision>): Revision {
+  return {
+    stateless: false,
+    batches: false,
+    polling: false,
+    errorsAsResults: false,
+    unknownResource: -32002,
+    unknownMethodStatus: 200,
+    missingId: null,
+    has: method => !MODERN_METHODS.has(method),
+    encode: toJson,
+    cached: result => result,
+    ...own
+  }
+}

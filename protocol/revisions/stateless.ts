@@ -1,0 +1,45 @@
+import { Json, toJson } from '../result.js'
+import type { Revision, Server } from './revision.js'
+
+/** Methods of the handshake era that this revision removed. */
+const REMOVED = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+
+/** The revision without a handshake: each request carries its version and capabilities in `_meta`. */
+export const stateless: Revision = {
+  version: '2026-07-28',
+  stateless: true,
+  batches: false,
+  polling: false,
+  errorsAsResults: true,
+  unknownResource: -32602,
+  unknownMethodStatus: 404,
+  missingId: undefined,
+  features: {
+    audio: true,
+    toolAnnotations: true,
+    completions: true,
+    progressMessage: true,
+    titles: true,
+    structured: 'any',
+    icons: true,
+    elicitation: 'url',
+    elicitationIds: false,
+    samplingTools: true
+  },
+  has: method => !REMOVED.has(method),
+  encode,
+  cached: (result, hints) => ({ ...hints, ...result })
+}
+
+// The stamp is spliced into the text: results are serialised once and never copied.
+function encode (result: object | Json, server: Server): string {
+  if (!(result instanceof Json) && '_meta' in result) return encodeWithMeta(result as { _meta: object }, server)
+  const text = toJson(result)
+  const type = 'resultType' in result ? '' : '"resultType":"complete",'
+  return `${text.slice(0, -1)}${text.length > 2 ? ',' : ''}${type}"_meta":${server.stamp}}`
+}
+
+function encodeWithMeta (result: { _meta: object }, server: Server): string {
+  const _meta = { ...JSON.parse(server.stamp) as object, ...result._meta }
+  return JSON.stringify({ resultType: 'complete', ...result, _meta })
+}

@@ -1,0 +1,45 @@
+import { errors } from '../errors.js'
+import { isObject } from '../json.js'
+import type { Params } from '../jsonrpc.js'
+import { META, metaOf } from './meta.js'
+import type { Revision } from './revision.js'
+import { stateful } from './stateful.js'
+import { stateless } from './stateless.js'
+
+const known = new Map([...stateful, stateless].map(revision => [revision.version, revision]))
+
+export const oldest = stateful[0] as Revision
+export const newestStateful = stateful.at(-1) as Revision
+export const modern = stateless
+
+/** Newest first, as they are told to clients. */
+export const versions: string[] = [...known.keys()].reverse()
+
+export const revisionNamed = (version: string): Revision | undefined => known.get(version)
+
+/** What `initialize` is answered with: the version asked for, or the newest one that has a handshake. */
+export function negotiate (version: unknown): Revision {
+  const wanted = typeof version === 'string' ? known.get(version) : undefined
+  return wanted === undefined || wanted.stateless ? newestStateful : wanted
+}
+
+/** True when the message itself says that it needs no handshake. */
+export const claimsVersion = (params: Params): boolean => Object.hasOwn(metaOf(params), META.version)
+
+/** The version a self-describing request names. Throws when its `_meta` is incomplete. */
+export function claimedVersion (params: Params): string {
+  const { [META.version]: version, [META.capabilities]: capabilities } = metaOf(params)
+  if (typeof version !== 'string') throw errors.malformedMeta(`_meta needs "${META.version}" as a string`)
+  if (!isObject(capabilities)) throw errors.malformedMeta(`_meta needs "${META.capabilities}" as an object`)
+  return version
+}
+
+/** The revision that answers a self-describing request. */
+export function claimedRevision (version: string): Revision {
+  const revision = known.get(version)
+  if (revision?.stateless !== true) throw errors.unsupportedVersion(version, versions)
+  return revision
+}
+
+/** True for a header that names a revision without a handshake. */
+export const isModern = (version: unknown): boolean => typeof version === 'string' && known.get(version)?.stateless === true

@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module'
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
+
+/** JSON Schema, as TypeBox or written by hand. */
+export type Schema = TSchema | Record<string, unknown>
+
+/** The type a schema describes; a hand-written one is not known to TypeScript. */
+export type Typed<S> = S extends TSchema ? Static<S> : Record<string, unknown>
+
+/** What is wrong with a value, in words; undefined when it fits. */
+export type Check = (value: unknown) => string | undefined
+
+const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/
+const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
+
+const require = createRequire(import.meta.url)
+const engines = new Map<string, AjvClass>()
+
+/** Compiles at once: a schema that is not valid, or refers outside itself, throws here. */
+export function compile (schema: Schema): Check {
+  const validate = engineFor(schema).compile(schema)
+  return value => validate(value) === true ? undefined : describe(validate)
+}
+
+/** Compiles on first use: for our own schemas, which are known to be good. */
+export function lazily (schema: Schema): Check {
+  let check: Check | undefined
+  return value => (check ??= compile(schema))(value)
+}
+
+// Ajv takes longer to load than the rest of a stdio launch, so it waits until something has to be checked.
+function engineFor ({ $schema }: Record<string, unknown>): AjvClass {
+  const file = fileOf($schema)
+  const existing = engines.get(file)
+  if (existing !== undefined) return existing
+  const { default: Ajv } = require(file) as { default: typeof AjvClass }
+  const engine = new Ajv({ strict: false, validateFormats: false, addUsedSchema: false, logger: false })
+  engines.set(file, engine)
+  return engine
+}
+
+function fileOf ($schema: unknown): string {
+  if ($schema === undefined || DRAFT_2020.test(String($schema))) return 'ajv/dist/2020.js'
+  if (DRAFT_7.test(String($schema))) return 'ajv'
+  throw new Error(`JSON Schema dialect ${String($schema)} is not supported; use draft 2020-12 or draft-07`)
+}
+
+function describe ({ errors }: ValidateFunction): string {
+  return [...new Set((errors ?? []).map(sentence))].join('; ')
+}
+
+function sentence ({ instancePath, keyword, message, params }: ErrorObject): string {
+  const where = instancePath.slice(1).replaceAll('/', '.')
+  const extra = keyword === 'additionalProperties' ? `: "${String(params.additionalProperty)}"`
+    : keyword === 'enum' ? `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
+      : keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
+  return `${where === '' ? 'it' : where} ${message ?? 'does not fit'}${extra}`
+}

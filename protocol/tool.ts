@@ -1,0 +1,88 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Call } from './call.js'
+import { text, type CallToolResult, type ContentBlock } from './content.js'
+import { isObject } from './json.js'
+import { mirrorsOf, type Mirror } from './mirrored-headers.js'
+import { compile, type Check, type Schema, type Typed } from './schema.js'
+
+type Awaitable<T> = T | Promise<T>
+
+/** What a tool without an output schema may return: text is made from it, and structured content from an object. */
+export type ToolValue = string | number | boolean | null | undefined | void | object | ContentBlock[] | CallToolResult
+
+export type ToolOutput<O> = O extends TSchema ? Static<O> : ToolValue
+
+export interface ToolDefinition<I extends Schema, O extends Schema | undefined> {
+  name: string
+  title?: string
+  description: string
+  input?: I
+  output?: O
+  annotations?: { title?: string, readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean }
+  icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
+  _meta?: Record<string, unknown>
+  /** How a person reads the result; JSON when absent. */
+  text?: (output: ToolOutput<O>, input: Typed<I>) => string
+  run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
+}
+
+/** A tool as the registry keeps it: checked, compiled, and without the author's types. */
+export interface Tool {
+  readonly kind: 'tool'
+  readonly name: string
+  /** As it is listed, in the newest vocabulary. */
+  readonly listed: Record<string, unknown>
+  readonly mirrors: Mirror[]
+  readonly checkInput: Check
+  run (input: Record<string, unknown>, call: Call): Promise<CallToolResult>
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/
+const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
+
+/** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
+export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
+  const { name, input = NO_INPUT, output, run, text: render, ...rest } = definition
+  if (!NAME.test(name)) throw new Error(`tool name "${name}": use 1 to 128 of A-Z a-z 0-9 _ . -`)
+  return inContext(`tool "${name}"`, () => {
+    if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
+    const checkOutput = output === undefined ? undefined : compile(output)
+    return {
+      kind: 'tool',
+      name,
+      listed: { name, ...rest, inputSchema: input, ...(output === undefined ? {} : { outputSchema: output }) },
+      mirrors: mirrorsOf(input),
+      checkInput: compile(input),
+      run: async (given, call) => {
+        const value: unknown = await run(given as Typed<I>, call)
+        const wrong = checkOutput?.(value)
+        if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
+        return toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
+      }
+    }
+  })
+}
+
+function toResult (value: unknown, structured: boolean, render?: () => string): CallToolResult {
+  if (structured) return { content: [text(render?.() ?? JSON.stringify(value))], structuredContent: value }
+  if (isResult(value)) return value
+  if (Array.isArray(value) && value.every(isBlock)) return { content: value }
+  if (isBlock(value)) return { content: [value] }
+  if (value === undefined || value === null) return { content: [] }
+  if (typeof value !== 'object') return { content: [text(render?.() ?? String(value))] }
+  return { content: [text(render?.() ?? JSON.stringify(value))], structuredContent: value }
+}
+
+const isBlock = (value: unknown): value is ContentBlock =>
+  isObject(value) && ['text', 'image', 'audio', 'resource', 'resource_link'].includes(value.type as string)
+
+const isResult = (value: unknown): value is CallToolResult =>
+  isObject(value) && Array.isArray(value.content) && value.content.every(isBlock)
+
+function inContext<T> (what: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { serveMessage } from '../transports/message.js'
+import { refusal } from '../transports/refusal.js'
+import { SseConnections, serveNamedEvents } from '../transports/sse.js'
+
+/** `/message`, `/sse` and `/mcp/sse`: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
+export default async function messageRoutes (app: FastifyInstance): Promise<void> {
+  const connections = new SseConnections(app)
+
+  app.get('/sse', { exposeHeadRoute: false }, (request, reply) => connections.open(`${app.prefix}/message`, request, reply))
+
+  app.get('/mcp/sse', { exposeHeadRoute: false }, (request, reply) => serveNamedEvents(app, request, reply))
+
+  app.post('/message', (request, reply) => {
+    const { sessionId } = request.query as Record<string, unknown>
+    if (sessionId === undefined) serveMessage(app, request, reply)
+    else connections.receive(sessionId, request, reply)
+  })
+
+  for (const [url, allow] of [['/sse', 'GET'], ['/mcp/sse', 'GET'], ['/message', 'POST']] as const) {
+    const others = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(method => method !== allow)
+    app.route({
+      method: others,
+      url,
+      exposeHeadRoute: false,
+      handler: async (_request, reply) => {
+        reply.header('allow', allow)
+        throw refusal(405, `use ${allow}`)
+      }
+    })
+  }
+}

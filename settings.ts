@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Options, type Options as Values } from './options.js'
+
+type Environment = Record<string, string | undefined>
+
+export interface Settings { options: Partial<Values>, help: boolean, version: boolean }
+
+const PREFIX = 'PATCHBAY_'
+const FLAGS = {
+  stdio: { type: 'boolean' },
+  port: { type: 'string' },
+  host: { type: 'string' },
+  plugin: { type: 'string', multiple: true },
+  config: { type: 'string' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' }
+} as const
+
+export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--config FILE] [--log-level L]
+
+  --stdio         serve standard input and output; HTTP only if --port is given too
+  --port N        listen for HTTP and WebSocket on this port (8080)
+  --host H        listen on this address (127.0.0.1)
+  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); may be repeated
+  --config FILE   read options from a JSON file
+  --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
+  --help          show this text
+  --version       show the version
+
+Every option can also be set as an environment variable, for example ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50.
+Command line, environment and config file win over each other in this order. docs/configure.md lists all options.
+`
+
+/** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
+export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
+  const { values } = parseArgs({ args: argv, options: FLAGS })
+  const { help = false, version = false, config = env[`${PREFIX}CONFIG`], plugin, 'log-level': logLevel, port, ...rest } = values
+  const given = compact({ ...rest, logLevel, port: port === undefined ? undefined : number('--port', port), plugins: plugin?.map(file => resolve(cwd, file)) })
+  const options = { ...(config === undefined ? {} : fromFile(resolve(cwd, config))), ...fromEnvironment(env, cwd), ...given }
+  // A desktop client that launches one gateway per window wants no port unless it says so.
+  if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
+  return { options, help, version }
+}
+
+function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
+  const entries = Object.entries(Options.properties).flatMap(([name, schema]) => {
+    const key = PREFIX + name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
+    const value = env[key]
+    return value === undefined || value === '' ? [] : [[name, convert(key, value, schema.type as string)]]
+  })
+  const options = Object.fromEntries(entries) as Partial<Values>
+  return options.plugins === undefined ? options : { ...options, plugins: options.plugins.map(file => resolve(cwd, file as string)) }
+}
+
+function convert (name: string, value: string, type: string): unknown {
+  if (type === 'integer') return number(name, value)
+  if (type === 'array') return value.split(',').map(part => part.trim()).filter(part => part !== '')
+  if (type !== 'boolean') return value
+  if (!['true', 'false', '1', '0'].includes(value)) throw new Error(`${name} must be true or false, not "${value}"`)
+  return value === 'true' || value === '1'
+}
+
+function fromFile (file: string): Partial<Values> {
+  try {
+    const { plugins, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { plugins?: unknown }
+    if (!Array.isArray(plugins)) return compact({ ...rest, plugins })
+    return { ...rest, plugins: plugins.map(plugin => typeof plugin === 'string' ? resolve(dirname(file), plugin) : plugin as never) }
+  } catch (error) {
+    throw new Error(`config file ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function number (name: string, text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isInteger(value)) throw new Error(`${name} must be a whole number, not "${text}"`)
+  return value
+}
+
+function compact (values: Record<string, unknown>): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}

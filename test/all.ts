@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs'
+import t from 'tap'
+
+const TEST_TIMEOUT = 60_000
+const EXIT_TIMEOUT = 10_000
+
+// Starting a process costs far more than a test does, so all test files share this one.
+let loading = true
+const awake = setInterval(() => {}, TEST_TIMEOUT)
+t.beforeEach(t => { if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT) })
+t.on('complete', finish)
+// tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
+t.teardown = t.after
+
+for (const file of testFiles()) {
+  try {
+    await import(new URL(file, import.meta.url).href)
+  } catch (error) {
+    t.error(error, `${sourceOf(file)} cannot be loaded`)
+  }
+}
+loading = false
+t.end()
+
+function testFiles (): string[] {
+  const words = (process.env['TEST_FILES'] ?? '').split(' ')
+  return readdirSync(new URL('.', import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.test.js') && !/^(conformance|types)\b/.test(file))
+    .filter(file => words.some(word => sourceOf(file).includes(word)))
+    .sort()
+}
+
+function sourceOf (file: string): string {
+  return `test/${file.replaceAll('\\', '/').replace(/js$/, 'ts')}`
+}
+
+function finish (): void {
+  clearInterval(awake)
+  if (loading) giveUp('A test file ended the run before all files were loaded: did it call plan or end on the root test?')
+  setTimeout(() => giveUp(`The tests are over, but the process stays alive: ${process.getActiveResourcesInfo().join(', ')}`), EXIT_TIMEOUT).unref()
+}
+
+function giveUp (why: string): never {
+  console.error(why)
+  process.exit(1)
+}

@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify'
+import { callTools } from './call-tools.js'
+import { changeTools } from './change-tools.js'
+import { contentTools } from './content-tools.js'
+import { prompts } from './prompts.js'
+import { questionTools } from './question-tools.js'
+import { resources } from './resources.js'
+import { roundTools } from './round-tools.js'
+
+/** Everything the official conformance suite expects a server to offer, written with the API every plugin author has. */
+export default async function conformanceFixture (fastify: FastifyInstance): Promise<void> {
+  const tools = [...contentTools, ...callTools, ...questionTools, ...roundTools, ...changeTools(fastify)]
+  for (const tool of tools) fastify.tools.add(tool)
+  for (const resource of resources) fastify.resources.add(resource)
+  for (const prompt of prompts) fastify.prompts.add(prompt)
+}

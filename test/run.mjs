@@ -1,0 +1,64 @@
+// Runs the compiled tests; words after the command choose the files whose path contains one of them.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import { Parser } from 'tap-parser'
+
+const words = process.argv.slice(2)
+const count = { passed: 0, failed: 0, skipped: 0 }
+
+const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
+  cwd: fileURLToPath(new URL('..', import.meta.url)),
+  env: { ...process.env, TEST_FILES: words.join(' ') },
+  stdio: ['ignore', 'pipe', 'inherit']
+})
+tap.stdout.pipe(reporter())
+tap.on('close', code => {
+  const ran = count.passed + count.failed > 0
+  if (!ran) console.log('No tests ran.')
+  else if (code !== 0 && count.failed === 0) console.log(`No test failed, but tap ended with ${code ?? tap.signalCode}.`)
+  console.log(totals())
+  process.exitCode = ran && code === 0 && count.failed === 0 ? 0 : 1
+})
+
+// A part of the tests cannot reach the coverage that .taprc asks of all.
+function options () {
+  return ['run', '--reporter=tap', ...(words.length > 0 ? ['--disable-coverage'] : [])]
+}
+
+function reporter () {
+  const parser = new Parser()
+  parser.on('pass', () => { count.passed++ })
+  parser.on('fail', fail)
+  parser.on('skip', result => skip(result, result.skip))
+  parser.on('todo', result => skip(result, result.todo))
+  parser.on('comment', text => { if (text.startsWith('# ERROR')) process.stdout.write(text) })
+  parser.on('extra', text => process.stdout.write(text))
+  return parser
+}
+
+function skip ({ fullname }, why) {
+  count.skipped++
+  console.log(`- ${title(fullname)}${why === true ? '' : ` (${why})`}`)
+}
+
+function fail ({ fullname, diag }) {
+  count.failed++
+  const { at, source, diff, stack, command, args, cwd, stdio, externalID, ...rest } = diag ?? {}
+  const place = at?.fileName && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
+  const details = [place, source, diff, stack, Object.keys(rest).length > 0 && inspect(rest, { depth: 8 })]
+  console.log(`\n✖ ${title(fullname)}\n${indent(details.filter(Boolean).join('\n'))}\n`)
+}
+
+function title (fullname) {
+  return fullname.replace(/^build\/test\/all\.js > /, '')
+}
+
+function indent (text) {
+  return text.replace(/^(?=.)/gm, '    ')
+}
+
+function totals () {
+  const { passed, failed, skipped } = count
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}

@@ -1,0 +1,31 @@
+import type { FastifyReply } from 'fastify'
+import type { Channel } from '../protocol/channel.js'
+import type { Sink } from '../protocol/resumable-stream.js'
+
+/** An event stream that cannot be resumed. */
+export function overSink (sink: Sink): Channel {
+  return {
+    streams: true,
+    respond: text => sink.write({ text }),
+    emit: (text, method) => sink.write({ text, method }),
+    end: () => sink.end()
+  }
+}
+
+/** A reply that can be nothing but one JSON answer. */
+export function jsonReply (reply: FastifyReply): Channel {
+  return {
+    streams: false,
+    respond: (text, status) => sendJson(reply, text, status),
+    emit: () => {},
+    end: () => sendJson(reply, undefined, 202)
+  }
+}
+
+/** Sends text that is JSON already, or nothing; a client that went away meanwhile is not an error. */
+export function sendJson (reply: FastifyReply, text: string | undefined, status: number): void {
+  if (reply.raw.destroyed) return
+  reply.code(status)
+  if (text === undefined) void reply.send()
+  else void reply.header('content-type', 'application/json').send(text)
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from '../protocol/errors.js'
+import { decode, type Incoming } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
+import type { Session } from '../protocol/session.js'
+import { refusal } from './refusal.js'
+import { ReplyChannel } from './reply-channel.js'
+
+/** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
+export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  const incoming = decode(request.body as Buffer)
+  if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
+  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
+  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, reply)
+  else serveSession(app, incoming, request, reply)
+}
+
+/** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
+export function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  if (isModern(request.headers['mcp-protocol-version'])) throw refusal(405, 'this revision has no GET stream; use subscriptions/listen')
+  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+  const session = findSession(app, request)
+  checkVersion(session, request)
+  const lastEventId = request.headers['last-event-id']
+  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : session.locate(String(lastEventId))
+  if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
+  reply.header('mcp-session-id', session.id)
+  const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
+  place.stream.attach(sink, place.after)
+}
+
+/** `DELETE /mcp`: the client needs its session no more. */
+export function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  if (isModern(request.headers['mcp-protocol-version'])) throw refusal(405, 'this revision has no sessions')
+  const session = findSession(app, request)
+  app.sessions.end(session, new Error('the client ended the session'))
+  void reply.code(204).send()
+}
+
+/** The session a request names, by either header. */
+export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
+  const id = sessionId(request)
+  if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing; initialize gives you one')
+  return app.sessions.find(id) ?? unknownSession()
+}
+
+export function sessionId ({ headers }: FastifyRequest): string | undefined {
+  const { 'mcp-session-id': own, 'x-session-id': alias } = headers
+  if (own !== undefined && alias !== undefined && own !== alias) throw refusal(400, 'Mcp-Session-Id and X-Session-ID name different sessions')
+  const id = own ?? alias
+  return id === undefined ? undefined : String(id)
+}
+
+export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: string): boolean {
+  const [family] = type.split('/')
+  const ranges = accept.split(',').map(range => range.split(';')[0]?.trim().toLowerCase())
+  return ranges.some(range => range === type || range === `${family}/*` || range === '*/*')
+}
+
+// Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
+function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  const peer = new Peer({ headers: request.headers })
+  peer.spoken = modern
+  app.mcp.connect(peer)
+  reply.raw.once('close', () => app.mcp.disconnect(peer, new Error('the client closed the connection')))
+  const message = incoming.kind === 'response' ? notForClients(incoming.id) : incoming
+  app.mcp.receive(message, peer, new ReplyChannel(app, reply))
+}
+
+function openSession (app: FastifyInstance, incoming: Incoming, reply: FastifyReply): void {
+  const { polling } = negotiate(incoming.kind === 'request' ? incoming.params.protocolVersion : undefined)
+  const session = app.sessions.create({}, polling)
+  if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+    session,
+    beforeAnswer: () => {
+      if (session.peer.greeted) reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
+      else app.sessions.end(session, new Error('the handshake failed'))
+    }
+  }))
+}
+
+function serveSession (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  if (incoming.kind === 'request' && incoming.method === 'ping' && sessionId(request) === undefined) {
+    app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
+    return
+  }
+  const session = findSession(app, request)
+  if (!isInitialize(incoming)) checkVersion(session, request)
+  reply.header('mcp-session-id', session.id)
+  if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
+  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, { session }))
+}
+
+function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): boolean {
+  return isModern(headers['mcp-protocol-version']) || (incoming.kind === 'request' && claimsVersion(incoming.params))
+}
+
+const isInitialize = (incoming: Incoming): boolean => incoming.kind === 'request' && incoming.method === 'initialize'
+
+function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
+  const version = headers['mcp-protocol-version']
+  if (version === undefined || version === peer.revision?.version) return
+  throw refusal(400, `MCP-Protocol-Version is ${String(version)}, but this session speaks ${peer.revision?.version}`)
+}
+
+function unknownSession (): never {
+  throw refusal(404, 'there is no such session; it may have expired: send initialize again')
+}
+
+function notForClients (id: Extract<Incoming, { kind: 'response' }>['id']): Incoming {
+  return { kind: 'invalid', id, error: errors.invalidRequest('clients of this revision do not send responses') }
+}

@@ -1,0 +1,134 @@
+import { EventEmitter, once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
+import type { Channel } from '../protocol/channel.js'
+import { McpError } from '../protocol/errors.js'
+import { decode, isId, type Id } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+
+type Json = Record<string, unknown>
+type Answer = (params: Json) => object | Promise<object>
+
+export interface ClientOptions {
+  /** The version to ask for; the newest one with a handshake when absent. */
+  protocolVersion?: string
+  capabilities?: Json
+  /** Answers to what the server asks, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
+  answers?: Record<string, Answer>
+}
+
+/** A client in the same process: no port, no socket, the same dispatcher. For tests and for calling tools from other routes. */
+export interface Client {
+  /** The result of the handshake. */
+  readonly server: Json
+  /** Notifications received so far. */
+  readonly notifications: Array<{ method: string, params: Json }>
+  /** Rejects with an `McpError` when the server answers with an error. */
+  request: (method: string, params?: Json, signal?: AbortSignal) => Promise<Json>
+  notify: (method: string, params?: Json) => void
+  /** The next notification of that method, including one that came before. */
+  notified: (method: string) => Promise<Json>
+  close: () => void
+}
+
+/** Connects a client to an app that has Patchbay registered, and shakes hands. */
+export async function createClient (app: FastifyInstance, { protocolVersion, capabilities = {}, answers = {} }: ClientOptions = {}): Promise<Client> {
+  await app.ready()
+  const connection = new MemoryConnection(app, answers)
+  const server = await connection.request('initialize', {
+    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    capabilities,
+    clientInfo: { name: 'in-process', version: '1.0.0' }
+  })
+  connection.notify('notifications/initialized')
+  return {
+    server,
+    notifications: connection.notifications,
+    request: async (method, params, signal) => await connection.request(method, params, signal),
+    notify: (method, params) => connection.notify(method, params),
+    notified: async method => await connection.notified(method),
+    close: () => connection.close()
+  }
+}
+
+class MemoryConnection {
+  readonly notifications: Array<{ method: string, params: Json }> = []
+  readonly #app: FastifyInstance
+  readonly #answers: Record<string, Answer>
+  readonly #peer: Peer
+  readonly #channel: Channel
+  readonly #waiting = new Map<Id, { resolve: (result: Json) => void, reject: (error: Error) => void }>()
+  readonly #arrivals = new EventEmitter()
+  #lastId = 0
+
+  constructor (app: FastifyInstance, answers: Record<string, Answer>) {
+    this.#app = app
+    this.#answers = answers
+    this.#channel = {
+      streams: true,
+      respond: text => this.#take(JSON.parse(text) as Json),
+      emit: text => this.#take(JSON.parse(text) as Json),
+      end: () => {}
+    }
+    this.#peer = new Peer({ channel: this.#channel })
+    app.mcp.connect(this.#peer)
+  }
+
+  async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
+    const id = ++this.#lastId
+    return await new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      signal?.addEventListener('abort', () => {
+        this.notify('notifications/cancelled', { requestId: id })
+        this.#waiting.delete(id)
+        reject(signal.reason as Error)
+      }, { once: true })
+      this.#send({ id, method, params })
+    })
+  }
+
+  notify (method: string, params: Json = {}): void {
+    this.#send({ method, params })
+  }
+
+  async notified (method: string): Promise<Json> {
+    for (;;) {
+      const found = this.notifications.findIndex(notification => notification.method === method)
+      if (found !== -1) return this.notifications.splice(found, 1)[0]?.params as Json
+      await once(this.#arrivals, 'notification')
+    }
+  }
+
+  close (): void {
+    this.#app.mcp.disconnect(this.#peer, new Error('the client was closed'))
+  }
+
+  // Through text, like any other client: what is not JSON would not arrive elsewhere either.
+  #send (message: Json): void {
+    this.#app.mcp.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
+  }
+
+  #take (message: Json): void {
+    const { id, method, params = {}, result, error } = message
+    if (typeof method === 'string' && isId(id)) void this.#answer(id, method, params as Json)
+    else if (typeof method === 'string') this.#hear(method, params as Json)
+    else if (isId(id)) this.#settle(id, result as Json | undefined, error as McpError | undefined)
+  }
+
+  #hear (method: string, params: Json): void {
+    this.notifications.push({ method, params })
+    this.#arrivals.emit('notification')
+  }
+
+  #settle (id: Id, result: Json | undefined, error: McpError | undefined): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error === undefined) waiting?.resolve(result ?? {})
+    else waiting?.reject(new McpError(error.code, error.message, error.data))
+  }
+
+  async #answer (id: Id, method: string, params: Json): Promise<void> {
+    const answer = this.#answers[method]
+    if (answer === undefined) this.#send({ id, error: { code: -32601, message: `Method not found: ${method}` } })
+    else this.#send({ id, result: await answer(params) })
+  }
+}

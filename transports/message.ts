@@ -1,0 +1,21 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { decode } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+import { oldest, revisionNamed } from '../protocol/revisions/table.js'
+import { jsonReply } from './channels.js'
+import { refusal } from './refusal.js'
+
+/** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
+export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  const peer = new Peer({ revision: spoken(request) })
+  mcp.connect(peer)
+  reply.raw.once('close', () => mcp.disconnect(peer, new Error('the client closed the connection')))
+  mcp.receive(decode(request.body as Buffer), peer, jsonReply(reply))
+}
+
+function spoken ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer['revision'] & object {
+  if (version === undefined) return oldest
+  const revision = revisionNamed(String(version))
+  if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
+  return revision.stateless ? oldest : revision
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Channel } from '../protocol/channel.js'
+import type { Session } from '../protocol/session.js'
+import { overSink, sendJson } from './channels.js'
+
+export interface ReplyOptions {
+  /** Makes the reply resumable. */
+  session?: Session
+  /** Runs while headers can still be set. */
+  beforeAnswer?: () => void
+}
+
+/** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
+export class ReplyChannel implements Channel {
+  readonly streams = true
+  readonly #app: FastifyInstance
+  readonly #reply: FastifyReply
+  readonly #session: Session | undefined
+  readonly #beforeAnswer: () => void
+  #stream: Channel | undefined
+
+  constructor (app: FastifyInstance, reply: FastifyReply, { session, beforeAnswer = () => {} }: ReplyOptions = {}) {
+    this.#app = app
+    this.#reply = reply
+    this.#session = session
+    this.#beforeAnswer = beforeAnswer
+  }
+
+  respond (text: string, status: number): void {
+    this.#beforeAnswer()
+    if (this.#stream !== undefined) this.#answer(this.#stream, text, status)
+    else sendJson(this.#reply, text, status)
+  }
+
+  emit (text: string, method: string): void {
+    if (this.#session?.named === true) this.#session.standalone.emit(text, method)
+    else (this.#stream ??= this.#open()).emit(text, method)
+  }
+
+  end (): void {
+    if (this.#stream !== undefined) this.#stream.end()
+    else sendJson(this.#reply, undefined, 202)
+  }
+
+  release (retryMs: number): void {
+    if (this.#session === undefined) return
+    this.#stream ??= this.#open(retryMs)
+    this.#stream.release?.(retryMs)
+  }
+
+  #answer (stream: Channel, text: string, status: number): void {
+    stream.respond(text, status)
+    stream.end()
+  }
+
+  #open (retryMs?: number): Channel {
+    if (this.#session === undefined) return overSink(this.#app.events.open(this.#reply))
+    const stream = this.#session.openStream()
+    const sink = this.#app.events.open(this.#reply, undefined, () => stream.detach(sink))
+    stream.attach(sink, 0, retryMs)
+    return stream
+  }
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { decode } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+import { oldest } from '../protocol/revisions/table.js'
+import { jsonReply, overSink } from './channels.js'
+import { accepts, findSession, sessionId } from './http.js'
+import { refusal } from './refusal.js'
+
+/** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
+export class SseConnections {
+  readonly #app: FastifyInstance
+  readonly #peers = new Map<string, Peer>()
+
+  constructor (app: FastifyInstance) {
+    this.#app = app
+  }
+
+  get size (): number {
+    return this.#peers.size
+  }
+
+  /** `GET /sse`: the first event says where to post. */
+  open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
+    if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+    const id = randomBytes(24).toString('base64url')
+    const peer = new Peer()
+    this.#peers.set(id, peer)
+    this.#app.mcp.connect(peer)
+    const sink = this.#app.events.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
+      this.#peers.delete(id)
+      this.#app.mcp.disconnect(peer, new Error('the client closed the stream'))
+    })
+    peer.channel = { ...overSink(sink), end: () => {} }
+    sink.write({ text: `${endpoint}?sessionId=${id}`, method: 'endpoint' })
+  }
+
+  /** `POST /message?sessionId=`: accepted here, answered on the stream. */
+  receive (id: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    if (typeof id !== 'string') throw refusal(400, 'sessionId must be given once')
+    const peer = this.#peers.get(id)
+    if (peer?.channel === undefined) throw refusal(404, 'there is no such session; open GET /sse first')
+    const incoming = decode(request.body as Buffer)
+    if (incoming.kind === 'invalid') return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
+    void reply.code(202).header('content-type', 'text/plain').send('Accepted')
+    this.#app.mcp.receive(incoming, peer, peer.channel)
+  }
+}
+
+/** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
+export function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+  const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest }) : findSession(app, request)
+  if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  if (session.standalone.connected) throw refusal(409, 'this session has its stream open on another connection')
+  session.named = true
+  reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
+  const sink = app.events.open(reply, nameOf, () => { session.standalone.detach(sink); session.named = false })
+  sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
+  session.standalone.attach(sink)
+}
+
+function nameOf (method: string | undefined): string {
+  if (method === 'connection') return method
+  if (method === 'notifications/progress') return 'progress'
+  return method?.startsWith('notifications/') === true ? 'notification' : 'request'
+}

@@ -1,0 +1,82 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Channel } from '../protocol/channel.js'
+import type { Dispatcher } from '../protocol/dispatcher.js'
+import { errors } from '../protocol/errors.js'
+import { decode } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+import { LineReader } from './lines.js'
+
+export interface StdioOptions { input: Readable, output: Writable, maxMessage: number }
+
+export interface Stdio {
+  /** Settles when the client is gone and everything it asked for is answered. Never rejects. */
+  readonly closed: Promise<void>
+  /** Settles when everything said so far was handed to the operating system. */
+  flush: () => Promise<void>
+}
+
+/** One process, one peer, one message a line. Reading pauses while the client does not read what it is sent. */
+export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: StdioOptions): Stdio {
+  const writer = new TickWriter(input, output)
+  const channel: Channel = {
+    streams: true,
+    respond: text => writer.write(text),
+    emit: text => writer.write(text),
+    end: () => {}
+  }
+  const peer = new Peer({ channel })
+  mcp.connect(peer)
+
+  const lines = new LineReader(maxMessage,
+    line => mcp.receive(decode(line), peer, channel),
+    () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
+  input.on('data', (chunk: Buffer) => lines.push(chunk))
+
+  const closed = new Promise<void>(resolve => {
+    const finish = (reason: string) => { mcp.disconnect(peer, new Error(reason)); resolve() }
+    const drain = () => {
+      lines.end()
+      void peer.drain(mcp.limits.grace).then(() => writer.flush()).then(() => finish('standard input ended'))
+    }
+    input.once('end', drain)
+    input.once('error', drain)
+    output.on('error', () => finish('standard output was closed'))
+    output.once('close', () => finish('standard output was closed'))
+  })
+  return { closed, flush: async () => await writer.flush() }
+}
+
+/** Gathers what is written in one turn of the event loop into one write, and holds the input back while the output is full. */
+class TickWriter {
+  readonly #input: Readable
+  readonly #output: Writable
+  #waiting = ''
+
+  constructor (input: Readable, output: Writable) {
+    this.#input = input
+    this.#output = output
+  }
+
+  write (text: string): void {
+    if (this.#waiting === '') setImmediate(() => this.#send())
+    this.#waiting += text + '\n'
+  }
+
+  async flush (): Promise<void> {
+    if (!this.#output.writable) return
+    await new Promise<void>(resolve => this.#output.write(this.#take(), () => resolve()))
+  }
+
+  #send (): void {
+    const text = this.#take()
+    if (text === '' || !this.#output.writable || this.#output.write(text)) return
+    this.#input.pause()
+    this.#output.once('drain', () => this.#input.resume())
+  }
+
+  #take (): string {
+    const text = this.#waiting
+    this.#waiting = ''
+    return text
+  }
+}

@@ -1,0 +1,47 @@
+import type { WebSocket } from '@fastify/websocket'
+import type { Channel } from '../protocol/channel.js'
+import type { Dispatcher } from '../protocol/dispatcher.js'
+import { decode } from '../protocol/jsonrpc.js'
+import { Peer } from '../protocol/peer.js'
+
+/** Why we close a socket. docs/transports.md lists them. */
+const CLOSE = { notText: 1003, tooSlow: 1008 } as const
+
+export interface WebSocketOptions { heartbeat: number, maxQueue: number }
+
+/** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue }: WebSocketOptions): void {
+  const channel = overSocket(socket, maxQueue)
+  const peer = new Peer({ channel })
+  mcp.connect(peer)
+
+  let alive = true
+  const heart = setInterval(() => {
+    if (!alive) return socket.terminate()
+    alive = false
+    socket.ping()
+  }, heartbeat).unref()
+
+  socket.on('pong', () => { alive = true })
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    alive = true
+    if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
+    else mcp.receive(decode(data), peer, channel)
+  })
+  // ws closes the socket itself, with the code that fits the fault.
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    clearInterval(heart)
+    mcp.disconnect(peer, new Error('the socket was closed'))
+  })
+}
+
+function overSocket (socket: WebSocket, maxQueue: number): Channel {
+  const send = (text: string) => {
+    if (socket.readyState !== socket.OPEN) return
+    if (socket.bufferedAmount <= maxQueue) return socket.send(text)
+    socket.close(CLOSE.tooSlow, 'messages are not read')
+    socket.terminate()
+  }
+  return { streams: true, respond: send, emit: send, end: () => {} }
+}
