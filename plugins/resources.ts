@@ -26,14 +26,14 @@ export default fp(async fastify => {
   const { mcp } = fastify
   const fixed = new Collection<Resource>()
   const templates = new Collection<Resource>()
-  const subscribers = new Map<string, Set<Peer>>()
+  const subscribers = new Map<string, Map<Peer, () => void>>()
 
   fastify.decorate('resources', {
     add: resource => (resource.template === undefined ? fixed : templates).add(resource.uri, resource),
     remove: uri => fixed.remove(uri) || templates.remove(uri),
     get: uri => fixed.get(uri) ?? templates.get(uri),
     updated: uri => {
-      for (const peer of subscribers.get(uri) ?? []) peer.notify('notifications/resources/updated', { uri })
+      for (const peer of subscribers.get(uri)?.keys() ?? []) peer.notify('notifications/resources/updated', { uri })
       fastify.subscriptions.updated(uri)
     }
   })
@@ -70,14 +70,14 @@ export default fp(async fastify => {
   }
 
   function subscribe (uri: string, peer: Peer): void {
-    const peers = subscribers.get(uri) ?? new Set()
-    if (peers.has(peer)) return
-    subscribers.set(uri, peers.add(peer))
-    peer.onClose(() => unsubscribe(uri, peer))
+    const peers = subscribers.get(uri) ?? new Map<Peer, () => void>()
+    if (!peers.has(peer)) peers.set(peer, peer.onClose(() => unsubscribe(uri, peer)))
+    subscribers.set(uri, peers)
   }
 
   function unsubscribe (uri: string, peer: Peer): void {
     const peers = subscribers.get(uri)
+    peers?.get(peer)?.()
     peers?.delete(peer)
     if (peers?.size === 0) subscribers.delete(uri)
   }

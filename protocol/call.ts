@@ -40,7 +40,7 @@ export class Call {
     this.channel = channel
     this.revision = revision
     this.#meta = metaOf(request.params)
-    if ('requestState' in this.params || 'inputResponses' in this.params) this.#questions = this.#newQuestions()
+    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#newQuestions()
   }
 
   /** Who is asking; undefined when nobody had to say. */

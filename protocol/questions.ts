@@ -4,6 +4,8 @@ import { declares, InputRequired, type Question, type QuestionKind } from './que
 import { readRounds, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
 
+const NO_ROUNDS: Rounds = { answers: {}, once: {} }
+
 /**
  * What one call asks its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
  * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
@@ -23,9 +25,9 @@ export class Questions {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
-    const { answers, once } = readRounds(sealer, call.method, call.params, call.principal)
+    const { answers, once } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
     this.#given = answers
-    this.#rounds = { answers: {}, once }
+    this.#rounds = { answers: {}, once: { ...once } }
   }
 
   can ({ method, params }: Question): boolean {

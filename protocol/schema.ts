@@ -19,7 +19,10 @@ const engines = new Map<string, AjvClass>()
 
 /** Compiles at once: a schema that is not valid, or refers outside itself, throws here. */
 export function compile (schema: Schema): Check {
-  const validate = engineFor(schema).compile(schema)
+  const engine = engineFor(schema)
+  const validate = engine.compile(schema)
+  // Ajv keeps every schema it has seen; ours come and go with tools and questions.
+  engine.removeSchema(schema)
   return value => validate(value) === true ? undefined : describe(validate)
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
 import type { Sink } from '../protocol/resumable-stream.js'
 
@@ -29,3 +29,6 @@ export function sendJson (reply: FastifyReply, text: string | undefined, status:
   if (text === undefined) void reply.send()
   else void reply.header('content-type', 'application/json').send(text)
 }
+
+/** The body as bytes, as the parser of these routes leaves it; a request without one is an empty message. */
+export const bodyOf = ({ body }: FastifyRequest): Uint8Array => body instanceof Uint8Array ? body : new Uint8Array()

@@ -1,19 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../protocol/errors.js'
-import { decode, type Incoming } from '../protocol/jsonrpc.js'
+import { decode, encodeError, type Incoming } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
 import type { Session } from '../protocol/session.js'
-import { refusal } from './refusal.js'
+import { bodyOf, sendJson } from './channels.js'
+import { isRefusal, refusal } from './refusal.js'
 import { ReplyChannel } from './reply-channel.js'
 
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const incoming = decode(request.body as Buffer)
-  if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
-  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
-  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, reply)
-  else serveSession(app, incoming, request, reply)
+  const incoming = decode(bodyOf(request))
+  try {
+    route(app, incoming, request, reply)
+  } catch (error) {
+    // Whoever asked something is answered under its id; the rest is a plain HTTP refusal.
+    if (incoming.kind !== 'request' || !isRefusal(error)) throw error
+    sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode)
+  }
 }
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
@@ -57,6 +61,13 @@ export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: 
   const [family] = type.split('/')
   const ranges = accept.split(',').map(range => range.split(';')[0]?.trim().toLowerCase())
   return ranges.some(range => range === type || range === `${family}/*` || range === '*/*')
+}
+
+function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
+  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
+  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, reply)
+  else serveSession(app, incoming, request, reply)
 }
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.

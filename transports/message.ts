@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { oldest, revisionNamed } from '../protocol/revisions/table.js'
-import { jsonReply } from './channels.js'
+import { bodyOf, jsonReply } from './channels.js'
 import { refusal } from './refusal.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
@@ -10,7 +10,7 @@ export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest,
   const peer = new Peer({ revision: spoken(request) })
   mcp.connect(peer)
   reply.raw.once('close', () => mcp.disconnect(peer, new Error('the client closed the connection')))
-  mcp.receive(decode(request.body as Buffer), peer, jsonReply(reply))
+  mcp.receive(decode(bodyOf(request)), peer, jsonReply(reply))
 }
 
 function spoken ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer['revision'] & object {

@@ -18,6 +18,7 @@ export class ReplyChannel implements Channel {
   readonly #session: Session | undefined
   readonly #beforeAnswer: () => void
   #stream: Channel | undefined
+  #done = false
 
   constructor (app: FastifyInstance, reply: FastifyReply, { session, beforeAnswer = () => {} }: ReplyOptions = {}) {
     this.#app = app
@@ -27,30 +28,28 @@ export class ReplyChannel implements Channel {
   }
 
   respond (text: string, status: number): void {
+    this.#done = true
     this.#beforeAnswer()
-    if (this.#stream !== undefined) this.#answer(this.#stream, text, status)
-    else sendJson(this.#reply, text, status)
+    this.#stream?.respond(text, status)
+    this.#stream?.end()
+    if (this.#stream === undefined) sendJson(this.#reply, text, status)
   }
 
   emit (text: string, method: string): void {
     if (this.#session?.named === true) this.#session.standalone.emit(text, method)
-    else (this.#stream ??= this.#open()).emit(text, method)
+    else if (!this.#done) (this.#stream ??= this.#open()).emit(text, method)
   }
 
   end (): void {
-    if (this.#stream !== undefined) this.#stream.end()
-    else sendJson(this.#reply, undefined, 202)
+    this.#done = true
+    this.#stream?.end()
+    if (this.#stream === undefined) sendJson(this.#reply, undefined, 202)
   }
 
   release (retryMs: number): void {
-    if (this.#session === undefined) return
+    if (this.#session === undefined || this.#done) return
     this.#stream ??= this.#open(retryMs)
     this.#stream.release?.(retryMs)
-  }
-
-  #answer (stream: Channel, text: string, status: number): void {
-    stream.respond(text, status)
-    stream.end()
   }
 
   #open (retryMs?: number): Channel {

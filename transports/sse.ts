@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { oldest } from '../protocol/revisions/table.js'
-import { jsonReply, overSink } from './channels.js'
+import { bodyOf, jsonReply, overSink } from './channels.js'
 import { accepts, findSession, sessionId } from './http.js'
 import { refusal } from './refusal.js'
 
@@ -40,7 +40,7 @@ export class SseConnections {
     if (typeof id !== 'string') throw refusal(400, 'sessionId must be given once')
     const peer = this.#peers.get(id)
     if (peer?.channel === undefined) throw refusal(404, 'there is no such session; open GET /sse first')
-    const incoming = decode(request.body as Buffer)
+    const incoming = decode(bodyOf(request))
     if (incoming.kind === 'invalid') return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
     this.#app.mcp.receive(incoming, peer, peer.channel)

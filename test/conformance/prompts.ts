@@ -39,8 +39,8 @@ export const prompts = [
     name: 'test_input_required_result_prompt',
     description: 'Asks the user before it answers.',
     get: async (_given, call) => {
-      const { content } = await call.elicit('user_context', askFor('context', 'What context should the prompt use?'))
-      return `Use this context: ${String(content?.context)}`
+      const { action, content } = await call.elicit('user_context', askFor('context', 'What context should the prompt use?'))
+      return action === 'accept' ? `Use this context: ${String(content?.context)}` : 'Use no context.'
     }
   })
 ]

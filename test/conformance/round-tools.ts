@@ -8,8 +8,8 @@ const CONFIRM = askFor('ok', 'Please confirm', 'boolean')
 /** Tools that need one or more rounds with a client of the stateless revision; older clients are simply asked. */
 export const roundTools = [
   round('elicitation', 'Asks for a name and greets.', async call => {
-    const { content } = await call.elicit('user_name', NAME)
-    return `Hello, ${String(content?.name)}!`
+    const { action, content } = await call.elicit('user_name', NAME)
+    return action === 'accept' ? `Hello, ${String(content?.name)}!` : 'Hello, whoever you are!'
   }),
   round('sampling', "Asks the client's model.", async call => {
     const { content } = await call.sample('capital_question', say('What is the capital of France?'))

@@ -1,0 +1,99 @@
+import t from 'tap'
+import { avoids, followsLayers, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, leavesHelpers, namesNoRevision, parse, sources, type Rule } from './structure.js'
+
+const shipped = sources()
+
+const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string, text: string, offence: string][], right: [path: string, text: string][] }> = {
+  'a folder imports only the folders below it': {
+    rule: followsLayers,
+    wrong: [
+      ['cli.ts', 'import x from "./transports/stdio.js"', 'cli.ts:1 imports ./transports/stdio.js'],
+      ['app.ts', '\nimport x from "./cli.js"', 'app.ts:2 imports ./cli.js'],
+      ['plugins/a.ts', 'import x from "../routes/mcp.js"', 'plugins/a.ts:1 imports ../routes/mcp.js'],
+      ['plugins/a.ts', 'import type { X } from "../app.js"', 'plugins/a.ts:1 imports ../app.js'],
+      ['transports/a.ts', 'export * from "../routes/mcp.js"', 'transports/a.ts:1 imports ../routes/mcp.js'],
+      ['tools/a.ts', 'const x = await import("../stores/b.js")', 'tools/a.ts:1 imports ../stores/b.js'],
+      ['protocol/revisions/a.ts', 'let x: import("../../plugins/b.js").X', 'protocol/revisions/a.ts:1 imports ../../plugins/b.js'],
+      ['new/a.ts', 'import x from "../protocol/b.js"', 'new/a.ts:1 imports ../protocol/b.js']
+    ],
+    right: [
+      ['cli.ts', 'import { build } from "./app.js"'],
+      ['app.ts', 'import x from "./plugins/a.js"; export * from "./protocol/b.js"'],
+      ['routes/a.ts', 'import x from "../transports/a.js"; import fastify from "fastify"'],
+      ['transports/a.ts', 'import x from "./b.js"; import y from "../protocol/c.js"'],
+      ['protocol/revisions/a.ts', 'import x from "../b.js"'],
+      ['tools/a.ts', '// import x from "../routes/mcp.js"']
+    ]
+  },
+  'only app and cli import the other files at the top': {
+    rule: leavesHelpers,
+    wrong: [['plugins/a.ts', 'import type { Options } from "../options.js"', 'plugins/a.ts:1 imports ../options.js']],
+    right: [['app.ts', 'import x from "./options.js"'], ['cli.ts', 'import x from "./options.js"'], ['settings.ts', 'import x from "./options.js"']]
+  },
+  'a plugin imports another one for its types only': {
+    rule: keepsPluginsApart,
+    wrong: [
+      ['plugins/a.ts', 'import { b } from "./b.js"', 'plugins/a.ts:1 imports ./b.js'],
+      ['plugins/a.ts', 'import { type B } from "./b.js"', 'plugins/a.ts:1 imports ./b.js']
+    ],
+    right: [['plugins/a.ts', 'import type { B } from "./b.js"'], ['transports/a.ts', 'import { b } from "./b.js"']]
+  },
+  'the protocol knows only Node.js, ajv and typebox': {
+    rule: keepsProtocolPure,
+    wrong: [
+      ['protocol/a.ts', 'import type { FastifyInstance } from "fastify"', 'protocol/a.ts:1 imports fastify'],
+      ['protocol/a.ts', 'const x = require("ajv-formats")', 'protocol/a.ts:1 imports ajv-formats']
+    ],
+    right: [
+      ['protocol/a.ts', 'import x from "node:crypto"; import y from "ajv/dist/2020.js"; import { Type } from "@sinclair/typebox"'],
+      ['plugins/a.ts', 'import fp from "fastify-plugin"']
+    ]
+  },
+  'only cli.ts looks at the process': {
+    rule: avoids('process'),
+    except: /^cli\.ts$/,
+    wrong: [
+      ['app.ts', 'const port = process.env.PORT', 'app.ts:1 uses process'],
+      ['app.ts', 'const { env } = process', 'app.ts:1 uses process'],
+      ['app.ts', 'import { env } from "node:process"', 'app.ts:1 imports node:process']
+    ],
+    right: [['app.ts', 'child.process.kill(); const { process: child } = message // process.exit']]
+  },
+  'nothing writes to the console': {
+    rule: avoids('console'),
+    wrong: [['cli.ts', '\n\nconsole.log(1)', 'cli.ts:3 uses console']],
+    right: [['cli.ts', 'const text = "console.log"']]
+  },
+  'only protocol/revisions names a revision': {
+    rule: namesNoRevision,
+    except: /^protocol\/revisions\//,
+    wrong: [
+      ['app.ts', 'const newest = "2025-11-25"', 'app.ts:1 names the revision "2025-11-25"'],
+      ['app.ts', 'const link = `/2025-11-25/${page}`', 'app.ts:1 names the revision `/2025-11-25/${'] // eslint-disable-line no-template-curly-in-string
+    ],
+    right: [['app.ts', '// see /specification/2025-11-25\nconst when = "2025-11-25T00:00:00Z"']]
+  },
+  'no file is longer than 250 lines': {
+    rule: isAtMost(250),
+    wrong: [['app.ts', 'x\n'.repeat(251), 'app.ts:251 is longer than 250 lines']],
+    right: [['app.ts', 'x\n'.repeat(250)]]
+  }
+}
+
+t.test('the rules have files to look at', async t => {
+  const paths = shipped.map(source => source.fileName)
+  for (const path of ['app.ts', 'cli.ts', 'protocol/errors.ts', 'plugins/mcp.ts']) t.ok(paths.includes(path), path)
+  t.ok(shipped.some(source => importsOf(source).length > 0))
+})
+
+for (const [sentence, { rule, except, wrong, right }] of Object.entries(rules)) {
+  t.test(sentence, async t => {
+    const offences = shipped.filter(source => except?.test(source.fileName) !== true).flatMap(rule)
+    t.strictSame(offences, [])
+  })
+
+  t.test(`${sentence}: the rule tells right from wrong`, async t => {
+    for (const [path, text, offence] of wrong) t.strictSame(rule(parse(path, text)), [offence], text)
+    for (const [path, text] of right) t.strictSame(rule(parse(path, text)), [], text)
+  })
+}

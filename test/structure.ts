@@ -1,0 +1,136 @@
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prompts', 'stores']
+
+/** What each place may import besides itself. A top-level file that is neither app nor cli is a `helper`. */
+const below: Record<string, string[]> = {
+  cli: ['app', 'helper'],
+  app: [...siblings, 'protocol', 'helper'],
+  helper: ['protocol'],
+  ...Object.fromEntries(siblings.map(folder => [folder, ['protocol']])),
+  routes: ['transports', 'protocol'],
+  protocol: []
+}
+
+export interface Import { specifier: string, line: number, typeOnly: boolean }
+
+/** Says what is wrong with a file, one `path:line what` for each offence. */
+export type Rule = (source: ts.SourceFile) => string[]
+
+/** Every file that ships, as the compiler finds them. */
+export function sources (): ts.SourceFile[] {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile) as { config: unknown }
+  return ts.parseJsonConfigFileContent(config, ts.sys, root).fileNames
+    .map(file => ({ path: posix.relative(root, file), text: ts.sys.readFile(file) ?? '' }))
+    .filter(({ path }) => !/^(test|bench)\//.test(path))
+    .map(({ path, text }) => parse(path, text))
+}
+
+export function parse (path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+}
+
+export const followsLayers: Rule = source => offences(source, ({ from, to }) =>
+  to !== 'package' && to !== 'helper' && to !== from && !mayImport(from, to))
+
+export const leavesHelpers: Rule = source => offences(source, ({ from, to }) =>
+  to === 'helper' && to !== from && !mayImport(from, to))
+
+export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly }) =>
+  from === 'plugins' && to === 'plugins' && !typeOnly)
+
+export const keepsProtocolPure: Rule = source => offences(source, ({ from, to, specifier }) =>
+  from === 'protocol' && to === 'package' && !/^(node:|(ajv|@sinclair\/typebox)(\/|$))/.test(specifier))
+
+/** Forbids a global, and the module of that name. */
+export const avoids = (name: string): Rule => source => {
+  const uses = identifiers(source).filter(node => node.text === name && !isName(node)).map(node => `${at(source, node)} uses ${name}`)
+  return [...uses, ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)]
+}
+
+export const namesNoRevision: Rule = source => nodes(source)
+  .filter(node => ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node) || ts.isRegularExpressionLiteral(node))
+  .filter(node => /\b20\d\d-\d\d-\d\d\b(?!T)/.test(node.getText(source)))
+  .map(node => `${at(source, node)} names the revision ${node.getText(source)}`)
+
+export const isAtMost = (lines: number): Rule => source => {
+  const length = source.text.trimEnd().split('\n').length
+  return length > lines ? [`${source.fileName}:${length} is longer than ${lines} lines`] : []
+}
+
+export function importsOf (source: ts.SourceFile): Import[] {
+  return nodes(source).flatMap(node => {
+    const specifier = specifierOf(node)
+    return specifier === undefined ? [] : [{ specifier, line: lineOf(source, node), typeOnly: isTypeOnly(node) }]
+  })
+}
+
+interface Edge extends Import { from: string, to: string }
+
+function offences (source: ts.SourceFile, isWrong: (edge: Edge) => boolean): string[] {
+  return importsOf(source)
+    .map(found => edgeOf(source.fileName, found))
+    .filter(isWrong)
+    .map(({ line, specifier }) => `${source.fileName}:${line} imports ${specifier}`)
+}
+
+function edgeOf (path: string, found: Import): Edge {
+  const isOurs = found.specifier.startsWith('.')
+  return { ...found, from: placeOf(path), to: isOurs ? placeOf(posix.join(posix.dirname(path), found.specifier)) : 'package' }
+}
+
+function mayImport (from: string, to: string): boolean {
+  return below[from]?.includes(to) === true
+}
+
+function placeOf (path: string): string {
+  const [first = '', ...rest] = path.split('/')
+  if (rest.length > 0) return first
+  const name = first.replace(/\.[jt]s$/, '')
+  return name === 'app' || name === 'cli' ? name : 'helper'
+}
+
+function specifierOf (node: ts.Node): string | undefined {
+  const specifier = ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+    ? node.moduleSpecifier
+    : ts.isImportTypeNode(node)
+      ? ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined
+      : ts.isCallExpression(node) && ['import', 'require'].includes(node.expression.getText()) ? node.arguments[0] : undefined
+  return specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : undefined
+}
+
+function isTypeOnly (node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+  return ts.isImportTypeNode(node) || (ts.isExportDeclaration(node) && node.isTypeOnly)
+}
+
+// A property or a binding may bear the name of a global.
+function isName (node: ts.Identifier): boolean {
+  const parent: { name?: ts.Node, propertyName?: ts.Node } & ts.Node = node.parent
+  return parent.name === node || parent.propertyName === node
+}
+
+function identifiers (source: ts.SourceFile): ts.Identifier[] {
+  return nodes(source).filter(ts.isIdentifier)
+}
+
+function nodes (root: ts.Node): ts.Node[] {
+  const found: ts.Node[] = []
+  const visit = (node: ts.Node): void => {
+    found.push(node)
+    ts.forEachChild(node, visit)
+  }
+  visit(root)
+  return found
+}
+
+function lineOf (source: ts.SourceFile, node: ts.Node): number {
+  return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
+}
+
+function at (source: ts.SourceFile, node: ts.Node): string {
+  return `${source.fileName}:${lineOf(source, node)}`
+}
