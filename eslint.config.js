@@ -30,7 +30,7 @@ export default [
   {
     // stdout belongs to the stdio transport.
     files: ['**/*.{js,ts}'],
-    ignores: ['test/', 'bench/'],
+    ignores: ['test/**', 'bench/**'],
     rules: { 'no-console': 'error' }
   }
 ]

@@ -30,5 +30,5 @@ export default fp(async ({ mcp }) => {
 }, { name: 'elicitation', dependencies: ['mcp'] })
 
 function refuse (wrong: string | undefined): void {
-  if (wrong !== undefined) throw errors.invalidParams(`the answer to elicitation/create: ${wrong}`)
+  if (wrong !== undefined) throw errors.badAnswer('elicitation/create', wrong)
 }

@@ -14,7 +14,7 @@ export default fp(async ({ mcp }) => {
     params: () => undefined,
     answer: answer => {
       const wrong = check(answer)
-      if (wrong !== undefined) throw errors.invalidParams(`the answer to roots/list: ${wrong}`)
+      if (wrong !== undefined) throw errors.badAnswer('roots/list', wrong)
       return answer
     }
   })

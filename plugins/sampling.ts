@@ -15,7 +15,7 @@ export default fp(async ({ mcp }) => {
     params: (params, { features }) => convert.sampling(params, features),
     answer: answer => {
       const wrong = check(answer)
-      if (wrong !== undefined) throw errors.invalidParams(`the answer to sampling/createMessage: ${wrong}`)
+      if (wrong !== undefined) throw errors.badAnswer('sampling/createMessage', wrong)
       return answer
     }
   })

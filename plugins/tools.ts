@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { text, type CallToolResult } from '../protocol/content.js'
-import { errors, isMcpError, isReserved, isToolError } from '../protocol/errors.js'
+import { errors, isAboutRequest, isMcpError, isToolError } from '../protocol/errors.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { checkHeaders } from '../protocol/mirrored-headers.js'
 import { convert } from '../protocol/revisions/convert.js'
@@ -46,7 +46,7 @@ async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResul
     return await tool.run(args, call)
   } catch (error) {
     if (isToolError(error)) return failure(error.message)
-    if (isMcpError(error) && call.revision.errorsAsResults && !isReserved(error.code)) return failure(error.message)
+    if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(error.message)
     throw error
   }
 }

@@ -1,7 +1,7 @@
 /** An error that crosses the wire. Anything else a handler throws reaches the client as an internal error with a correlation id. */
 export class McpError extends Error {
   override readonly name = 'McpError'
-  /** The HTTP status to use where it differs from what the code implies. */
+  /** The HTTP status, where the request itself is at fault and not what it asked for. */
   readonly status: number | undefined
 
   constructor (readonly code: number, message: string, readonly data?: unknown, status?: number) {
@@ -22,8 +22,8 @@ export const isToolError = (error: unknown): error is ToolError =>
 export const isMcpError = (error: unknown): error is McpError =>
   error instanceof Error && error.name === 'McpError' && Number.isInteger((error as McpError).code)
 
-/** Codes the specification keeps for itself always travel as JSON-RPC errors, even out of a tool. */
-export const isReserved = (code: number): boolean => code <= -32020 && code >= -32099
+/** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
+export const isAboutRequest = ({ status }: McpError): boolean => status !== undefined
 
 const invalidParams = (why: string, data?: object, status?: number) =>
   new McpError(-32602, `Invalid params: ${why}`, { details: why, ...data }, status)
@@ -34,6 +34,7 @@ export const errors = {
   invalidRequest: (why: string, status?: number) => new McpError(-32600, `Invalid Request: ${why}`, undefined, status),
   methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${method}`),
   invalidParams: (why: string, data?: object) => invalidParams(why, data),
+  badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, undefined, 200),
   malformedMeta: (why: string) => invalidParams(why, undefined, 400),
   internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),

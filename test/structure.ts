@@ -46,13 +46,13 @@ export const keepsProtocolPure: Rule = source => offences(source, ({ from, to, s
   from === 'protocol' && to === 'package' && !/^(node:|(ajv|@sinclair\/typebox)(\/|$))/.test(specifier))
 
 /** Forbids a global, and the module of that name. */
-export const avoids = (name: string): Rule => source => {
-  const uses = identifiers(source).filter(node => node.text === name && !isName(node)).map(node => `${at(source, node)} uses ${name}`)
-  return [...uses, ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)]
-}
+export const avoids = (name: string): Rule => source => [
+  ...nodes(source).filter(node => ts.isIdentifier(node) && node.text === name && !isName(node)).map(node => `${at(source, node)} uses ${name}`),
+  ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)
+]
 
 export const namesNoRevision: Rule = source => nodes(source)
-  .filter(node => ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node) || ts.isRegularExpressionLiteral(node))
+  .filter(node => ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
   .filter(node => /\b20\d\d-\d\d-\d\d\b(?!T)/.test(node.getText(source)))
   .map(node => `${at(source, node)} names the revision ${node.getText(source)}`)
 
@@ -94,12 +94,15 @@ function placeOf (path: string): string {
 }
 
 function specifierOf (node: ts.Node): string | undefined {
-  const specifier = ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
-    ? node.moduleSpecifier
-    : ts.isImportTypeNode(node)
-      ? ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined
-      : ts.isCallExpression(node) && ['import', 'require'].includes(node.expression.getText()) ? node.arguments[0] : undefined
+  const specifier = moduleOf(node)
   return specifier !== undefined && ts.isStringLiteralLike(specifier) ? specifier.text : undefined
+}
+
+function moduleOf (node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal
+  if (ts.isCallExpression(node) && /^(import|require)$/.test(node.expression.getText())) return node.arguments[0]
+  return undefined
 }
 
 function isTypeOnly (node: ts.Node): boolean {
@@ -108,13 +111,9 @@ function isTypeOnly (node: ts.Node): boolean {
 }
 
 // A property or a binding may bear the name of a global.
-function isName (node: ts.Identifier): boolean {
-  const parent: { name?: ts.Node, propertyName?: ts.Node } & ts.Node = node.parent
+function isName (node: ts.Node): boolean {
+  const parent: ts.Node & { name?: ts.Node, propertyName?: ts.Node } = node.parent
   return parent.name === node || parent.propertyName === node
-}
-
-function identifiers (source: ts.SourceFile): ts.Identifier[] {
-  return nodes(source).filter(ts.isIdentifier)
 }
 
 function nodes (root: ts.Node): ts.Node[] {

@@ -1,0 +1,42 @@
+import { EventEmitter } from 'node:events'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  CallToolResultSchema, CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema
+} from '@modelcontextprotocol/sdk/types.js'
+import { ANSWERS, CAPABILITIES, INFO, toolsWatcher, type Official, type ToolResult, type Verbs } from './official.js'
+
+/** Connects the first generation of the official client. */
+export async function connectV1 (transport: Transport): Promise<Official & { client: Client }> {
+  const heard = new EventEmitter()
+  const complaints: Error[] = []
+  const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(heard) })
+  client.onerror = error => { complaints.push(error) }
+  client.setRequestHandler(ElicitRequestSchema, ANSWERS.elicitation)
+  client.setRequestHandler(CreateMessageRequestSchema, ANSWERS.sampling)
+  client.setRequestHandler(ListRootsRequestSchema, ANSWERS.roots)
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => { heard.emit('log', params) })
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => { heard.emit('updated', params) })
+  const agreed = versionOf(transport)
+  await client.connect(transport)
+  return {
+    client,
+    verbs: client as unknown as Verbs,
+    version: agreed(),
+    heard,
+    complaints,
+    call: async (params, options) => await client.callTool(params, CallToolResultSchema, options) as ToolResult,
+    listenToLogs: async level => { await client.setLoggingLevel(level); return {} },
+    subscribe: async uri => { await client.subscribeResource({ uri }) },
+    unsubscribe: async uri => { await client.unsubscribeResource({ uri }) }
+  }
+}
+
+// This client tells the agreed version to its transport and to nobody else.
+function versionOf (transport: Transport): () => string | undefined {
+  const tell = transport.setProtocolVersion?.bind(transport)
+  let version: string | undefined
+  transport.setProtocolVersion = agreed => { version = agreed; tell?.(agreed) }
+  return () => version
+}
