@@ -17,8 +17,10 @@ try {
 
 async function main (): Promise<void> {
   const { options: given, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
-  if (help) return void process.stdout.write(USAGE)
-  if (showVersion) return void process.stdout.write(`${version}\n`)
+  if (help || showVersion) {
+    process.stdout.write(help ? USAGE : `${version}\n`)
+    return
+  }
   const options = resolveOptions(given)
   checkExposure(options)
   await serve(options)

@@ -1,4 +1,22 @@
 import type { Channel } from './channel.js'
+import { errors, type McpError } from './errors.js'
+import type { Message } from './jsonrpc.js'
+import type { Revision } from './revisions/revision.js'
+import { claimsVersion } from './revisions/table.js'
+
+/** Why a whole batch is refused; undefined when its messages may be taken one by one. */
+export function batchRefusal (messages: Message[], revision: Revision | undefined): McpError | undefined {
+  if (revision?.batches !== true) return errors.invalidRequest('this protocol revision has no batches; send one message at a time')
+  const responses = messages.filter(message => message.kind === 'response').length
+  return responses > 0 && responses < messages.length ? errors.invalidRequest('a batch holds requests or responses, not both') : undefined
+}
+
+/** A message as it counts inside a batch: some requests only stand alone. */
+export function inBatch (message: Message): Message {
+  if (message.kind !== 'request') return message
+  const alone = message.method === 'initialize' || claimsVersion(message.params)
+  return alone ? { kind: 'invalid', id: message.id, error: errors.invalidRequest('this request cannot be part of a batch') } : message
+}
 
 /** Gathers the answers to a batch, in the order of its messages, and sends them as one array when the last is there. */
 export class BatchChannel {

@@ -74,9 +74,15 @@ export class Call {
     return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.peer.logLevel
   }
 
+  /** True once the call is answered or given up. */
+  get over (): boolean {
+    return !this.#open
+  }
+
   /** Settles when the call is answered or given up. */
   get finished (): Promise<void> {
-    return this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve()
+    this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve()
+    return this.#finished
   }
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
@@ -180,7 +186,8 @@ export class Call {
   }
 
   get #asking (): Questions {
-    return this.#questions ??= this.#newQuestions()
+    this.#questions ??= this.#newQuestions()
+    return this.#questions
   }
 
   #newQuestions (): Questions {

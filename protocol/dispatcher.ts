@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { admit, revisionOf } from './admission.js'
-import { BatchChannel } from './batch.js'
+import { BatchChannel, batchRefusal, inBatch } from './batch.js'
 import { Call } from './call.js'
 import type { Channel } from './channel.js'
 import { errors, isMcpError, type McpError } from './errors.js'
@@ -11,7 +11,6 @@ import { InputRequired, type QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
 import type { Json } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
-import { claimsVersion } from './revisions/table.js'
 import { lazily, type Check, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
 
@@ -139,17 +138,10 @@ export class Dispatcher {
   }
 
   #batch ({ messages }: Batch, peer: Peer, channel: Channel): void {
-    const refusal = this.#batchRefusal(messages, peer)
+    const refusal = batchRefusal(messages, this.#speaks(peer))
     if (refusal !== undefined) return this.#refuse(undefined, refusal, peer, channel)
     const replies = new BatchChannel(channel, messages.length)
     for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index))
-  }
-
-  #batchRefusal (messages: Message[], peer: Peer): McpError | undefined {
-    if (this.#speaks(peer)?.batches !== true) return errors.invalidRequest('this protocol revision has no batches; send one message at a time')
-    const responses = messages.filter(message => message.kind === 'response').length
-    if (responses > 0 && responses < messages.length) return errors.invalidRequest('a batch holds requests or responses, not both')
-    return undefined
   }
 
   #hear ({ method, params }: Notification, peer: Peer): void {
@@ -196,6 +188,8 @@ export class Dispatcher {
   }
 
   #explain (call: Call, error: unknown): void {
+    // What a cancelled handler throws on its way out interests nobody.
+    if (call.over) return
     try {
       if (error instanceof InputRequired) return call.answer(call.revision.encode(call.inputRequired() as object, this.server))
       if (isMcpError(error)) return call.fail(error, statusOf(error, call.revision))
@@ -226,10 +220,4 @@ function statusOf (error: McpError, revision: Revision | undefined): number {
   if (error.status !== undefined) return error.status
   if (error.code === -32700 || error.code === -32600) return 400
   return error.code === -32601 ? revision?.unknownMethodStatus ?? 200 : 200
-}
-
-function inBatch (message: Message): Message {
-  if (message.kind !== 'request') return message
-  const alone = message.method === 'initialize' || claimsVersion(message.params)
-  return alone ? { kind: 'invalid', id: message.id, error: errors.invalidRequest('this request cannot be part of a batch') } : message
 }

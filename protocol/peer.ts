@@ -61,7 +61,7 @@ export class Peer {
       const abandon = () => {
         this.#outbound.delete(id)
         channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
-        reject(signal.reason as Error)
+        reject(new Error('the question was abandoned', { cause: signal.reason }))
       }
       signal.addEventListener('abort', abandon, { once: true })
       const settled = (settle: () => void) => { signal.removeEventListener('abort', abandon); settle() }

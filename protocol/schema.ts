@@ -53,10 +53,14 @@ function describe ({ errors }: ValidateFunction): string {
   return [...new Set((errors ?? []).map(sentence))].join('; ')
 }
 
-function sentence ({ instancePath, keyword, message, params }: ErrorObject): string {
+function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
   const where = instancePath.slice(1).replaceAll('/', '.')
-  const extra = keyword === 'additionalProperties' ? `: "${String(params.additionalProperty)}"`
-    : keyword === 'enum' ? `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
-      : keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
-  return `${where === '' ? 'it' : where} ${message ?? 'does not fit'}${extra}`
+  return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
+}
+
+// Ajv's own words leave out the part that a person needs most.
+function detail (keyword: string, params: Record<string, unknown>): string {
+  if (keyword === 'additionalProperties') return `: "${String(params.additionalProperty)}"`
+  if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
+  return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
 }

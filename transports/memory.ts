@@ -80,7 +80,7 @@ class MemoryConnection {
       signal?.addEventListener('abort', () => {
         this.notify('notifications/cancelled', { requestId: id })
         this.#waiting.delete(id)
-        reject(signal.reason as Error)
+        reject(new Error('the request was cancelled', { cause: signal.reason }))
       }, { once: true })
       this.#send({ id, method, params })
     })

@@ -1,0 +1,23 @@
+import { Agent } from 'node:http'
+import { oldest, type Revision } from '../revisions.js'
+import type { Place, Receive, Wire } from '../wire.js'
+import { exchange, readBody } from './exchange.js'
+
+/** Plain `POST /message`, one exchange for each message. */
+export async function openMessage ({ url }: Place, receive: Receive): Promise<Wire> {
+  const agent = new Agent({ keepAlive: true })
+  return {
+    send: ({ text, revision }) => {
+      const sent = exchange(agent, `${url}/message`, { method: 'POST', headers: headersOf(revision), body: text }, reply => {
+        readBody(reply, body => { if (body !== '') receive(JSON.parse(body), reply.statusCode) })
+      })
+      return { drop: () => { sent.destroy() } }
+    },
+    close: async () => agent.destroy()
+  }
+}
+
+// The first revision is what is spoken here anyway, and a stateless request says by itself what it speaks.
+function headersOf ({ modern, version }: Revision): Record<string, string> {
+  return modern || version === oldest.version ? {} : { 'mcp-protocol-version': version }
+}

@@ -1,0 +1,29 @@
+import { Agent } from 'node:http'
+import type { Place, Receive, Wire } from '../wire.js'
+import { within } from '../mailbox.js'
+import { exchange, readBody, readEvents } from './exchange.js'
+
+/** HTTP+SSE: everything comes over `GET /sse`, everything goes to the address its first event names. */
+export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> {
+  const agent = new Agent({ keepAlive: true })
+  let close = () => {}
+  const endpoint = await within(new Promise<string>(resolve => {
+    const stream = exchange(agent, `${url}/sse`, { method: 'GET', headers: { accept: 'text/event-stream' } }, reply => {
+      readEvents(reply, ({ name, data }) => {
+        if (name === 'endpoint') resolve(new URL(data, url).href)
+        else if (name === 'message') receive(JSON.parse(data))
+      })
+    })
+    close = () => { stream.destroy(); agent.destroy() }
+  }), 'the endpoint event')
+  return {
+    send: ({ text }) => {
+      exchange(agent, endpoint, { method: 'POST', body: text }, reply => {
+        // Only what could not be read is answered here.
+        readBody(reply, body => { if (reply.statusCode !== 202) receive(JSON.parse(body), reply.statusCode) })
+      })
+      return { drop: () => { throw new Error('a message of HTTP+SSE cannot be dropped') } }
+    },
+    close: async () => close()
+  }
+}

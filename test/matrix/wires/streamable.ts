@@ -1,0 +1,57 @@
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Parcel, Place, Receive, Wire } from '../wire.js'
+import { exchange, readBody, readEvents } from './exchange.js'
+
+/** Streamable HTTP on `/mcp`: with a session and its standalone stream, or without either. */
+export async function openStreamable ({ url }: Place, receive: Receive): Promise<Wire> {
+  const agent = new Agent({ keepAlive: true })
+  const endpoint = `${url}/mcp`
+  let session: Record<string, string> = {}
+  let standalone: ClientRequest | undefined
+
+  return { send, close }
+
+  function send (parcel: Parcel): { drop: () => void } {
+    const headers = { accept: 'application/json, text/event-stream', ...headersOf(parcel), ...(parcel.revision.modern ? {} : session) }
+    const sent = exchange(agent, endpoint, { method: 'POST', headers, body: parcel.text }, reply => {
+      const id = reply.headers['mcp-session-id']
+      if (id !== undefined) session = { 'mcp-session-id': String(id) }
+      if (parcel.method === 'notifications/initialized') listen()
+      read(reply)
+    })
+    return { drop: () => { sent.destroy() } }
+  }
+
+  function listen (): void {
+    standalone = exchange(agent, endpoint, { method: 'GET', headers: { accept: 'text/event-stream', ...session } }, read)
+  }
+
+  function read (reply: IncomingMessage): void {
+    if (reply.headers['content-type']?.startsWith('text/event-stream') === true) {
+      readEvents(reply, ({ data }) => { if (data !== '') receive(JSON.parse(data), reply.statusCode) })
+    } else {
+      readBody(reply, body => { if (body !== '') receive(JSON.parse(body), reply.statusCode) })
+    }
+  }
+
+  async function close (): Promise<void> {
+    standalone?.destroy()
+    if (session['mcp-session-id'] !== undefined) await endSession()
+    agent.destroy()
+  }
+
+  async function endSession (): Promise<void> {
+    await new Promise<void>(resolve => {
+      exchange(agent, endpoint, { method: 'DELETE', headers: session }, () => resolve()).on('error', () => resolve())
+    })
+  }
+}
+
+// The header came with 2025-06-18; the two that repeat the body came with the stateless revision.
+function headersOf ({ revision: { modern, titles, version }, method, name }: Parcel): Record<string, string> {
+  return {
+    ...(titles && method !== 'initialize' ? { 'mcp-protocol-version': version } : {}),
+    ...(modern && method !== undefined ? { 'mcp-method': method } : {}),
+    ...(modern && name !== undefined ? { 'mcp-name': name } : {})
+  }
+}
