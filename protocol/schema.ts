@@ -38,7 +38,7 @@ function engineFor ({ $schema }: Record<string, unknown>): AjvClass {
   const existing = engines.get(file)
   if (existing !== undefined) return existing
   const { default: Ajv } = require(file) as { default: typeof AjvClass }
-  const engine = new Ajv({ strict: false, validateFormats: false, addUsedSchema: false, logger: false })
+  const engine = new Ajv({ strict: false, validateFormats: false, logger: false })
   engines.set(file, engine)
   return engine
 }
@@ -54,13 +54,14 @@ function describe ({ errors }: ValidateFunction): string {
 }
 
 function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
-  const where = instancePath.slice(1).replaceAll('/', '.')
+  const where = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
 }
 
 // Ajv's own words leave out the part that a person needs most.
 function detail (keyword: string, params: Record<string, unknown>): string {
   if (keyword === 'additionalProperties') return `: "${String(params.additionalProperty)}"`
+  if (keyword === 'unevaluatedProperties') return `: "${String(params.unevaluatedProperty)}"`
   if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
   return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
 }

@@ -1,4 +1,4 @@
-/** The values of a template's variables, decoded. A list or exploded variable gives its parts joined by commas. */
+/** The values of a template's variables, decoded. The parts of an exploded variable are joined by commas. */
 export type Variables = Record<string, string>
 
 /** Matches URIs against an RFC 6570 template. Linear in the URI: no regular expression is built from it. */
@@ -10,7 +10,8 @@ export interface UriTemplate {
 const MAX_URI = 2048
 
 interface Operator { prefix: string, separator: string, named: boolean, reserved: boolean }
-interface Expression extends Operator { names: string[] }
+interface Variable { name: string, explode: boolean, max: number }
+interface Expression extends Operator { variables: Variable[] }
 type Part = string | Expression
 
 const OPERATORS: Record<string, Operator> = {
@@ -29,7 +30,7 @@ export const isTemplate = (uri: string): boolean => uri.includes('{')
 /** Throws on a template that is not well formed. */
 export function uriTemplate (template: string): UriTemplate {
   const parts = parse(template)
-  const variables = parts.flatMap(part => typeof part === 'string' ? [] : part.names)
+  const variables = parts.flatMap(part => typeof part === 'string' ? [] : part.variables.map(({ name }) => name))
   return { variables, match: uri => uri.length > MAX_URI ? undefined : match(parts, uri) }
 }
 
@@ -50,63 +51,82 @@ function parse (template: string): Part[] {
 
 function expression (source: string, template: string): Expression {
   const [, symbol = '', list = ''] = /^([+#./;?&]?)(.+)$/.exec(source) ?? []
-  const names = list.split(',').map(name => name.replace(/(\*|:\d+)$/, ''))
-  if (!names.every(name => /^[A-Za-z0-9_.]+$/.test(name))) throw new Error(`URI template "${template}": cannot read {${source}}`)
-  return { ...OPERATORS[symbol] as Operator, names }
+  const variables = list.split(',').map(spec => {
+    const [, name, explode, max] = /^([A-Za-z0-9_.]+?)(?:(\*)|:(\d{1,4}))?$/.exec(spec) ?? []
+    if (name === undefined) throw new Error(`URI template "${template}": cannot read {${source}}`)
+    return { name, explode: explode !== undefined, max: max === undefined ? Infinity : Number(max) }
+  })
+  return { ...OPERATORS[symbol] as Operator, variables }
 }
 
 // Each expression takes everything up to the next literal, or to what the next expression starts with.
 function match (parts: Part[], uri: string): Variables | undefined {
-  const found: Variables = {}
+  const found = new Map<string, string>()
   let at = 0
   for (const [index, part] of parts.entries()) {
     if (typeof part === 'string') {
       if (!uri.startsWith(part, at)) return undefined
       at += part.length
     } else {
-      const end = endOf(part, parts[index + 1], uri, at)
+      const end = endOf(part, parts.slice(index + 1, index + 3), uri, at)
       if (!assign(part, uri.slice(at, end), found)) return undefined
       at = end
     }
   }
-  return at === uri.length ? found : undefined
+  return at === uri.length ? Object.fromEntries(found) : undefined
 }
 
-function endOf (part: Expression, next: Part | undefined, uri: string, at: number): number {
+function endOf (part: Expression, [next, afterNext]: Part[], uri: string, at: number): number {
   const stop = typeof next === 'string' ? next : next?.prefix ?? ''
+  if (stop === '') return uri.length
   const from = at + part.prefix.length
-  // A literal at the very end binds to the end, so that {+path}.txt may contain ".txt" itself.
-  const found = stop === '' ? -1 : next !== undefined && part.reserved ? uri.lastIndexOf(stop) : uri.indexOf(stop, from)
+  // The last literal binds to the end, so that {name}.txt may itself contain ".txt".
+  const last = typeof next === 'string' && afterNext === undefined
+  const found = last || part.reserved ? uri.lastIndexOf(stop) : uri.indexOf(stop, from)
   return found < from ? uri.length : found
 }
 
-function assign (part: Expression, raw: string, found: Variables): boolean {
+function assign (part: Expression, raw: string, found: Map<string, string>): boolean {
   if (raw === '') return part.prefix !== ''
   if (!raw.startsWith(part.prefix)) return false
-  const body = raw.slice(part.prefix.length)
-  return part.named ? assignNamed(part, body, found) : assignInOrder(part, body, found)
+  const values = raw.slice(part.prefix.length).split(part.separator)
+  return part.named ? assignNamed(part, values, found) : assignInOrder(part, values, found)
 }
 
-function assignNamed (part: Expression, body: string, found: Variables): boolean {
-  for (const pair of body.split(part.separator)) {
-    const [name = '', ...value] = pair.split('=')
-    if (!part.names.includes(name) || !store(found, name, value.join('='), part)) return false
+function assignNamed (part: Expression, pairs: string[], found: Map<string, string>): boolean {
+  return pairs.every(pair => {
+    const [name = '', ...rest] = pair.split('=')
+    const variable = part.variables.find(candidate => candidate.name === name)
+    return variable !== undefined && (variable.explode || !found.has(name)) && store(found, variable, rest.join('='), part)
+  })
+}
+
+// One exploded variable takes what the plain ones leave; a lone plain one may contain its separator only where that is a comma.
+function assignInOrder (part: Expression, values: string[], found: Map<string, string>): boolean {
+  const [only] = part.variables
+  if (part.variables.length === 1 && only !== undefined) {
+    const whole = only.explode ? values : part.separator === ',' ? [values.join(',')] : values
+    return (only.explode || whole.length === 1) && whole.every(value => store(found, only, value, part))
   }
+  return values.every((value, index) => {
+    const variable = part.variables[index] ?? part.variables.at(-1) as Variable
+    return (index < part.variables.length || variable.explode) && store(found, variable, value, part)
+  })
+}
+
+function store (found: Map<string, string>, { name, max }: Variable, raw: string, { reserved }: Expression): boolean {
+  if (!reserved && /[/?#]/.test(raw)) return false
+  const value = decode(raw)
+  if (value === undefined || [...value].length > max) return false
+  const earlier = found.get(name)
+  found.set(name, earlier === undefined ? value : `${earlier},${value}`)
   return true
 }
 
-function assignInOrder (part: Expression, body: string, found: Variables): boolean {
-  const values = part.names.length === 1 ? [body] : body.split(part.separator)
-  if (values.length > part.names.length) return false
-  return values.every((value, index) => store(found, part.names[index] as string, value, part))
-}
-
-function store (found: Variables, name: string, raw: string, part: Expression): boolean {
-  if (!part.reserved && /[/?#]/.test(part.separator === '/' ? raw.replaceAll('/', '') : raw)) return false
+function decode (raw: string): string | undefined {
   try {
-    found[name] = decodeURIComponent(raw)
-    return true
+    return decodeURIComponent(raw)
   } catch {
-    return false
+    return undefined
   }
 }

@@ -13,8 +13,8 @@ export class Closed {
 }
 
 export interface RawSocket {
-  /** Text frames as text, and at last a `Closed`. */
-  readonly inbox: Inbox<string | Closed>
+  /** What text frames say, and at last a `Closed`. */
+  readonly inbox: Inbox<unknown>
   readonly headers: string
   write: (bytes: Bytes) => void
   send: (text: Bytes) => void
@@ -95,20 +95,25 @@ async function readHead (socket: Socket): Promise<{ head: string, rest: Buffer }
   })
 }
 
-function readFrames (socket: Socket, rest: Buffer): Inbox<string | Closed> {
-  const inbox = new Inbox<string | Closed>()
+function readFrames (socket: Socket, rest: Buffer): Inbox<unknown> {
+  const inbox = new Inbox<unknown>()
   let bytes = rest
-  let code = 0
+  let open = true
+  const end = (code: number) => {
+    if (open) inbox.push(new Closed(code))
+    open = false
+    socket.destroy()
+  }
   const drain = () => {
     for (let found = parseFrame(bytes); found !== undefined; found = parseFrame(bytes)) {
       bytes = bytes.subarray(found.size)
-      if (found.opcode === OPCODE.text) inbox.push(found.payload.toString())
-      if (found.opcode === OPCODE.close) code = found.payload.length < 2 ? 1005 : found.payload.readUInt16BE(0)
+      if (found.opcode === OPCODE.text) inbox.push(JSON.parse(found.payload.toString()))
+      if (found.opcode === OPCODE.close) end(found.payload.length < 2 ? 1005 : found.payload.readUInt16BE(0))
     }
   }
   drain()
   socket.on('data', chunk => { bytes = Buffer.concat([bytes, chunk]); drain() })
-  socket.once('close', () => inbox.push(new Closed(code)))
+  socket.once('close', () => end(0))
   return inbox
 }
 

@@ -1,0 +1,83 @@
+import type { Test } from 'tap'
+import { doors, type Door, type DoorName } from './doors.js'
+import type { Input } from './messages.js'
+import { expectUnharmed, type Server } from './server.js'
+
+/** What each way in gives back, in the words of summary.ts; ways that are not named are not tried. */
+export type Expected = Partial<Record<DoorName, string>>
+
+/** One row of the catalogue of bad input. */
+export interface Row { row: string, title: string, input: Input, expect: Expected }
+
+/** The ways in that most rows concern. */
+export const EVERY_DOOR = ['session', 'stateless', 'message', 'sse', 'websocket', 'websocket 2026', 'stdio', 'stdio 2026'] as const
+
+/** Sends the input of every row through each door the row names; afterwards the server must be as before. */
+export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<void> {
+  for (const { row, title, input, expect } of rows) {
+    await t.test(`${row}: ${title}`, async t => {
+      for (const [name, expected] of Object.entries(expect) as Array<[DoorName, string]>) await tryDoor(t, server, name, input, expected)
+    })
+  }
+}
+
+/** The message is refused while it is read: HTTP says so in its status, also on HTTP+SSE. */
+export function unreadable (code: number, id?: string, status = 400): Expected {
+  const legacy = `${code} id ${id ?? 'null'}`
+  const modern = `${code} ${id === undefined ? 'no id' : `id ${id}`}`
+  return {
+    session: `${status} ${legacy}`,
+    stateless: `${status} ${modern}`,
+    message: `${status} ${legacy}`,
+    sse: `${status} ${legacy}`,
+    websocket: legacy,
+    'websocket 2026': modern,
+    stdio: legacy,
+    'stdio 2026': modern
+  }
+}
+
+/** The message is taken and answered; the eras may answer, and be answered by HTTP, in their own ways. */
+export function answered (legacy: string, modern = legacy, status = 200, modernStatus = status): Expected {
+  return {
+    session: `${status} ${legacy}`,
+    stateless: `${modernStatus} ${modern}`,
+    message: `${status} ${legacy}`,
+    sse: `202 ${legacy}`,
+    websocket: legacy,
+    'websocket 2026': modern,
+    stdio: legacy,
+    'stdio 2026': modern
+  }
+}
+
+/** The message is taken and nothing is answered. */
+export const ignored: Expected = {
+  session: '202',
+  stateless: '202',
+  message: '202',
+  sse: '202 silence',
+  websocket: 'silence',
+  'websocket 2026': 'silence',
+  stdio: 'silence',
+  'stdio 2026': 'silence'
+}
+
+export const only = (expected: Expected, ...names: DoorName[]): Expected => Object.fromEntries(names.map(name => [name, expected[name]]))
+
+export function except (expected: Expected, ...names: DoorName[]): Expected {
+  return Object.fromEntries(Object.entries(expected).filter(([name]) => !names.includes(name as DoorName)))
+}
+
+async function tryDoor (t: Test, server: Server, name: DoorName, input: Input, expected: string): Promise<void> {
+  let door: Door | undefined
+  try {
+    door = await doors[name](server)
+    t.equal(await door.send(input, expected.endsWith('silence')), expected, `${name} gives ${expected}`)
+  } catch (error) {
+    t.fail(`${name}: ${(error as Error).message}`)
+  } finally {
+    await door?.close()
+  }
+  await expectUnharmed(t, server, name)
+}

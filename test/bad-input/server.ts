@@ -1,0 +1,58 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { Test } from 'tap'
+import { tool, type Options } from '../../app.js'
+import fixture, { listening } from '../helper.js'
+import { until } from './deadline.js'
+import { exchange, request } from './raw-http.js'
+import { summariseReply } from './summary.js'
+
+/** A listening gateway, and what its tools saw. */
+export interface Server {
+  app: FastifyInstance
+  port: number
+  seen: { counted: number, hanging: number, aborted: number }
+  /** Errors nobody caught while this server ran. */
+  faults: unknown[]
+}
+
+/** A gateway with the fixture tools, `count` and `hang`. */
+export async function startServer (t: Test, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<Server> {
+  const seen = { counted: 0, hanging: 0, aborted: 0 }
+  const plugins = [fixture, async (fastify: FastifyInstance) => { addWitnesses(fastify, seen) }, ...options.plugins ?? []]
+  const { app } = await listening(t, { ...options, plugins }, server)
+  return { app, port: (app.server.address() as AddressInfo).port, seen, faults: watchFaults(t) }
+}
+
+/** The server forgot whoever was there, nothing was left uncaught, and the next good message is answered. */
+export async function expectUnharmed (t: Test, { app, port, faults }: Server, who: string): Promise<void> {
+  const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json']], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
+  const reply = summariseReply(await exchange(port, ping))
+  if (reply !== '200 ok id 1') t.fail(`${who}: the next good message is answered ${reply}`)
+  await until(`${who}: an end of all sessions (${app.sessions.size}) and peers (${app.mcp.peers.size})`, () => app.sessions.size + app.mcp.peers.size === 0)
+  if (faults.length > 0) t.fail(`${who}: nobody caught ${String(faults.splice(0)[0])}`)
+}
+
+function watchFaults (t: Test): unknown[] {
+  const faults: unknown[] = []
+  const note = (fault: unknown) => { faults.push(fault) }
+  process.on('unhandledRejection', note)
+  process.on('uncaughtExceptionMonitor', note)
+  t.teardown(() => {
+    process.off('unhandledRejection', note)
+    process.off('uncaughtExceptionMonitor', note)
+  })
+  return faults
+}
+
+function addWitnesses ({ tools }: FastifyInstance, seen: Server['seen']): void {
+  tools.add(tool({ name: 'count', description: 'Counts how often it is run', run: () => String(++seen.counted) }))
+  tools.add(tool({
+    name: 'hang',
+    description: 'Never answers unless it is told to stop',
+    run: async (_input, { signal }) => {
+      seen.hanging++
+      await new Promise<void>(resolve => signal.addEventListener('abort', () => { seen.aborted++; resolve() }, { once: true }))
+    }
+  }))
+}

@@ -1,0 +1,29 @@
+import { Closed } from './raw-websocket.js'
+import type { Reply } from './raw-http.js'
+
+type Json = Record<string, unknown>
+
+/** One message in a few words: `-32600 id null`, `-32700 no id`, `ok id 7`, `isError id 7`. */
+export function summarise (heard: unknown): string {
+  if (heard instanceof Closed) return `close ${heard.code}`
+  if (Array.isArray(heard)) return `[${heard.map(summarise).join(', ')}]`
+  const { jsonrpc, id, method, error, result } = heard as { jsonrpc?: unknown, id?: unknown, method?: string, error?: Json, result?: Json }
+  if (jsonrpc !== '2.0') return `not JSON-RPC: ${JSON.stringify(heard)}`
+  if (method !== undefined) return `${id === undefined ? 'notification' : 'request'} ${method}`
+  const name = id === undefined ? 'no id' : `id ${JSON.stringify(id)}`
+  if (error !== undefined) return `${String(error.code)} ${name}`
+  return `${result?.isError === true ? 'isError' : 'ok'} ${name}`
+}
+
+/** An HTTP reply in a few words: the status, and what the body says. */
+export function summariseReply ({ status, headers, body }: Reply): string {
+  if (body === '') return String(status)
+  const type = headers.get('content-type') ?? ''
+  if (type.startsWith('text/event-stream')) return [status, ...messagesOf(body).map(summarise)].join(' ')
+  return `${status} ${type.startsWith('application/json') ? summarise(JSON.parse(body)) : body}`
+}
+
+/** The messages in the text of an event stream. */
+export function messagesOf (text: string): unknown[] {
+  return text.split('\n').filter(line => line.startsWith('data: {') || line.startsWith('data: [')).map(line => JSON.parse(line.slice(6)))
+}

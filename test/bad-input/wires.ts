@@ -1,0 +1,69 @@
+import { PassThrough } from 'node:stream'
+import { serveStdio } from '../../app.js'
+import { Inbox, within } from './deadline.js'
+import { openEvents } from './events.js'
+import { post } from './http-doors.js'
+import type { Bytes } from './raw-http.js'
+import { openSocket } from './raw-websocket.js'
+import type { Server } from './server.js'
+import { summariseReply } from './summary.js'
+
+/** A connection that carries messages both ways. */
+export interface Wire {
+  inbox: Inbox<unknown>
+  /** Sends one message; a text is what came back at once instead of a message later. */
+  write: (bytes: Bytes) => Promise<string | undefined>
+  close: () => Promise<void>
+}
+
+export async function socketWire ({ port }: Server): Promise<Wire> {
+  const { inbox, send, close } = await openSocket(port)
+  return { inbox, write: async bytes => { send(bytes); return undefined }, close }
+}
+
+export async function sseWire ({ port }: Server): Promise<Wire> {
+  const inbox = new Inbox<unknown>()
+  const endpoints = new Inbox<string>()
+  const { close } = await openEvents(port, '/sse', {}, ({ event, data }) => {
+    if (event === 'endpoint') endpoints.push(data)
+    else inbox.push(JSON.parse(data))
+  })
+  const endpoint = await endpoints.next()
+  return {
+    inbox,
+    write: async bytes => {
+      const reply = await post(port, endpoint, bytes)
+      return reply.status === 202 ? '202' : summariseReply(reply)
+    },
+    close
+  }
+}
+
+export interface StdioWire extends Wire {
+  /** Bytes as they are, without an end of line. */
+  raw: (bytes: Bytes) => void
+}
+
+export async function stdioWire ({ app }: Pick<Server, 'app'>, maxMessage = 4 * 1024 * 1024): Promise<StdioWire> {
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const inbox = new Inbox<unknown>()
+  const { closed } = serveStdio(app.mcp, { input, output, maxMessage })
+  readLines(output, line => inbox.push(JSON.parse(line)))
+  return {
+    inbox,
+    raw: bytes => { input.write(bytes) },
+    write: async bytes => { input.write(Buffer.concat([Buffer.from(bytes), Buffer.from('\n')])); return undefined },
+    close: async () => { input.end(); await within('the end of stdio', closed) }
+  }
+}
+
+/** Hands over what a stream says, line by line. */
+export function readLines (stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = ''
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(onLine)
+  })
+}

@@ -1,0 +1,32 @@
+import t, { type Test } from 'tap'
+import sharedFixture, { listening } from '../helper.js'
+import { openCell, type Chapter } from './cell.js'
+import fixture from './fixture.js'
+import { revisions, type Revision } from './revisions.js'
+import { validating } from './schema.js'
+import { calls } from './script/calls.js'
+import { changes } from './script/changes.js'
+import { envelopes } from './script/envelopes.js'
+import { opening } from './script/opening.js'
+import { pagination } from './script/pagination.js'
+import { prompts } from './script/prompts.js'
+import { questions } from './script/questions.js'
+import { resources } from './script/resources.js'
+import { tools } from './script/tools.js'
+import { transports } from './transports.js'
+import type { Place, Transport } from './wire.js'
+
+const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
+
+t.test('the same script runs over every transport in every revision', async t => {
+  t.comment(validating ? 'every message is checked against the official schemas' : 'MCP_SCHEMA_DIR is not set: messages are not checked against the official schemas')
+  const place = await listening(t, { plugins: [sharedFixture, fixture], pageSize: 2 })
+  for (const transport of transports) for (const revision of revisions) await runScript(t, place, transport, revision)
+})
+
+async function runScript (t: Test, place: Place, transport: Transport, revision: Revision): Promise<void> {
+  await t.test(`${transport.name} in ${revision.version}`, async t => {
+    const cell = await openCell(t, place, transport, revision)
+    for (const [name, chapter] of Object.entries(script)) await t.test(name, async t => await chapter(t, cell))
+  })
+}
