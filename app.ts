@@ -5,6 +5,7 @@ import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
 import cancellation from './plugins/cancellation.js'
 import completion from './plugins/completion.js'
+import connections from './plugins/connections.js'
 import elicitation from './plugins/elicitation.js'
 import events from './plugins/events.js'
 import httpErrors from './plugins/http-errors.js'
@@ -87,6 +88,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   const { prefix, maxSessions, sessionIdle, keepAlive, maxQueue, maxMessage } = options
+  await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })

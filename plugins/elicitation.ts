@@ -16,6 +16,7 @@ const check = lazily(Answer)
 export default fp(async ({ mcp }) => {
   mcp.question('elicitation/create', {
     needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
+    known: (params, revision) => elicitation.known(params, revision.features),
     params: (params, revision) => elicitation.params(params, revision.features),
     answer: (answer, { requestedSchema }, revision) => {
       refuse(check(answer))

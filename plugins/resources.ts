@@ -4,6 +4,7 @@ import { Collection } from '../protocol/collection.js'
 import { McpError } from '../protocol/errors.js'
 import type { Peer } from '../protocol/peer.js'
 import type { Resource } from '../protocol/resource.js'
+import { convert } from '../protocol/revisions/convert.js'
 import type { Variables } from '../protocol/uri-template.js'
 
 declare module 'fastify' {
@@ -45,7 +46,7 @@ export default fp(async fastify => {
   mcp.method('resources/read', ByUri, async ({ uri }, call) => {
     const { resource, variables } = find(uri) ?? notFound(uri, call.revision.unknownResource)
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call.revision.unknownResource)
-    return call.revision.cached({ contents }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
+    return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
   })
 
   mcp.method('resources/subscribe', ByUri, ({ uri }, { peer, revision }) => {

@@ -11,6 +11,7 @@ const check = lazily(Answer)
 export default fp(async ({ mcp }) => {
   mcp.question('roots/list', {
     needs: () => ({ roots: {} }),
+    known: () => true,
     params: () => undefined,
     answer: answer => {
       const wrong = check(answer)

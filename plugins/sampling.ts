@@ -12,6 +12,7 @@ const check = lazily(Answer)
 export default fp(async ({ mcp }) => {
   mcp.question('sampling/createMessage', {
     needs: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
+    known: () => true,
     params: (params, { features }) => convert.sampling(params, features),
     answer: answer => {
       const wrong = check(answer)

@@ -177,7 +177,9 @@ export class Call {
 
   /** Answers with an error, unless the call is over already. */
   fail (error: McpError, status: number): void {
-    if (this.#close()) this.channel.respond(encodeError(this.id, error), status)
+    // Written first: data that cannot be written must not cost the client its answer.
+    const text = encodeError(this.id, error)
+    if (this.#close()) this.channel.respond(text, status)
   }
 
   /** The result that carries the questions a handler left open; undefined when there are none. */

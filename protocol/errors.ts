@@ -43,7 +43,7 @@ export const errors = {
   missingCapability: (needed: object) => new McpError(
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
   cannotAsk: (method: string, needed: object) => new McpError(
-    -32603, `The client cannot be asked for ${method}: it did not declare ${JSON.stringify(needed)}, or it has no stream to be asked on`),
+    -32603, `The client cannot be asked for ${method}: it did not declare ${JSON.stringify(needed)}, its revision has no such question, or it has no stream to be asked on`),
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
     -32022, `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`, { supported, requested }, 400)
 }

@@ -9,6 +9,8 @@ export interface Mirror { header: string, path: string[] }
 
 const NAME_SOURCE: Record<string, string> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const BY_NAME = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
+const DATA = new Set(['default', 'examples', 'const', 'enum'])
 const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
 
 /** HTTP headers that repeat parts of the body must agree with it: proxies route by the one, we answer by the other. */
@@ -57,9 +59,14 @@ function collect (schema: unknown, path: string[], mirrors: Mirror[]): void {
   if (isObject(schema.properties)) for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
 }
 
+/** How many annotations there are in all places where a schema can stand; data such as `default` or `enum` is not one. */
 function count (schema: unknown): number {
-  if (typeof schema !== 'object' || schema === null) return 0
-  return Object.entries(schema).reduce((sum, [key, inner]) => sum + (key === 'x-mcp-header' ? 1 : count(inner)), 0)
+  if (!isObject(schema)) return 0
+  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (BY_NAME.has(keyword)) return isObject(value) ? Object.values(value) : []
+    return DATA.has(keyword) ? [] : value
+  })
+  return inner.reduce<number>((sum, value) => sum + count(value), 'x-mcp-header' in schema ? 1 : 0)
 }
 
 function expect (headers: Headers, name: string, value: string, read = plain): void {
@@ -83,5 +90,5 @@ function decodeValue (name: string, value: string | string[] | undefined): strin
 }
 
 function same (header: string, value: unknown): boolean {
-  return typeof value === 'number' ? header.trim() !== '' && Number(header) === value : header === String(value)
+  return typeof value === 'number' ? /^-?\d+(\.0+)?$/.test(header) && Number(header) === value : header === String(value)
 }

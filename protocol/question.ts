@@ -4,7 +4,9 @@ import type { Revision } from './revisions/revision.js'
 export interface QuestionKind {
   /** The client capability this question needs, as the client would declare it. */
   needs (params: Record<string, unknown>): Record<string, object>
-  /** The params as the revision can say them. Throws when it cannot. */
+  /** False where the revision has no such question, whatever the client declares. */
+  known (params: Record<string, unknown>, revision: Revision): boolean
+  /** The params as the revision can say them. */
   params (params: Record<string, unknown>, revision: Revision): Record<string, unknown> | undefined
   /** Checks the client's answer and gives it back in the author's terms. Throws invalid params. */
   answer (answer: unknown, params: Record<string, unknown>, revision: Revision): unknown

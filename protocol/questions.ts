@@ -31,7 +31,8 @@ export class Questions {
   }
 
   can ({ method, params }: Question): boolean {
-    return this.#reachable && declares(this.#call.capabilities, this.#kinds(method).needs(params))
+    const kind = this.#kinds(method)
+    return this.#reachable && kind.known(params, this.#call.revision) && declares(this.#call.capabilities, kind.needs(params))
   }
 
   async ask (questions: Record<string, Question>): Promise<Record<string, unknown>> {

@@ -3,4 +3,10 @@ export class Json {
   constructor (readonly text: string) {}
 }
 
-export const toJson = (result: object | Json): string => result instanceof Json ? result.text : JSON.stringify(result)
+/** Throws when the result is not a JSON object: clients could not read it. */
+export function toJson (result: object | Json): string {
+  if (result instanceof Json) return result.text
+  const text = JSON.stringify(result) as string | undefined
+  if (text?.startsWith('{') !== true) throw new Error('a method has to answer with an object')
+  return text
+}

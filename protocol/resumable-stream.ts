@@ -46,6 +46,11 @@ export class ResumableStream implements Channel {
     return Number.isInteger(seq) && seq >= first - 1 && seq <= this.#seq
   }
 
+  /** True when a client that saw everything up to `seq` has nothing more to expect. */
+  exhausted (seq: number): boolean {
+    return this.ended && seq >= this.#seq
+  }
+
   /** Connects a client: it gets what it has not had, and then whatever comes. */
   attach (sink: Sink, after = this.#delivered, retry = RETRY_MS): void {
     this.#sink = sink

@@ -15,14 +15,19 @@ const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
 
 const require = createRequire(import.meta.url)
-const engines = new Map<string, AjvClass>()
+
+interface Engine { ajv: AjvClass, compiled: number }
+const engines = new Map<string, Engine>()
+
+/** An Ajv remembers all it has compiled. It is replaced after this many, so that what nobody uses any more can be forgotten. */
+const GENERATION = 64
 
 /** Compiles at once: a schema that is not valid, or refers outside itself, throws here. */
 export function compile (schema: Schema): Check {
-  const engine = engineFor(schema)
-  const validate = engine.compile(schema)
-  // Ajv keeps every schema it has seen; ours come and go with tools and questions.
-  engine.removeSchema(schema)
+  const ajv = engineFor(schema)
+  const validate = ajv.compile(schema)
+  // Two tools may use the same $id.
+  ajv.removeSchema(schema)
   return value => validate(value) === true ? undefined : describe(validate)
 }
 
@@ -35,12 +40,12 @@ export function lazily (schema: Schema): Check {
 // Ajv takes longer to load than the rest of a stdio launch, so it waits until something has to be checked.
 function engineFor ({ $schema }: Record<string, unknown>): AjvClass {
   const file = fileOf($schema)
-  const existing = engines.get(file)
-  if (existing !== undefined) return existing
+  const engine = engines.get(file)
+  if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
   const { default: Ajv } = require(file) as { default: typeof AjvClass }
-  const engine = new Ajv({ strict: false, validateFormats: false, logger: false })
-  engines.set(file, engine)
-  return engine
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false })
+  engines.set(file, { ajv, compiled: 1 })
+  return ajv
 }
 
 function fileOf ($schema: unknown): string {

@@ -29,6 +29,8 @@ export function serveStream (app: FastifyInstance, request: FastifyRequest, repl
   const lastEventId = request.headers['last-event-id']
   const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : session.locate(String(lastEventId))
   if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  // The event-stream way of saying that there is nothing to come back for.
+  if (place.after !== undefined && place.stream.exhausted(place.after)) return sendJson(reply, undefined, 204)
   if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
   reply.header('mcp-session-id', session.id)
   const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))

@@ -1,16 +1,22 @@
-import type { CallToolResult, ContentBlock } from '../content.js'
+import type { Annotations, CallToolResult, ContentBlock, ResourceContents } from '../content.js'
 import { isObject } from '../json.js'
 import type { Features, Implementation } from './revision.js'
 
 /** Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the process. */
-export const convert = { definition, implementation, content, callResult, sampling, progress }
+export const convert = { definition, implementation, content, contents, callResult, sampling, progress }
 
 type Definition = Record<string, unknown>
+
+const PLAIN = { titles: false } as Features
 
 /** A tool, resource, template, prompt or prompt argument as it is listed. */
 function definition (item: Definition, features: Features): Definition {
   const out = { ...item }
-  if (!features.titles) { delete out.title; delete out._meta }
+  if (!features.titles) {
+    delete out.title
+    delete out._meta
+    if (isObject(out.annotations)) out.annotations = early(out.annotations)
+  }
   if (!features.icons) delete out.icons
   if (!features.toolAnnotations && 'inputSchema' in out) delete out.annotations
   if (!hasOutput(out.outputSchema, features)) delete out.outputSchema
@@ -32,6 +38,11 @@ function content (block: ContentBlock, features: Features): ContentBlock {
     return { type: 'text', text: [`${block.name}: ${block.uri}`, block.description].filter(Boolean).join('\n') }
   }
   return features.titles ? block : plain(block)
+}
+
+/** What was read from a resource. */
+function contents (parts: ResourceContents[], features: Features): ResourceContents[] {
+  return features.titles ? parts : parts.map(({ _meta, ...rest }) => rest)
 }
 
 function callResult (result: CallToolResult, features: Features): CallToolResult {
@@ -56,9 +67,12 @@ function progress (params: object, message: string | undefined, features: Featur
 
 function plain (block: ContentBlock): ContentBlock {
   const { _meta, ...rest } = block
-  if (rest.annotations === undefined) return rest
-  const { lastModified, ...annotations } = rest.annotations
-  return { ...rest, annotations }
+  const inner = rest.type === 'resource' ? { resource: contents([rest.resource], PLAIN)[0] as ResourceContents } : {}
+  return { ...rest, ...inner, ...(rest.annotations === undefined ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
+}
+
+function early<A extends Annotations> ({ lastModified, ...annotations }: A): Omit<A, 'lastModified'> {
+  return annotations
 }
 
 function hasOutput (schema: unknown, features: Features): boolean {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { errors } from '../errors.js'
 import { isObject } from '../json.js'
 import type { ElicitAnswer } from '../question.js'
 import type { Features } from './revision.js'
@@ -7,12 +6,13 @@ import type { Features } from './revision.js'
 type Field = Record<string, unknown>
 
 /** Forms and pages as each revision can ask for them, and answers back in the author's terms. */
-export const elicitation = { params, answer }
+export const elicitation = { known, params, answer }
+
+function known ({ url }: Field, features: Features): boolean {
+  return url === undefined ? features.elicitation !== 'none' : features.elicitation === 'url'
+}
 
 function params ({ message, url, requestedSchema }: Field, features: Features): Field {
-  if (features.elicitation === 'none' || (url !== undefined && features.elicitation !== 'url')) {
-    throw errors.cannotAsk('elicitation/create', { elicitation: url === undefined ? {} : { url: {} } })
-  }
   if (url !== undefined) return { mode: 'url', message, url, ...(features.elicitationIds ? { elicitationId: randomUUID() } : {}) }
   if (features.elicitation === 'url') return { mode: 'form', message, requestedSchema: plain(requestedSchema) }
   return { message, requestedSchema: mapFields(requestedSchema, early) }

@@ -1,4 +1,4 @@
-import { Json, toJson } from '../result.js'
+import { toJson, type Json } from '../result.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */
@@ -33,8 +33,8 @@ export const stateless: Revision = {
 
 // The stamp is spliced into the text: results are serialised once and never copied.
 function encode (result: object | Json, server: Server): string {
-  if (!(result instanceof Json) && '_meta' in result) return encodeWithMeta(result as { _meta: object }, server)
   const text = toJson(result)
+  if ('_meta' in result) return encodeWithMeta(result as { _meta: object }, server)
   const type = 'resultType' in result ? '' : '"resultType":"complete",'
   return `${text.slice(0, -1)}${text.length > 2 ? ',' : ''}${type}"_meta":${server.stamp}}`
 }

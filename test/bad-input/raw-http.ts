@@ -16,7 +16,7 @@ export type Head = Array<[name: string, value: string]>
 
 /** Sends exactly these bytes, however wrong they are, and reads one HTTP reply. */
 export async function exchange (port: number, ...parts: Bytes[]): Promise<Reply> {
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   // A server that refuses early resets the connection while we are still writing; what it said before is what counts.
   socket.on('error', () => {})
   for (const part of parts) socket.write(part)

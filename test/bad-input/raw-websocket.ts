@@ -50,7 +50,7 @@ export const upgradeHead = (port: number, more: Head = []): Head => [
 
 /** A WebSocket without any library in between. */
 export async function openSocket (port: number, more: Head = []): Promise<RawSocket> {
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   socket.write(request('GET', '/mcp', upgradeHead(port, more)))
   const { head, rest } = await within('the upgrade', readHead(socket))

@@ -6,12 +6,15 @@ import { CAPABILITIES, INFO, type Official, type ToolResult } from './official.j
 
 const DEADLINE = 5_000
 
+// Both generations take an answer at once but a notification one microtask later: progress that comes together with the answer is too late for them.
+const LATE_PROGRESS = /progress notification for an unknown token/
+
 type Scene = (t: Test, client: Official) => Promise<void>
 
 /** Goes through everything the client can do with a server, over one connection. */
 export async function play (t: Test, client: Official, { leave }: Door<unknown>): Promise<void> {
   for (const [name, scene] of Object.entries(scenes)) await t.test(name, async t => await scene(t, client))
-  await t.test('has nothing to complain about', async t => { t.strictSame(client.complaints.map(String), []) })
+  await t.test('has nothing to complain about', async t => { t.strictSame(client.complaints.map(String).filter(text => !LATE_PROGRESS.test(text)), []) })
   await t.test('leaves nothing behind when it closes', async () => await leave(async () => await client.verbs.close()))
 }
 
@@ -49,7 +52,7 @@ const scenes: Record<string, Scene> = {
   'hears of progress': async (t, client) => {
     const seen: object[] = []
     t.equal(text(await client.call({ name: 'slow', arguments: { steps: 3 } }, { onprogress: progress => { seen.push(progress) } })), '3 steps')
-    // When the last one comes together with the answer, the first generation of the client forgets it.
+    // The third comes together with the answer.
     t.match(seen.slice(0, 2), [{ progress: 1, total: 3, message: 'step 1' }, { progress: 2, total: 3, message: 'step 2' }])
   },
 
@@ -129,11 +132,12 @@ const scenes: Record<string, Scene> = {
   }
 }
 
-function text ({ content: [block] }: ToolResult): string | undefined {
+export function text ({ content: [block] }: ToolResult): string | undefined {
   return (block as { text?: string } | undefined)?.text
 }
 
-async function next (heard: EventEmitter, event: string): Promise<unknown> {
+/** The next event of that name; rejects when it takes too long. */
+export async function next (heard: EventEmitter, event: string): Promise<unknown> {
   const [value] = await once(heard, event, { signal: AbortSignal.timeout(DEADLINE) }) as unknown[]
   return value
 }

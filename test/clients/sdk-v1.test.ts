@@ -19,8 +19,7 @@ const doors: Record<string, (t: Test) => Promise<Door<object>>> = {
 for (const [name, open] of Object.entries(doors)) {
   t.test(`@modelcontextprotocol/sdk 1 over ${name}`, async t => {
     const door = await open(t)
-    const official = await connectV1(door.transport as Transport)
-    t.teardown(async () => await official.client.close())
+    const official = await connectV1(t, door.transport as Transport)
     t.equal(official.version, '2025-11-25')
     t.strictSame(await official.client.ping(), {})
     await play(t, official, door)

@@ -5,13 +5,15 @@ import {
   CallToolResultSchema, CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema
 } from '@modelcontextprotocol/sdk/types.js'
+import type { Test } from 'tap'
 import { ANSWERS, CAPABILITIES, INFO, toolsWatcher, type Official, type ToolResult, type Verbs } from './official.js'
 
-/** Connects the first generation of the official client. */
-export async function connectV1 (transport: Transport): Promise<Official & { client: Client }> {
+/** Connects the first generation of the official client until the test ends. */
+export async function connectV1 (t: Test, transport: Transport): Promise<Official & { client: Client }> {
   const heard = new EventEmitter()
   const complaints: Error[] = []
   const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(heard) })
+  t.teardown(async () => await client.close())
   client.onerror = error => { complaints.push(error) }
   client.setRequestHandler(ElicitRequestSchema, ANSWERS.elicitation)
   client.setRequestHandler(CreateMessageRequestSchema, ANSWERS.sampling)

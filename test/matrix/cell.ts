@@ -9,6 +9,8 @@ export interface Cell {
   transport: Transport
   revision: Revision
   client: Client
+  /** What the server must not have done, to any client of this cell. */
+  faults: string[]
   /** One more client of the same kind, closed when the test ends. */
   connect: (t: Test, options?: ClientOptions) => Promise<Client>
 }
@@ -16,7 +18,8 @@ export interface Cell {
 /** One part of the script; it knows neither transports nor revisions, only what they can do. */
 export type Chapter = (t: Test, cell: Cell) => Promise<void>
 
-const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: {} }
+/** What the clients of these tests can be asked. */
+export const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: {} }
 
 const answers: Answers = {
   'roots/list': () => ({ roots: [{ uri: 'file:///home', name: 'home' }, { uri: 'file:///work' }] }),
@@ -25,14 +28,12 @@ const answers: Answers = {
 }
 
 export async function openCell (t: Test, place: Place, transport: Transport, revision: Revision): Promise<Cell> {
-  return { transport, revision, client: await connect(t), connect }
+  const faults: string[] = []
+  return { transport, revision, client: await connect(t), faults, connect }
 
   async function connect (t: Test, options?: ClientOptions): Promise<Client> {
-    const client = await Client.open(place, transport, revision, { capabilities, answers, ...options })
-    t.teardown(async () => {
-      await client.close()
-      t.strictSame(client.faults, [], 'every message was in order')
-    })
+    const client = await Client.open(place, transport, revision, { capabilities, answers, faults, ...options })
+    t.teardown(async () => await client.close())
     return client
   }
 }

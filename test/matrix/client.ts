@@ -4,7 +4,8 @@ import { oldest, type Revision } from './revisions.js'
 import { schemaFaults } from './schema.js'
 import type { Parcel, Place, Transport, Wire } from './wire.js'
 
-export type Answers = Record<string, (params: Json) => Json>
+/** What is said to a question; undefined for silence. */
+export type Answers = Record<string, (params: Json) => Json | undefined>
 
 export interface ClientOptions {
   capabilities?: Json
@@ -12,6 +13,8 @@ export interface ClientOptions {
   answers?: Answers
   /** False for a client that leaves out the handshake. */
   greet?: boolean
+  /** Where to note what the server must not do: messages against the schema, answers to nothing. */
+  faults?: string[]
 }
 
 export interface RequestOptions { id?: Id, as?: Revision }
@@ -37,10 +40,9 @@ export class Client {
   readonly replies: Reply[] = []
   /** Every question of the server so far. */
   readonly asked: Message[] = []
-  /** What the server must not do: messages against the schema, answers to nothing. */
-  readonly faults: string[] = []
   /** The answer to the handshake, or to discovery. */
   opening: Reply = {}
+  readonly #faults: string[]
   readonly #capabilities: Json
   readonly #answers: Answers
   readonly #pending = new Map<Id, Pending>()
@@ -54,9 +56,10 @@ export class Client {
     return client
   }
 
-  private constructor (transport: Transport, revision: Revision, { capabilities = {}, answers = {} }: ClientOptions) {
+  private constructor (transport: Transport, revision: Revision, { capabilities = {}, answers = {}, faults = [] }: ClientOptions) {
     this.transport = transport
     this.revision = revision
+    this.#faults = faults
     this.#capabilities = capabilities
     this.#answers = answers
   }
@@ -143,7 +146,7 @@ export class Client {
       const { id, method } = value as Message
       if (method === undefined && (id === undefined || id === null)) this.#others.push([{ ...value, status }])
     } else {
-      this.faults.push(`not a message: ${String(value)}`)
+      this.#faults.push(`not a message: ${String(value)}`)
     }
   }
 
@@ -153,7 +156,7 @@ export class Client {
     this.#check(message, this.revision)
     if (id === undefined) return this.notifications.push(message)
     const result = this.#answer(message)
-    this.#send({ id, result } as Message, this.revision)
+    if (result !== undefined) this.#send({ id, result }, this.revision)
   }
 
   #settle (reply: Reply, message: Message): void {
@@ -163,22 +166,22 @@ export class Client {
     this.#check(message, pending?.revision ?? (this.transport.remembers ? this.revision : oldest), pending?.method)
     this.replies.push(reply)
     if (id === undefined || id === null) return
-    if (pending === undefined) this.faults.push(`nobody asked for ${JSON.stringify(message)}`)
+    if (pending === undefined) this.#faults.push(`nobody asked for ${JSON.stringify(message)}`)
     this.#pending.delete(id)
     pending?.resolve(reply)
   }
 
-  #answer (question: Message): Json {
+  #answer (question: Message): Json | undefined {
     this.asked.push(question)
     const { method = '', params = {} } = question
     const answer = this.#answers[method]
-    if (answer === undefined) this.faults.push(`asked for ${method}, which is not answered here`)
-    return answer?.(params) ?? {}
+    if (answer === undefined) this.#faults.push(`asked for ${method}, which is not answered here`)
+    return answer?.(params)
   }
 
   #check (message: Message, revision: Revision, method?: string): void {
     for (const fault of schemaFaults(message, revision, method)) {
-      this.faults.push(`${revision.version} ${method ?? message.method ?? ''}: ${fault} in ${JSON.stringify(message)}`)
+      this.#faults.push(`${revision.version} ${method ?? message.method ?? ''}: ${fault} in ${JSON.stringify(message)}`)
     }
   }
 }

@@ -10,7 +10,7 @@ const DATED = { audience: ['user' as const], priority: 0.5, lastModified: '2025-
 
 /** What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in another process too. */
 export default async function matrixFixture (fastify: FastifyInstance): Promise<void> {
-  for (const item of [hang, waitFor, meet, decorated, decoratedBlocks, unavailable, askTwice, canAsk]) fastify.tools.add(item)
+  for (const item of [hang, waitFor, aborted, meet, decorated, decoratedBlocks, unavailable, askTwice, canAsk]) fastify.tools.add(item)
   for (const item of changers(fastify)) fastify.tools.add(item)
   for (const uri of ['decorated://one', 'decorated://some/{id}']) fastify.resources.add(decoratedResource(uri))
   fastify.prompts.add(decoratedPrompt)
@@ -44,6 +44,13 @@ const waitFor = tool({
     if (!past.has(moment)) await once(moments, moment, { signal: call.signal })
     return moment
   }
+})
+
+const aborted = tool({
+  name: 'aborted',
+  description: 'Tells whether a call of hang was cancelled',
+  input: Key,
+  run: ({ key }) => past.has(`${key} aborted`) ? 'yes' : 'no'
 })
 
 const rooms = new Map<string, Array<() => void>>()

@@ -19,6 +19,7 @@ import type { Place, Transport } from './wire.js'
 const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
 
 t.test('the same script runs over every transport in every revision', async t => {
+  t.setTimeout(60_000)
   t.comment(validating ? 'every message is checked against the official schemas' : 'MCP_SCHEMA_DIR is not set: messages are not checked against the official schemas')
   const place = await listening(t, { plugins: [sharedFixture, fixture], pageSize: 2 })
   for (const transport of transports) for (const revision of revisions) await runScript(t, place, transport, revision)
@@ -28,5 +29,6 @@ async function runScript (t: Test, place: Place, transport: Transport, revision:
   await t.test(`${transport.name} in ${revision.version}`, async t => {
     const cell = await openCell(t, place, transport, revision)
     for (const [name, chapter] of Object.entries(script)) await t.test(name, async t => await chapter(t, cell))
+    t.strictSame(cell.faults, [], 'every message was in order')
   })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Message } from './message.js'
-import type { Revision } from './revisions.js'
+import { modern as newest, revisions, type Revision } from './revisions.js'
 
 type Definition = Record<string, unknown>
 interface Official { engine: Ajv | Ajv2020, definitions: Record<string, Definition>, at: string }
@@ -70,7 +70,9 @@ function validatorOf ({ engine, definitions, at }: Official, name: string): Vali
   return own === undefined ? undefined : engine.getSchema(`official#/${at}/${own}`)
 }
 
-function official (version: string): Official {
+// Who claims a version that does not exist is answered in the newest.
+function official (claimed: string): Official {
+  const { version } = revisions.find(({ version }) => version === claimed) ?? newest
   const existing = loaded.get(version)
   if (existing !== undefined) return existing
   const schema = JSON.parse(readFileSync(join(folder as string, version, 'schema.json'), 'utf8')) as Definition

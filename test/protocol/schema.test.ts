@@ -111,15 +111,16 @@ t.test('a lazy check compiles at its first use, and then no more', async t => {
 t.test('a schema nobody uses any more is forgotten', async t => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
-  const forgotten = (() => {
+  const schemas = Array.from({ length: 200 }, () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } }
     compile(schema)({ a: 'x' })
     return new WeakRef(schema)
-  })()
+  })
   // A WeakRef is only cleared in a later turn than the one it was made in.
   for (let turn = 0; turn < 5; turn++) {
     await new Promise(resolve => setImmediate(resolve))
     gc()
   }
-  t.equal(forgotten.deref(), undefined, 'schemas of elicitations are made anew for every question')
+  const kept = schemas.filter(schema => schema.deref() !== undefined).length
+  t.ok(kept < 100, `${kept} of 200 are still there; questions to clients make a new schema each time`)
 })

@@ -5,7 +5,7 @@ import type { Reply } from '../message.js'
 export const envelopes: Record<string, Chapter> = {
   'keeps 1, "1", 0 and "" apart': async (t, { client }) => {
     const room = unique('room')
-    const started = ([1, '1', 0, ''] as const).map(id => ({ id, ...client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id }) }))
+    const started = ([1, '1', 0, ''] as const).map(id => client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id }))
     for (const { id, reply } of started) t.match(await reply, { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
   },
 
@@ -27,11 +27,13 @@ export const envelopes: Record<string, Chapter> = {
     t.match(await client.others(), [{ error: { code: -32600 } }])
   },
 
-  'answers for each member of a batch that is no message': async (t, { client, revision }) => {
+  'answers for each member of a batch that is no message': async (t, { client, revision, transport }) => {
+    // Nothing in these members says which revision is spoken, so where nothing is remembered it is the first.
+    const served = revision.batches || (revision.modern && !transport.remembers)
     client.sendText('[1, {"jsonrpc":"2.0"}]')
     const replies = await client.others()
     t.ok(replies.every(({ error }) => error?.code === -32600))
-    t.equal(replies.length, revision.batches ? 2 : 1)
+    t.equal(replies.length, served ? 2 : 1)
   },
 
   'says what is wrong with what it cannot read, and reads on': async (t, { client, revision, transport }) => {

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Cell, Chapter } from '../cell.js'
 import type { Client } from '../client.js'
+import { within } from '../mailbox.js'
 import { textOf, type Reply } from '../message.js'
 
 /** Questions to the client in the middle of a call: written once by the author, asked in each revision's own way. */
@@ -26,9 +27,7 @@ export const questions: Record<string, Chapter> = {
   'does not take an answer that is no answer to the question': async (t, cell) => {
     if (!canAsk(cell) || !cell.revision.elicitation || cell.transport.costly) return
     const odd = await cell.connect(t, { answers: { 'elicitation/create': () => ({ action: 'accept', content: { name: 3 } }) } })
-    const { result, error } = await odd.call('ask_name')
-    if (cell.revision.errorsAsResults) t.equal(result?.isError, true)
-    else t.equal(error?.code, -32602)
+    t.equal((await odd.call('ask_name')).error?.code, -32602)
   },
 
   'asks the model of the client': async (t, cell) => {
@@ -51,6 +50,32 @@ export const questions: Record<string, Chapter> = {
     t.equal(second, first + 1)
     t.strictSame(cell.client.asked.slice(-2).map(({ method }) => method), ['roots/list', 'sampling/createMessage'])
     t.match(cell.client.asked.at(-1), { params: { messages: [{ content: { text: 'file:///home' } }] } })
+  },
+
+  'takes a question back when the call it belongs to is cancelled': async (t, { connect, revision, transport }) => {
+    if (revision.modern || !transport.streams || transport.costly) return
+    let heard = () => {}
+    const question = new Promise<void>(resolve => { heard = resolve })
+    const silent = await connect(t, { answers: { 'roots/list': () => { heard(); return undefined } } })
+    const { id, cancel } = silent.start('tools/call', { name: 'ask_roots', arguments: {} })
+    await within(question, 'the question')
+    cancel()
+    t.match(await silent.notified('notifications/cancelled'), { requestId: silent.asked[0]?.id })
+    t.ok((await silent.request('ping')).result)
+    t.notOk(silent.replies.some(reply => reply.id === id))
+  },
+
+  'takes answers with the state it gave or with none, but not with another': async (t, { client, revision }) => {
+    if (!revision.modern) return
+    const params = { name: 'ask_name', arguments: {} }
+    const first = await within(client.start('tools/call', params).reply, 'the question')
+    t.match(first.result, { resultType: 'input_required', requestState: String, inputRequests: { user_name: { method: 'elicitation/create' } } })
+    const inputResponses = { user_name: { action: 'accept', content: { name: 'Alan' } } }
+    const { requestState } = first.result ?? {}
+    t.equal(textOf(await client.request('tools/call', { ...params, inputResponses, requestState })), 'Hello, Alan!')
+    t.equal(textOf(await client.request('tools/call', { ...params, inputResponses })), 'Hello, Alan!')
+    t.equal((await client.request('tools/call', { ...params, inputResponses, requestState: `${String(requestState)}x` })).error?.code, -32602)
+    t.equal((await client.request('tools/call', { name: 'ask_roots', inputResponses, requestState })).error?.code, -32602)
   },
 
   'does not ask a client that cannot answer': async (t, { connect, revision, transport }) => {

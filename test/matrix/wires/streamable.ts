@@ -50,7 +50,7 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
 // The header came with 2025-06-18; the two that repeat the body came with the stateless revision.
 function headersOf ({ revision: { modern, titles, version }, method, name }: Parcel): Record<string, string> {
   return {
-    ...(titles && method !== 'initialize' ? { 'mcp-protocol-version': version } : {}),
+    ...(modern || (titles && method !== 'initialize') ? { 'mcp-protocol-version': version } : {}),
     ...(modern && method !== undefined ? { 'mcp-method': method } : {}),
     ...(modern && name !== undefined ? { 'mcp-name': name } : {})
   }

@@ -1,0 +1,25 @@
+import type { Socket } from 'node:net'
+import fp from 'fastify-plugin'
+
+/**
+ * Closing a server waits for every connection that is not idle, and to Node one that never carried a request is not: browsers
+ * and HTTP clients open such spares. Those are cut when the server closes, so that it really does.
+ */
+export default fp(async fastify => {
+  const unused = new Set<Socket>()
+  let closing = false
+
+  fastify.server.on('connection', (socket: Socket) => {
+    if (closing) socket.destroy()
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  const used = ({ socket }: { socket: Socket }) => { unused.delete(socket) }
+  fastify.server.on('request', used)
+  fastify.server.on('upgrade', used)
+
+  fastify.addHook('preClose', async () => {
+    closing = true
+    for (const socket of unused) socket.destroy()
+  })
+}, { name: 'connections' })

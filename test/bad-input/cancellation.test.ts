@@ -1,0 +1,115 @@
+import { request as httpRequest } from 'node:http'
+import t from 'tap'
+import { greet, probe } from './doors.js'
+import { until } from './deadline.js'
+import { endSession, mirroredHead, openSession, post } from './http-doors.js'
+import { call, callTool, initialize, notification, type Era } from './messages.js'
+import { expectUnharmed, startServer, type Server } from './server.js'
+import { summarise } from './summary.js'
+import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+
+const cancel = (requestId: unknown) => notification('notifications/cancelled', { requestId, reason: 'test' })
+const hang = callTool('hang')
+const slow = callTool('slow', { steps: 1, delay: 60 })
+
+const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
+  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
+  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
+  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
+  ['websocket 2026', 'modern', socketWire],
+  ['stdio 2026', 'modern', stdioWire]
+]
+
+let open = 0
+
+t.test('cancellation', async t => {
+  const server = await startServer(t)
+
+  for (const [name, era, open] of WIRES) {
+    await t.test(`${name}: D13 and D14, a cancelled call stops and is never answered, however often it is cancelled`, async t => {
+      const wire = await open(server)
+      await wire.write(hang(era))
+      await started(server)
+      for (let times = 0; times < 3; times++) await wire.write(cancel(7))
+      await stopped(server)
+      t.strictSame(await probe(wire, era), [])
+      await wire.close()
+      await expectUnharmed(t, server, name)
+    })
+
+    await t.test(`${name}: D11, nobody cancels the call of another client`, async t => {
+      const [wire, other] = [await open(server), await open(server)]
+      await wire.write(slow(era))
+      await other.write(cancel(7))
+      await other.write(cancel('7'))
+      t.strictSame(await probe(other, era), [])
+      t.equal(summarise(await wire.inbox.next()), 'ok id 7')
+      await wire.close()
+      await other.close()
+      await expectUnharmed(t, server, name)
+    })
+
+    await t.test(`${name}: D12, a cancellation after the answer is ignored`, async t => {
+      const wire = await open(server)
+      await wire.write(callTool('echo', { text: 'x' })(era))
+      t.equal(summarise(await wire.inbox.next()), 'ok id 7')
+      await wire.write(cancel(7))
+      t.strictSame(await probe(wire, era), [])
+      await wire.close()
+      await expectUnharmed(t, server, name)
+    })
+  }
+
+  await t.test('a session: D14, a cancelled call stops and its POST ends without an answer', async t => {
+    const id = await openSession(server.port, initialize())
+    const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
+    const hanging = send(hang('legacy'))
+    await started(server)
+    t.equal((await send(cancel(7))).status, 202)
+    t.equal((await send(cancel(7))).status, 202)
+    const { status, body } = await hanging
+    t.match([status, body], [/20[024]/, /^(?!.*"id":7)/])
+    await stopped(server)
+    await endSession(server.port, id)
+    await expectUnharmed(t, server, 'session')
+  })
+
+  await t.test('a session: D14, a client that hangs up does not cancel its call', async t => {
+    const id = await openSession(server.port, initialize())
+    hangUp(server, hang('legacy'), [['Mcp-Session-Id', id]])
+    await started(server)
+    await until('the end of the connection', () => open === 0)
+    t.equal((await post(server.port, '/mcp', call('ping', {}, 8)('legacy'), [['Mcp-Session-Id', id]])).status, 200)
+    t.equal(server.seen.aborted, 0, 'the call goes on')
+    t.equal((await post(server.port, '/mcp', cancel(7), [['Mcp-Session-Id', id]])).status, 202)
+    await stopped(server)
+    await endSession(server.port, id)
+    await expectUnharmed(t, server, 'session')
+  })
+
+  await t.test('stateless: D14, a client that hangs up cancels its call', async t => {
+    hangUp(server, hang('modern'), mirroredHead(hang('modern')))
+    await started(server)
+    await stopped(server)
+    await expectUnharmed(t, server, 'stateless')
+  })
+})
+
+/** Posts and cuts the connection as soon as the call has started. */
+function hangUp (server: Server, body: string, head: Array<[string, string]>): void {
+  const { port, seen } = server
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...Object.fromEntries(head) }
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers, agent: false })
+  open++
+  request.on('error', () => {}).on('close', () => { open-- }).end(body)
+  void until('a start', () => seen.hanging > 0).then(() => request.destroy())
+}
+
+async function started ({ seen }: Server): Promise<void> {
+  await until('the start of the call', () => seen.hanging > 0)
+}
+
+async function stopped ({ seen }: Server): Promise<void> {
+  await until('the end of the call', () => seen.aborted > 0)
+  Object.assign(seen, { hanging: 0, aborted: 0 })
+}

@@ -1,0 +1,131 @@
+import t from 'tap'
+import { until } from './deadline.js'
+import { greet, probe } from './doors.js'
+import { endSession, openSession, post, postModern } from './http-doors.js'
+import { call, callTool, initialize, NEWEST, type Era } from './messages.js'
+import { expectUnharmed, startServer, type Server } from './server.js'
+import { messagesOf, summarise, summariseReply } from './summary.js'
+import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+
+type Json = Record<string, unknown>
+
+const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
+  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
+  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
+  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
+  ['websocket 2026', 'modern', socketWire],
+  ['stdio 2026', 'modern', stdioWire]
+]
+const slow = (id: unknown, delay = 30) => callTool('slow', { steps: 1, delay }, id)
+
+const badAnswers: Array<[what: string, members: Json]> = [
+  ['a result that is null', { result: null }],
+  ['a result that is text', { result: 'Ada' }],
+  ['an unknown action', { result: { action: 'perhaps' } }],
+  ['content that breaks the form', { result: { action: 'accept', content: { name: 5 } } }],
+  ['an error', { error: { code: -1, message: 'no' } }]
+]
+
+t.test('several requests at once', async t => {
+  const server = await startServer(t)
+
+  for (const [name, era, open] of WIRES) {
+    await t.test(`${name}: B11, 1 and "1" and 0 and "" are four calls`, async t => {
+      const wire = await open(server)
+      for (const id of [1, '1', 0, '']) await wire.write(slow(id)(era))
+      const heard = [await hear(wire), await hear(wire), await hear(wire), await hear(wire)]
+      t.strictSame(heard.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
+      await wire.close()
+      await expectUnharmed(t, server, name)
+    })
+
+    await t.test(`${name}: B13, an id still in flight is refused and its call goes on`, async t => {
+      const wire = await open(server)
+      await wire.write(slow(7)(era))
+      await wire.write(callTool('count', {}, 7)(era))
+      t.strictSame([await hear(wire), await hear(wire)], ['-32600 id 7', 'ok id 7'])
+      await wire.write(callTool('echo', { text: 'again' }, 7)(era))
+      t.equal(await hear(wire), 'ok id 7', 'an id that was answered is free again')
+      t.strictSame(await probe(wire, era), [])
+      await wire.close()
+      await expectUnharmed(t, server, name)
+    })
+  }
+
+  await t.test('a session: B13, an id still in flight is refused and its call goes on', async t => {
+    const id = await openSession(server.port, initialize())
+    const send = async (body: string) => summariseReply(await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]]))
+    const first = send(slow(7, 150)('legacy'))
+    await inFlight(server)
+    t.equal(await send(callTool('count', {}, 7)('legacy')), '400 -32600 id 7')
+    t.equal(await first, '200 ok id 7')
+    await endSession(server.port, id)
+    await expectUnharmed(t, server, 'session')
+  })
+
+  await t.test('stateless and plain POSTs: B13, each request stands for itself', async t => {
+    const modern = async () => summariseReply(await postModern(server.port, slow(7)('modern')))
+    const plain = async () => summariseReply(await post(server.port, '/message', slow(7)('legacy')))
+    t.strictSame(await Promise.all([modern(), modern(), plain(), plain()]), new Array(4).fill('200 ok id 7'))
+    await expectUnharmed(t, server, 'stateless')
+  })
+
+  t.equal(server.seen.counted, 0, 'no refused call was run')
+})
+
+t.test('answers to the server', async t => {
+  const server = await startServer(t)
+  const capabilities = { elicitation: {} }
+
+  for (const [name, open] of [['websocket', socketWire], ['stdio', stdioWire]] as const) {
+    await t.test(`${name}: B26, a second answer to one question is ignored`, async t => {
+      const wire = await greet(await open(server), NEWEST, capabilities)
+      await wire.write(callTool('ask_name')('legacy'))
+      const { id } = await wire.inbox.next() as Json
+      await wire.write(answer(id, 'Ada'))
+      await wire.write(answer(id, 'Eve'))
+      t.match(await wire.inbox.next(), { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } })
+      await wire.write(answer(id, 'Eve'))
+      t.strictSame(await probe(wire, 'legacy'), [])
+      await wire.close()
+      await expectUnharmed(t, server, name)
+    })
+
+    for (const [what, bad] of badAnswers) {
+      await t.test(`${name}: an answer with ${what} ends the call with an error`, async t => {
+        const wire = await greet(await open(server), NEWEST, capabilities)
+        await wire.write(callTool('ask_name')('legacy'))
+        const { id } = await wire.inbox.next() as Json
+        await wire.write(JSON.stringify({ jsonrpc: '2.0', id, ...bad }))
+        t.match(await hear(wire), /^(isError|-32\d{3}) id 7$/)
+        await wire.close()
+        await expectUnharmed(t, server, name)
+      })
+    }
+  }
+
+  await t.test('a session: B26, a second answer to one question is ignored', async t => {
+    const id = await openSession(server.port, initialize(NEWEST, capabilities))
+    const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
+    const asked = send(callTool('ask_name')('legacy'))
+    await inFlight(server)
+    t.equal((await send(answer(1, 'Ada'))).status, 202)
+    t.equal((await send(answer(1, 'Eve'))).status, 202)
+    t.match(messagesOf((await asked).body), [{ id: 1, method: 'elicitation/create' }, { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } }])
+    t.equal((await send(call('ping')('legacy'))).status, 200)
+    await endSession(server.port, id)
+    await expectUnharmed(t, server, 'session')
+  })
+})
+
+function answer (id: unknown, name: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } })
+}
+
+async function hear (wire: Wire): Promise<string> {
+  return summarise(await wire.inbox.next())
+}
+
+async function inFlight ({ app }: Server): Promise<void> {
+  await until('a call in flight', () => [...app.mcp.peers].some(peer => peer.inbound.size > 0))
+}

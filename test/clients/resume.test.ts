@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client'
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { tool } from '../../app.js'
+import fixture, { listening } from '../helper.js'
+import { connectV2 } from './client-v2.js'
+import { until } from './doors.js'
+import levers from './levers.js'
+import { next, text } from './script.js'
+import { connectV1 } from './sdk-v1.js'
+
+const generations = {
+  '@modelcontextprotocol/sdk 1': async (t: Test, url: URL, fetch?: typeof globalThis.fetch) =>
+    await connectV1(t, new TransportV1(url, fetch && { fetch }) as Transport),
+  '@modelcontextprotocol/client 2': async (t: Test, url: URL, fetch?: typeof globalThis.fetch) =>
+    await connectV2(t, new TransportV2(url, fetch && { fetch }))
+}
+
+for (const [name, connect] of Object.entries(generations)) {
+  t.test(`${name} misses nothing when its connections break`, async t => {
+    const { app, url, goOn } = await serve(t)
+    const { call, heard } = await connect(t, url)
+    const listed = next(heard, 'tools')
+    const seen: number[] = []
+    const answer = call({ name: 'pause' }, {
+      onprogress: progress => {
+        seen.push((progress as { progress: number }).progress)
+        if (seen.length > 1) return
+        app.server.closeAllConnections()
+        app.tools.add(tool({ name: 'added', description: 'Added while nobody was connected', run: () => {} }))
+        goOn()
+      }
+    })
+    t.equal(text(await answer), 'done')
+    t.strictSame(seen, [1, 2])
+    t.match(await listed, ['added'], 'the standalone stream was resumed as well')
+  })
+
+  t.test(`${name} comes back for the answer when the server lets the connection go`, async t => {
+    const { url, goOn } = await serve(t)
+    const requests: Request[] = []
+    const { call } = await connect(t, url, async (input, init) => {
+      requests.push(new Request(input, init))
+      if (requests.at(-1)?.headers.has('last-event-id') === true) goOn()
+      return await fetch(input, init)
+    })
+    t.equal(text(await call({ name: 'let_go' })), 'done')
+    t.equal(requests.filter(({ headers }) => headers.has('last-event-id')).length, 1)
+  })
+
+  t.test(`${name} does not come back again and again after an error`, async t => {
+    const { url } = await serve(t)
+    const resumed: number[] = []
+    const { call } = await connect(t, url, async (input, init) => {
+      const response = await fetch(input, init)
+      if (new Headers(init?.headers).has('last-event-id')) resumed.push(response.status)
+      return response
+    })
+    await t.rejects(call({ name: 'start_and_break' }, { onprogress: () => {} }), { code: -32603 })
+    // The first generation does not take an error for an answer and asks for the rest of the stream, unless told that there is none.
+    if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
+    t.strictSame(resumed.filter(status => status !== 204), [])
+  })
+}
+
+t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that knows the session and the last event', async t => {
+  const { app, url, goOn } = await serve(t)
+  const transport = new TransportV1(url)
+  const first = await connectV1(t, transport as Transport)
+  const { sessionId = '' } = transport
+  let lastEvent = ''
+  const lost = first.client.callTool({ name: 'pause' }, CallToolResultSchema, {
+    onresumptiontoken: token => { lastEvent = token },
+    onprogress: () => { void first.client.close() }
+  })
+  await t.rejects(lost, /closed/i)
+  await until(() => app.sessions.find(sessionId)?.locate(lastEvent)?.stream.connected === false, 'the server notices that the client is gone')
+  goOn()
+  const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)
+  const result = await second.client.callTool({ name: 'pause' }, CallToolResultSchema, { resumptionToken: lastEvent, timeout: 5_000 })
+  t.match(result, { content: [{ text: 'done' }] })
+  t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), { structuredContent: { text: 'still here' } })
+})
+
+async function serve (t: Test): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
+  const gate = new EventTarget()
+  const { app, url } = await listening(t, { plugins: [fixture, levers] })
+  app.tools.add(tool({
+    name: 'pause',
+    description: 'Shows progress before and after a pause',
+    run: async (_input, call) => {
+      const opened = once(gate, 'open')
+      call.progress(1)
+      await opened
+      call.progress(2)
+      return 'done'
+    }
+  }))
+  app.tools.add(tool({
+    name: 'let_go',
+    description: 'Lets the client poll for the answer',
+    run: async (_input, call) => {
+      const opened = once(gate, 'open')
+      call.release(20)
+      await opened
+      return 'done'
+    }
+  }))
+  return { app, url: new URL('/mcp', url), goOn: () => gate.dispatchEvent(new Event('open')) }
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import { client, dispatcher, modern } from './recorder.js'
+
+const Anything = Type.Object({})
+
+t.test('what is in flight is answered before draining ends', async t => {
+  const mcp = dispatcher()
+  mcp.method('m', Anything, async () => { await sleep(30); return { done: true } })
+  const clients = [client(mcp), client(mcp), client(mcp)]
+  for (const { ask } of clients) ask('m')
+  await mcp.drain()
+  for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
+})
+
+t.test('what comes after that is refused', async t => {
+  const mcp = dispatcher()
+  mcp.method('m', Anything, async () => { await sleep(30); return {} })
+  const early = client(mcp)
+  early.ask('m')
+  const drained = mcp.drain()
+  t.match(await early.request('m'), { id: 2, error: { code: -32603, message: 'The server is shutting down' } })
+  t.match(await client(mcp).request('m', modern()), { error: { code: -32603 } }, 'from new clients too')
+  await drained
+  t.equal(early.channel.sent.length, 2)
+})
+
+t.test('what takes longer than the grace is given up with an answer, and aborted', async t => {
+  const mcp = dispatcher({ limits: { grace: 30 } })
+  let reason: unknown
+  mcp.method('m', Anything, async (_params, { signal }) => {
+    await sleep(60_000, undefined, { signal }).catch(() => { reason = signal.reason })
+    return {}
+  })
+  const { ask, channel } = client(mcp)
+  ask('m')
+  await mcp.drain()
+  t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+  await sleep(0)
+  t.match(reason, { message: 'The server is shutting down' })
+})
+
+t.test('a handler that ignores everything does not hold the end up', async t => {
+  const mcp = dispatcher({ limits: { grace: 20 } })
+  mcp.method('m', Anything, async () => await new Promise(() => {}))
+  const { ask, channel } = client(mcp)
+  ask('m')
+  await mcp.drain()
+  t.match(await channel.next(), { error: { code: -32603 } })
+})
+
+t.test('a question that waits for its client is given up at once', async t => {
+  const mcp = dispatcher({ limits: { grace: 60_000 } })
+  mcp.question('ask/it', { needs: () => ({}), params: params => params, answer: answer => answer })
+  mcp.method('m', Anything, async (_params, call) => await call.ask({ q: { method: 'ask/it', params: {} } }))
+  const { ask, channel } = client(mcp)
+  ask('m')
+  t.match(await channel.next(), { method: 'ask/it' })
+  await mcp.drain()
+  t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+})
+
+t.test('a long-lived call is told to end in order, and answers', async t => {
+  const mcp = dispatcher()
+  mcp.method('listen', Anything, async (_params, { peer }) => {
+    await new Promise<void>(resolve => { peer.onDrain(resolve) })
+    return { ended: true }
+  }, { timed: false })
+  const { ask, channel } = client(mcp)
+  ask('listen')
+  await mcp.drain()
+  t.match(await channel.next(), { id: 1, result: { ended: true } })
+})
+
+t.test('a client that goes while others are waited for does not hold the end up', async t => {
+  const mcp = dispatcher()
+  mcp.method('m', Anything, async () => await new Promise(() => {}))
+  const { ask, peer } = client(mcp)
+  ask('m')
+  const drained = mcp.drain()
+  mcp.disconnect(peer, new Error('gone'))
+  await drained
+  t.equal(peer.inbound.size, 0)
+})
+
+t.test('draining with nothing in flight is over at once, twice as well', async t => {
+  const mcp = dispatcher()
+  client(mcp)
+  await mcp.drain()
+  await mcp.drain()
+  t.equal(mcp.peers.size, 1)
+})
+
+t.test('a peer that is gone aborts its calls and answers none of them', async t => {
+  const mcp = dispatcher()
+  const reasons: unknown[] = []
+  mcp.method('m', Anything, async (_params, { signal }) => {
+    await sleep(60_000, undefined, { signal }).catch(() => { reasons.push(signal.reason) })
+    return {}
+  })
+  const { ask, peer, channel } = client(mcp)
+  ask('m')
+  ask('m')
+  const gone = new Error('the socket was closed')
+  mcp.disconnect(peer, gone)
+  await sleep(0)
+  t.strictSame(reasons, [gone, gone])
+  t.strictSame(channel.sent, [])
+  t.equal(channel.ends, 2, 'each channel learns that nothing follows')
+  t.equal(mcp.peers.has(peer), false)
+})
+
+t.test('what was registered for the end of a peer runs once', async t => {
+  const mcp = dispatcher()
+  const { peer } = client(mcp)
+  let closed = 0
+  peer.onClose(() => { closed++ })
+  peer.onClose(() => t.fail('it was taken back'))()
+  mcp.disconnect(peer, new Error('gone'))
+  mcp.disconnect(peer, new Error('gone'))
+  t.equal(closed, 1)
+})

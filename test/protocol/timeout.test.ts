@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import type { Call } from '../../protocol/call.js'
+import type { Dispatcher, Limits } from '../../protocol/dispatcher.js'
+import { client, dispatcher, modern } from './recorder.js'
+
+const Anything = Type.Object({})
+const never = async (): Promise<never> => await new Promise(() => {})
+
+function limited (limits: Partial<Limits>, handle: (params: object, call: Call) => object | Promise<object>, timed = true): Dispatcher {
+  const mcp = dispatcher({ limits })
+  mcp.method('m', Anything, handle, { timed })
+  return mcp
+}
+
+/** Shows a sign of life again and again until the call is over. */
+async function keepWorking (call: Call, every: number): Promise<object> {
+  for (let step = 1; !call.signal.aborted; step++) {
+    call.progress(step)
+    await sleep(every)
+  }
+  return {}
+}
+
+t.test('a handler that never settles is answered for when its time is up', async t => {
+  const { request, peer } = client(limited({ callTimeout: 20 }, never))
+  t.match(await request('m'), { id: 1, error: { code: -32603, message: /given up after \d+ ms/ } })
+  t.equal(peer.inbound.size, 0)
+})
+
+t.test('a timeout aborts the work', async t => {
+  let reason: unknown
+  const mcp = limited({ callTimeout: 20 }, async (_params, { signal }) => {
+    await sleep(60_000, undefined, { signal }).catch(() => { reason = signal.reason })
+    return {}
+  })
+  t.match(await client(mcp).request('m'), { error: { code: -32603 } })
+  await sleep(0)
+  t.match(reason, { name: 'McpError', message: /given up/ })
+})
+
+t.test('a signal that is looked at only after the timeout is aborted already', async t => {
+  let late: Call | undefined
+  const mcp = limited({ callTimeout: 20 }, async (_params, call) => { late = call; return await never() })
+  await client(mcp).request('m')
+  t.equal(late?.signal.aborted, true)
+})
+
+t.test('nothing follows the answer: neither a late result nor late progress', async t => {
+  let late: Call | undefined
+  let finish: (result: object) => void = () => {}
+  const mcp = limited({ callTimeout: 20 }, async (_params, call) => { late = call; return await new Promise<object>(resolve => { finish = resolve }) })
+  const { request, channel } = client(mcp)
+  await request('m', { _meta: { progressToken: 1 } })
+  late?.progress(1)
+  late?.log('emergency', 'too late')
+  late?.notify('notifications/late', {})
+  finish({ late: true })
+  await sleep(5)
+  t.equal(channel.sent.length, 1)
+})
+
+t.test('progress pushes the end on, asked for or not', async t => {
+  const mcp = limited({ callTimeout: 100, callTimeoutMax: 10_000 }, async (_params, call) => {
+    for (let step = 1; step <= 6; step++) {
+      await sleep(40)
+      call.progress(step)
+    }
+    return { done: true }
+  })
+  t.match(await client(mcp).request('m'), { result: { done: true } })
+})
+
+t.test('progress does not push the end past the hard limit', async t => {
+  const startedAt = Date.now()
+  const mcp = limited({ callTimeout: 50, callTimeoutMax: 200 }, async (_params, call) => await keepWorking(call, 5))
+  t.match(await client(mcp).request('m'), { error: { code: -32603, message: /given up/ } })
+  const took = Date.now() - startedAt
+  t.ok(took >= 140 && took < 1_000, `given up after ${took} ms`)
+})
+
+t.test('a sign of life counts up to the hard limit itself', async t => {
+  const mcp = limited({ callTimeout: 120, callTimeoutMax: 200 }, async (_params, call) => {
+    await sleep(90)
+    call.progress(1)
+    await sleep(70)
+    return { done: true }
+  })
+  t.match(await client(mcp).request('m'), { result: { done: true } }, 'alive 70 ms ago, and 40 ms before the limit')
+})
+
+t.test('the hard limit holds even where the other one is longer', async t => {
+  const mcp = limited({ callTimeout: 60_000, callTimeoutMax: 50 }, never)
+  t.match(await client(mcp).request('m'), { error: { code: -32603 } })
+})
+
+t.test('a call without a clock lasts as long as its client', async t => {
+  let ended: unknown
+  const mcp = limited({ callTimeout: 10, callTimeoutMax: 10 }, async (_params, { signal }) => {
+    await sleep(60_000, undefined, { signal }).catch(() => { ended = signal.reason })
+    return {}
+  }, false)
+  const { ask, peer, channel } = client(mcp)
+  ask('m')
+  await sleep(40)
+  t.equal(peer.inbound.size, 1)
+  mcp.disconnect(peer, new Error('gone'))
+  t.strictSame(channel.sent, [])
+  t.equal(channel.ends, 1)
+  await sleep(0)
+  t.match(ended, { message: 'gone' })
+})
+
+t.test('no timer is left when a call is over', async t => {
+  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const mcp = limited({ callTimeout: 60_000 }, () => ({}))
+  const { request } = client(mcp)
+  const before = timers()
+  for (let count = 0; count < 20; count++) await request('m')
+  t.equal(timers(), before)
+})
+
+t.test('progress is sent only to those who asked, and only when it grows', async t => {
+  const mcp = limited({}, (_params, call) => {
+    for (const done of [1, 1, 0.5, 2, NaN, 3]) call.progress(done, 3, `at ${done}`)
+    return {}
+  })
+  const silent = client(mcp)
+  await silent.request('m')
+  t.equal(silent.channel.sent.length, 1)
+  for (const progressToken of ['', 0, 'token', 7]) {
+    const { ask, channel } = client(mcp)
+    ask('m', { _meta: { progressToken } })
+    for (const progress of [1, 2, 3]) t.match(await channel.next(), { method: 'notifications/progress', params: { progressToken, progress, total: 3, message: `at ${progress}` } })
+    t.match(await channel.next(), { result: {} })
+  }
+})
+
+t.test('a channel that cannot stream gets no progress', async t => {
+  const mcp = limited({}, (_params, call) => { call.progress(1); return {} })
+  const { ask, channel } = client(mcp)
+  channel.streams = false
+  ask('m', modern({}, { progressToken: 1 }))
+  t.match(await channel.next(), { result: {} })
+})
