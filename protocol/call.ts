@@ -87,6 +87,7 @@ export class Call {
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
   progress (done: number, total?: number, message?: string): void {
+    if (!this.#open) return
     this.#extend()
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !(done > this.#lastProgress)) return
@@ -122,7 +123,7 @@ export class Call {
     // A handler that asks twice and awaits the first may never look at the second.
     answers.catch(() => {})
     const given = await answers
-    this.#extend()
+    if (this.#open) this.#extend()
     return given as Record<K, unknown>
   }
 
@@ -167,7 +168,7 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.inbound.set(this.id, this)
-    if (timed) this.#timer = setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), this.#mcp.limits.callTimeout).unref()
+    if (timed) this.#timer = this.#deadline()
   }
 
   /** Answers with a result as JSON text, unless the call is over already. */
@@ -196,10 +197,17 @@ export class Call {
     return new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
   }
 
-  // Signs of life push the deadline on, but never past the hard limit.
+  // Signs of life push the deadline on.
   #extend (): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = this.#deadline()
+  }
+
+  #deadline (): NodeJS.Timeout {
     const { callTimeout, callTimeoutMax } = this.#mcp.limits
-    if (Date.now() - this.#startedAt + callTimeout <= callTimeoutMax) this.#timer?.refresh()
+    const left = this.#startedAt + callTimeoutMax - Date.now()
+    return setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), Math.min(callTimeout, left)).unref()
   }
 
   #abort (reason: Error): void {

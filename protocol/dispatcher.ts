@@ -138,7 +138,7 @@ export class Dispatcher {
   }
 
   #batch ({ messages }: Batch, peer: Peer, channel: Channel): void {
-    const refusal = batchRefusal(messages, this.#speaks(peer))
+    const refusal = batchRefusal(messages, peer.revision)
     if (refusal !== undefined) return this.#refuse(undefined, refusal, peer, channel)
     const replies = new BatchChannel(channel, messages.length)
     for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index))

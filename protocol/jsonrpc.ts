@@ -46,6 +46,7 @@ export const encodeRequest = (id: Id, method: string, params?: object): string =
 function batch (items: unknown[]): Incoming {
   if (items.length === 0) return invalid(undefined, errors.invalidRequest('the batch is empty'))
   if (items.length > MAX_BATCH) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${MAX_BATCH} messages`))
+  if (items.some(item => Array.isArray(item))) return invalid(undefined, errors.invalidRequest('a batch holds messages, not batches'))
   return { kind: 'batch', messages: items.map(envelope) }
 }
 
@@ -53,11 +54,11 @@ function envelope (value: unknown): Message {
   if (!isObject(value)) return invalid(undefined, errors.invalidRequest('a message is a JSON object'))
   const id = isId(value.id) ? value.id : undefined
   try {
-    if (Object.hasOwn(value, '__proto__')) throw errors.invalidRequest('the key "__proto__" is not allowed')
     if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
-    if (value.method === undefined && ('result' in value || 'error' in value)) return response(id, value)
-    if (value.id !== undefined && id === undefined) throw errors.invalidRequest('"id" must be a string or a safe integer')
-    return call(id, value)
+    const answers = value.method === undefined && ('result' in value || 'error' in value)
+    if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest('"id" must be a string or a safe integer')
+    inspect(value)
+    return answers ? response(id, value) : call(id, value)
   } catch (error) {
     return invalid(id, error)
   }
@@ -67,15 +68,12 @@ function call (id: Id | undefined, { method, params }: Record<string, unknown>):
   if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
   if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
   if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
-  inspect(params, 2)
   if (id === undefined) return { kind: 'notification', method, params: params ?? {} }
   return { kind: 'request', id, method, params: params ?? {} }
 }
 
 function response (id: Id | undefined, { result, error }: Record<string, unknown>): Response {
   if (id === undefined && error === undefined) throw errors.invalidRequest('a response needs the "id" of its request')
-  inspect(result, 2)
-  inspect(error, 2)
   if (error === undefined) return { kind: 'response', id, result }
   const { code, message, data } = isObject(error) ? error : {}
   if (!Number.isInteger(code) || typeof message !== 'string') throw errors.invalidRequest('"error" needs an integer code and a message')

@@ -55,7 +55,7 @@ export class Peer {
 
   /** Sends the client a request; settles with its answer, or rejects when the signal aborts or the peer goes. */
   ask (method: string, params: object | undefined, channel: Channel, signal: AbortSignal): Promise<unknown> {
-    if (this.closed || this.#draining) return Promise.reject(errors.closing())
+    if (this.closed || this.#draining || signal.aborted) return Promise.reject(errors.closing())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const abandon = () => {

@@ -41,7 +41,8 @@ export class SseConnections {
     const peer = this.#peers.get(id)
     if (peer?.channel === undefined) throw refusal(404, 'there is no such session; open GET /sse first')
     const incoming = decode(bodyOf(request))
-    if (incoming.kind === 'invalid') return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
+    // What has no id cannot be answered on the stream.
+    if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
     this.#app.mcp.receive(incoming, peer, peer.channel)
   }

@@ -31,7 +31,7 @@ function answer (given: ElicitAnswer, requestedSchema: object | undefined, featu
 
 // The first revision with forms knew neither several choices, titled choices nor defaults (except for booleans).
 function early (field: Field): Field {
-  const { default: preset, oneOf, items, minItems, maxItems, ...rest } = field
+  const { default: preset, oneOf, items, minItems, maxItems, uniqueItems, ...rest } = field
   if (field.type === 'boolean') return field
   if (Array.isArray(oneOf)) return { ...rest, enum: oneOf.map(choice => (choice as Field).const), enumNames: oneOf.map(choice => (choice as Field).title) }
   if (field.type !== 'array') return rest

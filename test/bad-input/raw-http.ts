@@ -8,23 +8,18 @@ export interface Reply {
   status: number
   headers: Map<string, string>
   body: string
-  /** True when the server closed the connection after the reply. */
-  closed: boolean
 }
 
 export type Head = Array<[name: string, value: string]>
 
 /** Sends exactly these bytes, however wrong they are, and reads one HTTP reply. */
 export async function exchange (port: number, ...parts: Bytes[]): Promise<Reply> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  // A server that refuses early resets the connection while we are still writing; what it said before is what counts.
-  socket.on('error', () => {})
-  for (const part of parts) socket.write(part)
-  try {
-    return await within('an HTTP reply', readReply(socket))
-  } finally {
-    socket.destroy()
-  }
+  return await converse(port, parts, false)
+}
+
+/** The same, where the server has to hang up afterwards. */
+export async function lastExchange (port: number, ...parts: Bytes[]): Promise<Reply> {
+  return await converse(port, parts, true)
 }
 
 /** The bytes of a request as a well-behaved client would send it, with these header lines in this order. */
@@ -34,17 +29,27 @@ export function request (method: string, target: string, head: Head, body?: Byte
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), Buffer.from(body ?? '')])
 }
 
-async function readReply (socket: Socket): Promise<Reply> {
+async function converse (port: number, parts: Bytes[], toTheEnd: boolean): Promise<Reply> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  // A server that refuses early resets the connection while we are still writing; what it said before is what counts.
+  socket.on('error', () => {})
+  for (const part of parts) socket.write(part)
+  try {
+    return await within('an HTTP reply', readReply(socket, toTheEnd))
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function readReply (socket: Socket, toTheEnd: boolean): Promise<Reply> {
   return await new Promise(resolve => {
     let bytes = Buffer.alloc(0)
     socket.on('data', chunk => {
       bytes = Buffer.concat([bytes, chunk])
-      const reply = parseReply(bytes)
-      if (reply === undefined) return
-      // Whether the server hangs up is part of the answer, but only where it said that it would.
-      if (reply.headers.get('connection') !== 'close') resolve(reply)
+      const reply = toTheEnd ? undefined : parseReply(bytes)
+      if (reply !== undefined) resolve(reply)
     })
-    socket.once('close', () => resolve({ ...(parseReply(bytes) ?? partial(bytes)), closed: true }))
+    socket.once('close', () => resolve(parseReply(bytes) ?? partial(bytes)))
   })
 }
 
@@ -55,12 +60,12 @@ function parseReply (bytes: Buffer): Reply | undefined {
   const { status, headers } = parseHead(bytes.toString('latin1', 0, end))
   const rest = bytes.subarray(end + 4)
   const body = headers.get('transfer-encoding') === 'chunked' ? unchunk(rest) : take(rest, Number(headers.get('content-length') ?? 0))
-  return body === undefined ? undefined : { status, headers, body: body.toString(), closed: false }
+  return body === undefined ? undefined : { status, headers, body: body.toString() }
 }
 
 function partial (bytes: Buffer): Reply {
   const [head = '', body = ''] = bytes.toString().split('\r\n\r\n')
-  return { ...parseHead(head), body, closed: true }
+  return { ...parseHead(head), body }
 }
 
 function parseHead (text: string): Pick<Reply, 'status' | 'headers'> {

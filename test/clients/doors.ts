@@ -29,6 +29,7 @@ export async function stdio<T extends { stderr: Stream | null }> (t: Test, Trans
   })
   let errors = ''
   transport.stderr?.on('data', (chunk: Buffer) => { errors += String(chunk) })
+  t.teardown(() => { if (!t.passing()) t.comment(errors) })
   return {
     transport,
     leave: async close => {

@@ -22,7 +22,7 @@ export default async function levers (fastify: FastifyInstance): Promise<void> {
   fastify.tools.add(tool({
     name: 'who',
     description: 'How the server sees the client',
-    run: ({}, { client, capabilities, revision }) => ({ client, capabilities: Object.keys(capabilities).sort(), revision: revision.version })
+    run: (_input, { client, capabilities, revision }) => ({ client, capabilities: Object.keys(capabilities).sort(), revision: revision.version })
   }))
 
   fastify.tools.add(tool({ name: 'touch', description: 'Announces that test://text changed', run: () => fastify.resources.updated('test://text') }))

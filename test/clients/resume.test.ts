@@ -37,7 +37,7 @@ for (const [name, connect] of Object.entries(generations)) {
     })
     t.equal(text(await answer), 'done')
     t.strictSame(seen, [1, 2])
-    t.match(await listed, ['added'], 'the standalone stream was resumed as well')
+    t.ok((await listed as string[]).includes('added'), 'the standalone stream was resumed as well')
   })
 
   t.test(`${name} comes back for the answer when the server lets the connection go`, async t => {

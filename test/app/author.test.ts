@@ -1,0 +1,105 @@
+import { Type } from '@sinclair/typebox'
+import t, { type Test } from 'tap'
+import { createClient, McpError, tool, ToolError, type Client } from '../../app.js'
+import type { Tool } from '../../protocol/tool.js'
+import { gateway } from '../helper.js'
+import { callTool, type Json } from './modern.js'
+
+/** What an author can do with one file, seen by a client of 2025-11-25 unless it says otherwise. */
+async function client (t: Test, item: Tool, protocolVersion?: string): Promise<Client> {
+  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(item) }] })
+  return await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })
+}
+
+const call = async ({ request }: Client, args: Json = {}): Promise<Json> => await request('tools/call', { name: 'it', arguments: args })
+
+const returning = (value: unknown): Tool => tool({ name: 'it', description: 'd', run: () => value as object })
+
+const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
+
+const RETURNED: Array<[what: string, value: unknown, result: Json]> = [
+  ['a string', 'hello', text('hello')],
+  ['an empty string', '', text('')],
+  ['a number', 42, text('42')],
+  ['zero', 0, text('0')],
+  ['a boolean', false, text('false')],
+  ['an object', { a: 1 }, { ...text('{"a":1}'), structuredContent: { a: 1 } }],
+  ['a list of data', [1, 2], text('[1,2]')],
+  ['a content block', { type: 'image', data: 'AAAA', mimeType: 'image/png' }, { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }],
+  ['content blocks', [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }], { content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }],
+  ['a whole result', { content: [{ type: 'text', text: 'a' }], isError: true, _meta: { k: 1 } }, { content: [{ type: 'text', text: 'a' }], isError: true, _meta: { k: 1 } }],
+  ['nothing', undefined, { content: [] }],
+  ['null', null, { content: [] }],
+  ['a promise', Promise.resolve('later'), text('later')]
+]
+
+for (const [what, value, result] of RETURNED) {
+  t.test(`a tool that returns ${what}`, async t => t.strictSame(await call(await client(t, returning(value))), result))
+}
+
+t.test('data that only resembles a content block is data', async t => {
+  for (const value of [{ type: 'text', size: 3 }, { type: 'resource', id: 7 }, { type: 'image' }]) {
+    t.strictSame(await call(await client(t, returning(value))), { ...text(JSON.stringify(value)), structuredContent: value })
+  }
+})
+
+t.test('what JSON turns into text is not structured content', async t => {
+  const date = new Date(0)
+  t.strictSame(await call(await client(t, returning(date))), text(JSON.stringify(date)))
+})
+
+t.test('a tool with an output schema gives structured content, and text made by the author', async t => {
+  const item = tool({
+    name: 'it',
+    description: 'd',
+    input: Type.Object({ n: Type.Number() }),
+    output: Type.Object({ double: Type.Number() }),
+    text: ({ double }, { n }) => `twice ${n} is ${double}`,
+    run: ({ n }) => ({ double: 2 * n })
+  })
+  t.strictSame(await call(await client(t, item), { n: 4 }), { ...text('twice 4 is 8'), structuredContent: { double: 8 } })
+})
+
+t.test('an output schema that allows nothing to be returned still gives a valid result', async t => {
+  const item = tool({ name: 'it', description: 'd', output: {}, run: () => undefined })
+  const { content } = await call(await client(t, item)) as { content: Array<{ text?: unknown }> }
+  t.ok(content.every(block => typeof block.text === 'string'), 'every text block has text')
+})
+
+t.test('arguments that do not fit never reach the tool', async t => {
+  const item = () => tool({ name: 'it', description: 'd', input: Type.Object({ n: Type.Number() }), run: () => t.fail('it ran') })
+  t.match(await call(await client(t, item()), { n: 'x' }), { isError: true, content: [{ text: /arguments of it: n must be number/ }] })
+  await t.rejects(client(t, item(), '2025-06-18').then(async old => await call(old, { n: 'x' })), { code: -32602, message: /n must be number/ })
+})
+
+t.test('arguments arrive as they were sent: nothing is coerced, dropped or filled in', async t => {
+  const item = tool({ name: 'it', description: 'd', input: { type: 'object', properties: { n: { type: 'number', default: 5 } } }, run: input => JSON.stringify(input) })
+  t.strictSame(await call(await client(t, item), { other: '1', nested: [null] }), text('{"other":"1","nested":[null]}'))
+})
+
+t.test('a tool without an input schema takes no arguments', async t => {
+  const item = returning('ok')
+  t.strictSame(await (await client(t, item)).request('tools/call', { name: 'it' }), text('ok'))
+  t.match(await call(await client(t, item), { extra: 1 }), { isError: true, content: [{ text: /"extra"/ }] })
+})
+
+for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+  t.test(`${version}: a ToolError is a result that says why`, async t => {
+    const item = tool({ name: 'it', description: 'd', run: () => { throw new ToolError('not today') } })
+    t.strictSame(await call(await client(t, item, version)), { ...text('not today'), isError: true })
+  })
+}
+
+const broken = (): Tool => tool({ name: 'it', description: 'd', run: () => { throw new McpError(-32001, 'no clipboard', { why: 'headless' }) } })
+
+for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+  t.test(`${version}: an McpError is a JSON-RPC error`, async t => {
+    await t.rejects(client(t, broken(), version).then(call), { code: -32001, message: 'no clipboard', data: { why: 'headless' } })
+  })
+}
+
+t.test('2025-11-25 and 2026-07-28: an McpError is a result that the model can see', async t => {
+  t.strictSame(await call(await client(t, broken(), '2025-11-25')), { ...text('no clipboard'), isError: true })
+  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(broken()) }] })
+  t.match(await callTool(app, 'it'), { status: 200, result: { ...text('no clipboard'), isError: true, resultType: 'complete' } })
+})

@@ -1,0 +1,103 @@
+import { Writable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { createClient, prompt, resource, tool, type McpError } from '../../app.js'
+import { gateway } from '../helper.js'
+import { callTool, type Json } from './modern.js'
+
+/** A gateway with the given tools, and the lines of its log. */
+async function logged (t: Test, ...items: Array<ReturnType<typeof tool>>) {
+  const lines: Json[] = []
+  const output = new Writable({ write: (chunk: Buffer, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Json); done() } })
+  const app = await gateway(t, {
+    plugins: [async fastify => {
+      for (const item of items) fastify.tools.add(item)
+      fastify.resources.add(resource({ uri: 'it://broken', name: 'broken', read: () => { throw new Error('secret detail') } }))
+      fastify.prompts.add(prompt({ name: 'broken', get: () => { throw new Error('secret detail') } }))
+    }]
+  }, { loggerInstance: pino({ level: 'debug' }, output) })
+  return { app, lines }
+}
+
+const failing = (name: string, error: unknown): ReturnType<typeof tool> => tool({ name, description: 'd', run: () => { throw error } })
+
+const ASKS: Array<[method: string, params: Json]> = [
+  ['tools/call', { name: 'it' }],
+  ['resources/read', { uri: 'it://broken' }],
+  ['prompts/get', { name: 'broken' }]
+]
+
+for (const [method, params] of ASKS) {
+  t.test(`${method}: of an error nobody expected only a number leaves the process, and the log has the rest`, async t => {
+    const { app, lines } = await logged(t, failing('it', new Error('secret detail')))
+    const { request } = await createClient(app)
+    const error = await request(method, params).catch((error: McpError) => error) as McpError
+    t.match(error, { code: -32603, message: /^Internal error/, data: { correlation: /^[0-9a-f-]{36}$/ } })
+    t.notMatch(JSON.stringify([error.message, error.data]), /secret|detail|at .*\.[jt]s/)
+    const { correlation } = error.data as { correlation: string }
+    t.match(lines.find(line => line.correlation === correlation), { level: 50, method, err: { message: 'secret detail', stack: /faults\.test/ } })
+  })
+}
+
+t.test('two failures have two numbers', async t => {
+  const { app } = await logged(t, failing('it', new Error('x')))
+  const errors = await Promise.all([callTool(app, 'it'), callTool(app, 'it')])
+  t.not(errors[0].error.data.correlation, errors[1].error.data.correlation)
+})
+
+t.test('an error that only looks like ours does not pass as ours', async t => {
+  const { app } = await logged(t, failing('it', { name: 'ToolError', message: 'secret detail' }), failing('coded', Object.assign(new Error('secret detail'), { code: 'ENOENT', name: 'McpError' })))
+  for (const name of ['it', 'coded']) {
+    const answer = await callTool(app, name)
+    t.match(answer, { error: { code: -32603 } })
+    t.notMatch(JSON.stringify(answer), /secret/)
+  }
+})
+
+t.test('a result the output schema does not allow is a fault of the tool, not an answer', async t => {
+  const wrong = tool({ name: 'it', description: 'd', output: Type.Object({ n: Type.Number() }), run: () => ({ n: 'secret' }) as unknown as { n: number } })
+  const { app, lines } = await logged(t, wrong)
+  const answer = await callTool(app, 'it')
+  t.match(answer, { error: { code: -32603, data: { correlation: String } } })
+  t.notMatch(JSON.stringify(answer), /secret/)
+  t.match(lines.find(line => line.correlation === answer.error.data.correlation), { err: { message: /tool "it" returned what its output schema does not allow: n must be number/ } })
+})
+
+t.test('a result that cannot be written is a fault of the tool', async t => {
+  const cycle: Json = {}
+  cycle.self = cycle
+  const { app } = await logged(t,
+    tool({ name: 'cycle', description: 'd', run: () => cycle }),
+    tool({ name: 'bigint', description: 'd', run: () => ({ n: 1n }) }),
+    tool({ name: 'inside', description: 'd', run: () => ({ content: [], structuredContent: { n: 1n } }) }))
+  const { request } = await createClient(app)
+  for (const name of ['cycle', 'bigint', 'inside']) {
+    await t.rejects(request('tools/call', { name }), { code: -32603 }, name)
+    t.match(await callTool(app, name), { error: { code: -32603 } }, name)
+  }
+})
+
+t.test('a tool that fails does not keep others from being served', async t => {
+  const { app } = await logged(t, failing('it', new Error('x')), tool({ name: 'fine', description: 'd', run: () => 'fine' }))
+  const answers = await Promise.all([callTool(app, 'it'), callTool(app, 'fine'), callTool(app, 'it'), callTool(app, 'fine')])
+  t.strictSame(answers.map(({ error }) => error?.code), [-32603, undefined, -32603, undefined])
+})
+
+t.test('what a tool logs is in the log of the server, with its call', async t => {
+  const { app, lines } = await logged(t, tool({
+    name: 'it',
+    description: 'd',
+    run: (_input, call) => { for (const level of ['debug', 'notice', 'warning', 'emergency'] as const) call.log(level, { said: level }) }
+  }))
+  await callTool(app, 'it')
+  t.strictSame(lines.filter(({ said }) => said !== undefined).map(({ level, said, method }) => [level, said, method]), [
+    [20, 'debug', 'tools/call'], [30, 'notice', 'tools/call'], [40, 'warning', 'tools/call'], [60, 'emergency', 'tools/call']
+  ])
+})
+
+t.test('data that cannot be written does not cost the caller its answer', async t => {
+  const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', { n: 1n }); return 'ok' } }))
+  const answer = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
+  t.match(answer, { error: { code: -32603 } }, 'as any other mistake of the tool')
+})
