@@ -33,15 +33,17 @@ const UPDATED = 'notifications/resources/updated'
 /** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
 export default fp(async fastify => {
   const { mcp } = fastify
+  const waiting = new Set<string>()
+  let ready = false
+  fastify.addHook('onReady', async () => { ready = true })
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
   fastify.decorate('announce', (collection, method) => {
-    let waiting = false
     collection.onChange(() => {
-      if (waiting) return
-      waiting = true
-      // Many changes in one turn are one announcement.
-      setImmediate(() => { waiting = false; tell(method) })
+      // What is registered at start is no news, and many changes in one turn are one announcement.
+      if (!ready || waiting.has(method)) return
+      waiting.add(method)
+      setImmediate(() => { waiting.delete(method); tell(method) })
     })
   })
 

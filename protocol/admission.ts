@@ -12,7 +12,7 @@ const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
 /** The revision that answers this request: named by the request itself, or agreed with its peer. */
 export function revisionOf (request: Request, peer: Peer): Revision {
   checkMeta(request.params)
-  if (claimsVersion(request.params) || isModern(peer.headers?.['mcp-protocol-version'])) return selfDescribed(request, peer)
+  if (claimsVersion(request.params) || isModern(peer.claim)) return selfDescribed(request, peer)
   if (request.method === 'initialize') return negotiate(request.params.protocolVersion)
   return peer.revision ?? newestStateful
 }

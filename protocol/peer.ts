@@ -12,7 +12,9 @@ export interface PeerOptions {
   channel?: Channel
   /** Set where no handshake is needed: the revision that is spoken unless a request says otherwise. */
   revision?: Revision
-  /** What the transport says of the message besides the message. */
+  /** The version the transport says its messages are of. */
+  claim?: string | undefined
+  /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
   principal?: string
 }
@@ -26,6 +28,7 @@ export class Peer {
   revision: Revision | undefined
   /** The revision of the latest request, which decides how unreadable messages are answered. */
   spoken: Revision | undefined
+  readonly claim: string | undefined
   readonly headers: Headers | undefined
   readonly principal: string | undefined
   /** True once `initialize` was answered; it is asked for only once. */
@@ -42,9 +45,10 @@ export class Peer {
   #draining = false
   closed = false
 
-  constructor ({ channel, revision, headers, principal }: PeerOptions = {}) {
+  constructor ({ channel, revision, claim, headers, principal }: PeerOptions = {}) {
     this.channel = channel
     this.revision = revision
+    this.claim = claim
     this.headers = headers
     this.principal = principal
   }
@@ -55,13 +59,14 @@ export class Peer {
 
   /** Sends the client a request; settles with its answer, or rejects when the signal aborts or the peer goes. */
   ask (method: string, params: object | undefined, channel: Channel, signal: AbortSignal): Promise<unknown> {
-    if (this.closed || this.#draining || signal.aborted) return Promise.reject(errors.closing())
+    if (signal.aborted) return Promise.reject(abandoned(signal))
+    if (this.closed || this.#draining) return Promise.reject(errors.closing())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const abandon = () => {
         this.#outbound.delete(id)
         channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
-        reject(new Error('the question was abandoned', { cause: signal.reason }))
+        reject(abandoned(signal))
       }
       signal.addEventListener('abort', abandon, { once: true })
       const settled = (settle: () => void) => { signal.removeEventListener('abort', abandon); settle() }
@@ -119,3 +124,5 @@ export class Peer {
     this.#outbound.clear()
   }
 }
+
+const abandoned = ({ reason }: AbortSignal) => new Error('the question was abandoned', { cause: reason })

@@ -74,7 +74,7 @@ function route (app: FastifyInstance, incoming: Incoming, request: FastifyReques
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ headers: request.headers })
+  const peer = new Peer({ claim: String(request.headers['mcp-protocol-version']), headers: request.headers })
   peer.spoken = modern
   app.mcp.connect(peer)
   reply.raw.once('close', () => app.mcp.disconnect(peer, new Error('the client closed the connection')))

@@ -7,15 +7,18 @@ import { refusal } from './refusal.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ revision: spoken(request) })
+  const peer = peerOf(request.headers['mcp-protocol-version'])
   mcp.connect(peer)
   reply.raw.once('close', () => mcp.disconnect(peer, new Error('the client closed the connection')))
   mcp.receive(decode(bodyOf(request)), peer, jsonReply(reply))
 }
 
-function spoken ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer['revision'] & object {
-  if (version === undefined) return oldest
-  const revision = revisionNamed(String(version))
+/** Speaks the oldest revision unless the header, or the message itself, says otherwise. */
+function peerOf (version: string | string[] | undefined): Peer {
+  const revision = version === undefined ? oldest : revisionNamed(String(version))
   if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
-  return revision.stateless ? oldest : revision
+  if (!revision.stateless) return new Peer({ revision })
+  const peer = new Peer({ claim: revision.version })
+  peer.spoken = revision
+  return peer
 }

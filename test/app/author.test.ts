@@ -7,13 +7,11 @@ import { callTool, type Json } from './modern.js'
 
 /** What an author can do with one file, seen by a client of 2025-11-25 unless it says otherwise. */
 async function client (t: Test, item: Tool, protocolVersion?: string): Promise<Client> {
-  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(item) }] })
+  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(item) }], http: false })
   return await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })
 }
 
 const call = async ({ request }: Client, args: Json = {}): Promise<Json> => await request('tools/call', { name: 'it', arguments: args })
-
-const returning = (value: unknown): Tool => tool({ name: 'it', description: 'd', run: () => value as object })
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 
@@ -28,24 +26,23 @@ const RETURNED: Array<[what: string, value: unknown, result: Json]> = [
   ['a content block', { type: 'image', data: 'AAAA', mimeType: 'image/png' }, { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }],
   ['content blocks', [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }], { content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }],
   ['a whole result', { content: [{ type: 'text', text: 'a' }], isError: true, _meta: { k: 1 } }, { content: [{ type: 'text', text: 'a' }], isError: true, _meta: { k: 1 } }],
+  ['data that only resembles a block', { type: 'text', size: 3 }, { ...text('{"type":"text","size":3}'), structuredContent: { type: 'text', size: 3 } }],
+  ['data that only resembles a resource', { type: 'resource', id: 7 }, { ...text('{"type":"resource","id":7}'), structuredContent: { type: 'resource', id: 7 } }],
+  ['what JSON turns into text', new Date(0), text('"1970-01-01T00:00:00.000Z"')],
   ['nothing', undefined, { content: [] }],
   ['null', null, { content: [] }],
   ['a promise', Promise.resolve('later'), text('later')]
 ]
 
-for (const [what, value, result] of RETURNED) {
-  t.test(`a tool that returns ${what}`, async t => t.strictSame(await call(await client(t, returning(value))), result))
-}
-
-t.test('data that only resembles a content block is data', async t => {
-  for (const value of [{ type: 'text', size: 3 }, { type: 'resource', id: 7 }, { type: 'image' }]) {
-    t.strictSame(await call(await client(t, returning(value))), { ...text(JSON.stringify(value)), structuredContent: value })
+t.test('a tool may return', async t => {
+  let value: unknown
+  const connected = await client(t, tool({ name: 'it', description: 'd', run: () => value as object }))
+  for (const [what, returned, result] of RETURNED) {
+    t.test(what, async t => {
+      value = returned
+      t.strictSame(await call(connected), result)
+    })
   }
-})
-
-t.test('what JSON turns into text is not structured content', async t => {
-  const date = new Date(0)
-  t.strictSame(await call(await client(t, returning(date))), text(JSON.stringify(date)))
 })
 
 t.test('a tool with an output schema gives structured content, and text made by the author', async t => {
@@ -78,9 +75,10 @@ t.test('arguments arrive as they were sent: nothing is coerced, dropped or fille
 })
 
 t.test('a tool without an input schema takes no arguments', async t => {
-  const item = returning('ok')
-  t.strictSame(await (await client(t, item)).request('tools/call', { name: 'it' }), text('ok'))
-  t.match(await call(await client(t, item), { extra: 1 }), { isError: true, content: [{ text: /"extra"/ }] })
+  const item = tool({ name: 'it', description: 'd', run: () => 'ok' })
+  const connected = await client(t, item)
+  t.strictSame(await connected.request('tools/call', { name: 'it' }), text('ok'))
+  t.match(await call(connected, { extra: 1 }), { isError: true, content: [{ text: /"extra"/ }] })
 })
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {

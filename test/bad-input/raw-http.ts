@@ -14,12 +14,17 @@ export type Head = Array<[name: string, value: string]>
 
 /** Sends exactly these bytes, however wrong they are, and reads one HTTP reply. */
 export async function exchange (port: number, ...parts: Bytes[]): Promise<Reply> {
-  return await converse(port, parts, false)
+  return await converse(port, parts, parseReply)
+}
+
+/** The same, for its status only: streams have no end. */
+export async function statusOf (port: number, ...parts: Bytes[]): Promise<number> {
+  return (await converse(port, parts, bytes => bytes.includes('\r\n\r\n') ? partial(bytes) : undefined)).status
 }
 
 /** The same, where the server has to hang up afterwards. */
 export async function lastExchange (port: number, ...parts: Bytes[]): Promise<Reply> {
-  return await converse(port, parts, true)
+  return await converse(port, parts, () => undefined)
 }
 
 /** The bytes of a request as a well-behaved client would send it, with these header lines in this order. */
@@ -29,24 +34,26 @@ export function request (method: string, target: string, head: Head, body?: Byte
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), Buffer.from(body ?? '')])
 }
 
-async function converse (port: number, parts: Bytes[], toTheEnd: boolean): Promise<Reply> {
+type Complete = (bytes: Buffer) => Reply | undefined
+
+async function converse (port: number, parts: Bytes[], complete: Complete): Promise<Reply> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   // A server that refuses early resets the connection while we are still writing; what it said before is what counts.
   socket.on('error', () => {})
   for (const part of parts) socket.write(part)
   try {
-    return await within('an HTTP reply', readReply(socket, toTheEnd))
+    return await within('an HTTP reply', readReply(socket, complete))
   } finally {
     socket.destroy()
   }
 }
 
-async function readReply (socket: Socket, toTheEnd: boolean): Promise<Reply> {
+async function readReply (socket: Socket, complete: Complete): Promise<Reply> {
   return await new Promise(resolve => {
     let bytes = Buffer.alloc(0)
     socket.on('data', chunk => {
       bytes = Buffer.concat([bytes, chunk])
-      const reply = toTheEnd ? undefined : parseReply(bytes)
+      const reply = complete(bytes)
       if (reply !== undefined) resolve(reply)
     })
     socket.once('close', () => resolve(parseReply(bytes) ?? partial(bytes)))

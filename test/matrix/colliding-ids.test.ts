@@ -3,11 +3,13 @@ import sharedFixture, { listening } from '../helper.js'
 import { unique } from './cell.js'
 import { gather } from './crowd.js'
 import fixture from './fixture.js'
+import { within } from './mailbox.js'
 import { textOf } from './message.js'
 
 const IDS = [1, '1', 0, '', 2 ** 53 - 1, 'constructor'] as const
 
 t.test('clients that use the same ids at the same time each get their own', async t => {
+  t.setTimeout(60_000)
   const place = await listening(t, { plugins: [sharedFixture, fixture] })
   const { members, listeners, faults } = await gather(t, place, 3)
 
@@ -17,7 +19,7 @@ t.test('clients that use the same ids at the same time each get their own', asyn
       const own = `${canary} ${typeof id} ${id}`
       return { own, ...client.start('tools/call', { name: 'meet', arguments: { room, size, canary: own } }, { id }) }
     }))
-    const replies = await Promise.all(calls.map(async ({ reply }) => await reply))
+    const replies = await within(Promise.all(calls.map(async ({ reply }) => await reply)), 'the last answer')
     t.strictSame(replies.map(({ id }) => id), calls.map(({ id }) => id))
     t.strictSame(replies.map(textOf), calls.map(({ own }) => own))
   })

@@ -1,4 +1,4 @@
-const DEADLINE = 5_000
+const DEADLINE = 10_000
 
 /** What arrived and was not fetched yet; whoever comes too early waits. */
 export class Mailbox<T> {

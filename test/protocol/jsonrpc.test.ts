@@ -102,7 +102,7 @@ t.test('answers are told from requests', async t => {
 })
 
 t.test('each message of a batch stands for itself', async t => {
-  t.match(read([{ jsonrpc: '2.0', id: 1, method: 'm' }, 7, [], { jsonrpc: '2.0', method: 'n' }]), {
+  t.match(read([{ jsonrpc: '2.0', id: 1, method: 'm' }, 7, 'x', { jsonrpc: '2.0', method: 'n' }]), {
     kind: 'batch',
     messages: [{ kind: 'request', id: 1 }, { kind: 'invalid', error: { code: -32600 } }, { kind: 'invalid' }, { kind: 'notification' }]
   })

@@ -1,4 +1,5 @@
 import { unique, type Chapter } from '../cell.js'
+import { within } from '../mailbox.js'
 import type { Reply } from '../message.js'
 
 /** JSON-RPC itself: ids, batches, what cannot be read. */
@@ -6,7 +7,7 @@ export const envelopes: Record<string, Chapter> = {
   'keeps 1, "1", 0 and "" apart': async (t, { client }) => {
     const room = unique('room')
     const started = ([1, '1', 0, ''] as const).map(id => client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id }))
-    for (const { id, reply } of started) t.match(await reply, { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
+    for (const { id, reply } of started) t.match(await within(reply, 'the answer'), { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
   },
 
   'answers a batch in its order, or refuses it where there are none': async (t, { client, revision }) => {

@@ -1,4 +1,4 @@
-import { textOf, type Json } from '../message.js'
+import type { Json } from '../message.js'
 import type { Chapter } from '../cell.js'
 import { listAll } from './pagination.js'
 
@@ -71,12 +71,5 @@ export const tools: Record<string, Chapter> = {
     t.match((await client.call('no_such_tool')).error, { code: -32602, message: /no_such_tool/ })
     t.equal((await client.request('tools/call', { arguments: {} })).error?.code, -32602)
     t.equal((await client.request('tools/call', { name: 'echo', arguments: [] })).error?.code, -32602)
-  },
-
-  'runs calls side by side': async (t, { client }) => {
-    const slow = client.call('slow', { steps: 3, delay: 30 })
-    const done: string[] = []
-    await Promise.all([slow.then(reply => done.push(textOf(reply))), client.call('echo', { text: 'quick' }).then(reply => done.push(textOf(reply)))])
-    t.strictSame(done, ['quick', '3 steps'])
   }
 }

@@ -1,0 +1,103 @@
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { patchbay } from '../../app.js'
+import { request, statusOf, type Head } from './raw-http.js'
+import { upgradeHead } from './raw-websocket.js'
+import { expectUnharmed, startServer } from './server.js'
+
+interface Visit { row: string, title: string, head: Head, target?: (url: string) => string, status: number[] }
+
+const GOOD_HOST: [string, string] = ['Host', 'localhost']
+const origin = (row: string, value: string, status = 403): Visit => ({ row, title: `Origin ${JSON.stringify(value)}`, head: [GOOD_HOST, ['Origin', value]], status: [status] })
+const host = (row: string, value: string, status = 403): Visit => ({ row, title: `Host ${JSON.stringify(value)}`, head: [['Host', value]], status: [status] })
+const absolute = (value: string): Visit => ({ row: 'E19', title: `a target that starts with ${value}`, head: [GOOD_HOST], target: url => value + url, status: [400, 403] })
+
+const REFUSED: Visit[] = [
+  ...['http://evil.com', 'https://evil.com:8080', 'http://localhost.evil.com', 'http://127.0.0.1.nip.io', 'http://localhost@evil.com', 'chrome-extension://abcdef'].map(value => origin('E9', value)),
+  origin('E10', 'null'),
+  ...['', 'localhost', 'http://', 'http://localhost/path', 'http://a b', '__proto__', 'file://', 'http://localhost, http://evil.com'].map(value => origin('E11', value)),
+  { row: 'E12', title: 'two Origins', head: [GOOD_HOST, ['Origin', 'http://localhost'], ['Origin', 'http://localhost']], status: [403] },
+  { row: 'E12', title: 'two Origins, one in capitals', head: [GOOD_HOST, ['Origin', 'http://localhost'], ['ORIGIN', 'http://evil.com']], status: [403] },
+  ...['evil.com', 'evil.com:8080', '0.0.0.0', '192.168.0.1'].map(value => host('E14', value)),
+  host('E15', 'localhost.evil.com'),
+  ...['127.0.0.1.nip.io', 'localhost@evil.com', 'localhost:99999', 'localhost/evil.com', 'localhost#evil.com', 'localhost, evil.com', '__proto__', ''].map(value => host('E16', value)),
+  { row: 'E17', title: 'no Host', head: [], status: [400] },
+  { row: 'E18', title: 'two Hosts', head: [GOOD_HOST, GOOD_HOST], status: [400] },
+  { row: 'E18', title: 'two Hosts, the second of them evil', head: [GOOD_HOST, ['host', 'evil.com']], status: [400] },
+  absolute('http://evil.com'), absolute('http://localhost'), absolute('https://evil.com')
+]
+const PASSED: Head[] = [
+  [GOOD_HOST], [['Host', '127.0.0.1']], [['Host', '[::1]:8080']], [['Host', 'LOCALHOST:1']],
+  ...['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:5173'].map((value): Head => [GOOD_HOST, ['Origin', value]])
+]
+
+t.test('every route is closed to pages of other sites', async t => {
+  const server = await startServer(t, { plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
+  const routes = routesOf(server.app)
+  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', '/health', '/mcp', '/mcp/sse', '/message', '/sse'], 'the routes there are')
+
+  for (const [method, url] of [...routes, ['GET', '/nobody/serves/this']] as const) {
+    await t.test(`${method} ${url}`, async t => {
+      await refuses(t, server.port, method, url, [])
+      for (const head of PASSED) {
+        const status = await statusOf(server.port, request(method, url, head))
+        if (status === 403 || status === 0) t.fail(`${JSON.stringify(head)} gives ${status}`)
+      }
+    })
+  }
+  await expectUnharmed(t, server, 'the guard')
+
+  await t.test('so is the WebSocket upgrade, also where nobody serves it', async t => {
+    for (const url of ['/mcp', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
+    for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
+    await expectUnharmed(t, server, 'the upgrade')
+  })
+})
+
+t.test('names and origins that are allowed are allowed exactly', async t => {
+  const { port } = await startServer(t, { allowedHosts: ['gateway.test', 'other.test:81'], allowedOrigins: ['https://app.test'] })
+  const health = async (head: Head) => await statusOf(port, request('GET', '/health', head))
+  for (const value of ['gateway.test', 'GATEWAY.test:99', 'other.test:81']) t.equal(await health([['Host', value]]), 200, value)
+  for (const value of ['other.test', 'other.test:82', 'x.gateway.test', 'gateway.test.evil.com', 'app.test']) t.equal(await health([['Host', value]]), 403, value)
+  for (const value of ['https://app.test', 'HTTPS://APP.test']) t.equal(await health([GOOD_HOST, ['Origin', value]]), 200, value)
+  for (const value of ['http://app.test', 'https://app.test:444', 'https://app.test.evil.com', 'https://gateway.test']) t.equal(await health([GOOD_HOST, ['Origin', value]]), 403, value)
+})
+
+t.test('in an application of somebody else our routes are closed and theirs are theirs', async t => {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  app.get('/theirs', async () => 'theirs')
+  await app.register(patchbay, { prefix: '/ai' })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+
+  for (const [method, url] of routesOf(app).filter(([, url]) => url.startsWith('/ai'))) {
+    for (const { row, title, head, target = same, status } of REFUSED) {
+      const got = await statusOf(port, request(method, target(url), head))
+      if (!status.includes(got)) t.fail(`${method} ${url}, ${row} ${title}: ${got}`)
+    }
+  }
+  await refuses(t, port, 'GET', '/ai/mcp', upgradeHead(0).slice(1))
+  t.equal(await statusOf(port, request('GET', '/theirs', [['Host', 'theirs.test']])), 200)
+})
+
+const same = (url: string): string => url
+
+async function refuses (t: Test, port: number, method: string, url: string, more: Head): Promise<void> {
+  for (const { row, title, head, target = same, status } of REFUSED) {
+    const got = await statusOf(port, request(method, target(url), [...head, ...more]))
+    t.ok(status.includes(got), `${row}, ${title}: ${got}`)
+  }
+}
+
+/** The live routes, from the tree Fastify prints of them. */
+function routesOf (app: FastifyInstance): Array<[method: string, url: string]> {
+  const path: string[] = []
+  return app.printRoutes({ commonPrefix: false }).split('\n').filter(line => line.includes('── ')).flatMap(line => {
+    const [indent = '', rest = ''] = line.split(/[├└]── /)
+    const [, segment = '', methods] = /^(\S*)(?: \((.*)\))?$/.exec(rest) ?? []
+    path.splice(indent.length / 4, Infinity, segment)
+    return (methods?.split(', ') ?? []).map((method): [string, string] => [method, path.join('')])
+  })
+}
