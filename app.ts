@@ -60,6 +60,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   const app = Fastify({
     bodyLimit: options.maxMessage,
     requestTimeout: 30_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
@@ -87,7 +88,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, sessionIdle, keepAlive, maxQueue, maxMessage } = options
+  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, maxMessage } = options
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue })
@@ -95,7 +96,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(async scope => {
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
     await scope.register(jsonBody, { maxMessage })
-    await scope.register(mcpRoutes, options)
+    await scope.register(mcpRoutes, { heartbeat, maxQueue })
     await scope.register(messageRoutes)
     await scope.register(healthRoutes)
   }, { prefix })

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 
 export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[] }
 
+const MAX_HEADERS = 200
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
@@ -15,8 +16,9 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins }: OriginOption
 
   fastify.addHook('onRequest', async request => {
     const { raw } = request
+    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw refuse(431, `a request has at most ${MAX_HEADERS} headers`)
     if (raw.url?.startsWith('/') !== true) throw refuse(400, 'the request target must be a path')
-    if (count(raw.rawHeaders, 'host') > 1) throw refuse(400, 'there is more than one Host header')
+    if (count(raw.rawHeaders, 'host') !== 1) throw refuse(400, 'there must be exactly one Host header')
     if (!hostAllowed(request)) throw refuse(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)
     if (!originAllowed(request)) throw refuse(403, `Origin ${JSON.stringify(raw.headers.origin)} is not allowed; add it to allowedOrigins`)
   })

@@ -118,28 +118,26 @@ export class Call {
    * Puts questions to the client and waits for all answers, by key. In a revision without requests to clients the handler
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
-  async ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
-    const answers = this.#asking.ask(questions)
-    // A handler that asks twice and awaits the first may never look at the second.
-    answers.catch(() => {})
-    const given = await answers
-    if (this.#open) this.#extend()
-    return given as Record<K, unknown>
+  ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
+    return unwatched(this.#asking.ask(questions).then(given => {
+      if (this.#open) this.#extend()
+      return given as Record<K, unknown>
+    }))
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
-  async elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
-    return (await this.ask({ [key]: { method: 'elicitation/create', params } }))[key] as ElicitAnswer
+  elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
+    return unwatched(this.ask({ [key]: { method: 'elicitation/create', params } }).then(given => given[key] as ElicitAnswer))
   }
 
   /** Asks the client's model. */
-  async sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
-    return (await this.ask({ [key]: { method: 'sampling/createMessage', params } }))[key] as SampleAnswer
+  sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
+    return unwatched(this.ask({ [key]: { method: 'sampling/createMessage', params } }).then(given => given[key] as SampleAnswer))
   }
 
   /** The folders the client works in. */
-  async roots (key = 'roots'): Promise<Root[]> {
-    return ((await this.ask({ [key]: { method: 'roots/list', params: {} } }))[key] as { roots: Root[] }).roots
+  roots (key = 'roots'): Promise<Root[]> {
+    return unwatched(this.ask({ [key]: { method: 'roots/list', params: {} } }).then(given => (given[key] as { roots: Root[] }).roots))
   }
 
   /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
@@ -184,8 +182,13 @@ export class Call {
   }
 
   /** The result that carries the questions a handler left open; undefined when there are none. */
-  inputRequired (): object | undefined {
-    return this.#questions?.inputRequired()
+  async inputRequired (): Promise<object | undefined> {
+    return await this.#questions?.inputRequired()
+  }
+
+  /** True when a question was asked that has to travel to the client and back. */
+  get asks (): boolean {
+    return this.#questions?.pending === true
   }
 
   get #asking (): Questions {
@@ -223,4 +226,10 @@ export class Call {
     this.#finish?.()
     return true
   }
+}
+
+/** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */
+function unwatched<T> (promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
 }

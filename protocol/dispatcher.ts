@@ -173,9 +173,9 @@ export class Dispatcher {
   async #answer (call: Call, method: Method): Promise<void> {
     try {
       const result = await this.#run(call, method, 0)
-      call.answer(call.revision.encode(call.inputRequired() ?? result, this.server))
+      call.answer(call.revision.encode(call.asks ? await call.inputRequired() as object : result, this.server))
     } catch (error) {
-      this.#explain(call, error)
+      await this.#explain(call, error)
     }
   }
 
@@ -187,11 +187,11 @@ export class Dispatcher {
     return await method.handle(call.params, call)
   }
 
-  #explain (call: Call, error: unknown): void {
+  async #explain (call: Call, error: unknown): Promise<void> {
     // What a cancelled handler throws on its way out interests nobody.
     if (call.over) return
     try {
-      if (error instanceof InputRequired) return call.answer(call.revision.encode(call.inputRequired() as object, this.server))
+      if (error instanceof InputRequired) return call.answer(call.revision.encode(await call.inputRequired() as object, this.server))
       if (isMcpError(error)) return call.fail(error, statusOf(error, call.revision))
       this.#fault(call, error)
     } catch (second) {

@@ -38,6 +38,7 @@ export interface Prompt {
 export function prompt<const A extends Record<string, PromptArgument>> (definition: PromptDefinition<A>): Prompt {
   const { name, arguments: args, get, ...rest } = definition
   if (name === '') throw new Error('a prompt needs a name')
+  if (typeof get !== 'function') throw new Error(`prompt "${name}": it needs a function "get"`)
   const entries: Array<[string, PromptArgument]> = Object.entries(args ?? {})
   const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, ...argument }))
   return {

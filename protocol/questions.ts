@@ -47,8 +47,10 @@ export class Questions {
   }
 
   /** The result that carries the open questions; undefined when there are none. */
-  inputRequired (): object | undefined {
+  async inputRequired (): Promise<object | undefined> {
     if (this.#pending.size === 0) return undefined
+    // What is still running in `once` belongs into the state, or the next round would do it again.
+    await Promise.allSettled(this.#once.values())
     const { method, params, principal, revision } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, question]) => {
       const wire = this.#kinds(question.method).params(question.params, revision)
@@ -59,6 +61,10 @@ export class Questions {
       inputRequests,
       requestState: writeRounds(this.#sealer, method, params, principal, this.#rounds)
     }
+  }
+
+  get pending (): boolean {
+    return this.#pending.size > 0
   }
 
   get #reachable (): boolean {

@@ -42,6 +42,7 @@ export interface Resource {
 /** Describes a resource, or a family of them when `uri` is a template. */
 export function resource (definition: ResourceDefinition): Resource {
   const { uri, read, cache = {}, complete = {}, ...rest } = definition
+  if (typeof read !== 'function') throw new Error(`resource "${rest.name}": it needs a function "read"`)
   const template = isTemplate(uri) ? uriTemplate(uri) : undefined
   if (template === undefined && !URL.canParse(uri)) throw new Error(`resource "${rest.name}": "${uri}" is not a URI`)
   for (const name of Object.keys(complete)) {

@@ -45,6 +45,7 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
   const { name, input = NO_INPUT, output, run, text: render, ...rest } = definition
   if (!NAME.test(name)) throw new Error(`tool name "${name}": use 1 to 128 of A-Z a-z 0-9 _ . -`)
   return inContext(`tool "${name}"`, () => {
+    if (typeof run !== 'function') throw new Error('it needs a function "run"')
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
     const checkOutput = output === undefined ? undefined : compile(output)
     return {
@@ -64,17 +65,29 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
 }
 
 function toResult (value: unknown, structured: boolean, render?: () => string): CallToolResult {
-  if (structured) return { content: [text(render?.() ?? JSON.stringify(value))], structuredContent: value }
-  if (isResult(value)) return value
-  if (Array.isArray(value) && value.every(isBlock)) return { content: value }
-  if (isBlock(value)) return { content: [value] }
+  if (!structured) {
+    if (isResult(value)) return value
+    if (isBlock(value)) return { content: [value] }
+    if (Array.isArray(value) && value.every(isBlock)) return { content: value }
+  }
   if (value === undefined || value === null) return { content: [] }
-  if (typeof value !== 'object') return { content: [text(render?.() ?? String(value))] }
-  return { content: [text(render?.() ?? JSON.stringify(value))], structuredContent: value }
+  const json = JSON.stringify(value)
+  const shown = render?.() ?? (typeof value === 'object' ? json : String(value))
+  // What counts is what JSON makes of it: a date is an object here and text there.
+  return structured || /^[[{]/.test(json) ? { content: [text(shown)], structuredContent: value } : { content: [text(shown)] }
 }
 
+const BLOCKS: Record<string, string[]> = {
+  text: ['text'],
+  image: ['data', 'mimeType'],
+  audio: ['data', 'mimeType'],
+  resource: ['resource'],
+  resource_link: ['uri', 'name']
+}
+
+// Data may have a `type` of its own, so the rest must fit too.
 const isBlock = (value: unknown): value is ContentBlock =>
-  isObject(value) && ['text', 'image', 'audio', 'resource', 'resource_link'].includes(value.type as string)
+  isObject(value) && BLOCKS[String(value.type)]?.every(member => member === 'resource' ? isObject(value[member]) : typeof value[member] === 'string') === true
 
 const isResult = (value: unknown): value is CallToolResult =>
   isObject(value) && Array.isArray(value.content) && value.content.every(isBlock)

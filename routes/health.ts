@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { refuseOtherMethods } from './other-methods.js'
 
 /** `/health`: up, and ready to take calls. */
 export default async function healthRoutes (app: FastifyInstance): Promise<void> {
@@ -6,7 +7,7 @@ export default async function healthRoutes (app: FastifyInstance): Promise<void>
   const startedAt = Date.now()
   app.addHook('preClose', async () => { closing = true })
 
-  app.get('/health', async (_request, reply) => {
+  app.get('/health', { exposeHeadRoute: false }, async (_request, reply) => {
     const { name, version } = app.mcp.server.info
     return await reply.code(closing ? 503 : 200).send({
       status: closing ? 'closing' : 'healthy',
@@ -19,4 +20,6 @@ export default async function healthRoutes (app: FastifyInstance): Promise<void>
       peers: app.mcp.peers.size
     })
   })
+
+  refuseOtherMethods(app, '/health', ['GET'])
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { accepts, endSession, servePost, serveStream } from '../transports/http.js'
 import { refusal } from '../transports/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
+import { refuseOtherMethods } from './other-methods.js'
 
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
 export default async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
@@ -30,12 +31,5 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
 
   app.delete('/mcp', (request, reply) => endSession(app, request, reply))
 
-  app.route({
-    method: ['HEAD', 'PUT', 'PATCH', 'OPTIONS'],
-    url: '/mcp',
-    handler: async (_request, reply) => {
-      reply.header('allow', 'GET, POST, DELETE')
-      throw refusal(405, 'use POST, GET or DELETE')
-    }
-  })
+  refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
 }

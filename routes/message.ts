@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { serveMessage } from '../transports/message.js'
-import { refusal } from '../transports/refusal.js'
 import { SseConnections, serveNamedEvents } from '../transports/sse.js'
+import { refuseOtherMethods } from './other-methods.js'
 
 /** `/message`, `/sse` and `/mcp/sse`: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
 export default async function messageRoutes (app: FastifyInstance): Promise<void> {
@@ -17,16 +17,7 @@ export default async function messageRoutes (app: FastifyInstance): Promise<void
     else connections.receive(sessionId, request, reply)
   })
 
-  for (const [url, allow] of [['/sse', 'GET'], ['/mcp/sse', 'GET'], ['/message', 'POST']] as const) {
-    const others = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(method => method !== allow)
-    app.route({
-      method: others,
-      url,
-      exposeHeadRoute: false,
-      handler: async (_request, reply) => {
-        reply.header('allow', allow)
-        throw refusal(405, `use ${allow}`)
-      }
-    })
-  }
+  refuseOtherMethods(app, '/sse', ['GET'])
+  refuseOtherMethods(app, '/mcp/sse', ['GET'])
+  refuseOtherMethods(app, '/message', ['POST'])
 }

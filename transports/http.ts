@@ -22,7 +22,7 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
 export function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  if (isModern(request.headers['mcp-protocol-version'])) throw refusal(405, 'this revision has no GET stream; use subscriptions/listen')
+  refuseModern(request, reply, 'this revision has no GET stream; use subscriptions/listen')
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
   const session = findSession(app, request)
   checkVersion(session, request)
@@ -39,8 +39,9 @@ export function serveStream (app: FastifyInstance, request: FastifyRequest, repl
 
 /** `DELETE /mcp`: the client needs its session no more. */
 export function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  if (isModern(request.headers['mcp-protocol-version'])) throw refusal(405, 'this revision has no sessions')
+  refuseModern(request, reply, 'this revision has no sessions')
   const session = findSession(app, request)
+  checkVersion(session, request)
   app.sessions.end(session, new Error('the client ended the session'))
   void reply.code(204).send()
 }
@@ -59,10 +60,10 @@ export function sessionId ({ headers }: FastifyRequest): string | undefined {
   return id === undefined ? undefined : String(id)
 }
 
+/** True when the Accept header allows the type; without one everything is allowed. */
 export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: string): boolean {
-  const [family] = type.split('/')
-  const ranges = accept.split(',').map(range => range.split(';')[0]?.trim().toLowerCase())
-  return ranges.some(range => range === type || range === `${family}/*` || range === '*/*')
+  const allowed = accept.toLowerCase().split(',').filter(range => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range)).map(range => range.split(';')[0]?.trim())
+  return [type, `${type.split('/')[0]}/*`, '*/*'].some(range => allowed.includes(range))
 }
 
 function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
@@ -112,6 +113,12 @@ function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): bool
 }
 
 const isInitialize = (incoming: Incoming): boolean => incoming.kind === 'request' && incoming.method === 'initialize'
+
+function refuseModern ({ headers }: FastifyRequest, reply: FastifyReply, why: string): void {
+  if (!isModern(headers['mcp-protocol-version'])) return
+  reply.header('allow', 'POST')
+  throw refusal(405, why)
+}
 
 function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
   const version = headers['mcp-protocol-version']

@@ -74,12 +74,13 @@ class MemoryConnection {
   }
 
   async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
+    signal?.throwIfAborted()
     const id = ++this.#lastId
     return await new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
       signal?.addEventListener('abort', () => {
+        if (!this.#waiting.delete(id)) return
         this.notify('notifications/cancelled', { requestId: id })
-        this.#waiting.delete(id)
         reject(new Error('the request was cancelled', { cause: signal.reason }))
       }, { once: true })
       this.#send({ id, method, params })
@@ -99,7 +100,10 @@ class MemoryConnection {
   }
 
   close (): void {
-    this.#app.mcp.disconnect(this.#peer, new Error('the client was closed'))
+    const reason = new Error('the client was closed')
+    this.#app.mcp.disconnect(this.#peer, reason)
+    for (const { reject } of this.#waiting.values()) reject(reason)
+    this.#waiting.clear()
   }
 
   // Through text, like any other client: what is not JSON would not arrive elsewhere either.
@@ -128,7 +132,12 @@ class MemoryConnection {
 
   async #answer (id: Id, method: string, params: Json): Promise<void> {
     const answer = this.#answers[method]
-    if (answer === undefined) this.#send({ id, error: { code: -32601, message: `Method not found: ${method}` } })
-    else this.#send({ id, result: await answer(params) })
+    try {
+      if (answer === undefined) throw new McpError(-32601, `Method not found: ${method}`)
+      this.#send({ id, result: await answer(params) })
+    } catch (error) {
+      const { code = -32603, message } = error as McpError
+      this.#send({ id, error: { code, message } })
+    }
   }
 }

@@ -56,7 +56,12 @@ export function serveNamedEvents (app: FastifyInstance, request: FastifyRequest,
   if (session.standalone.connected) throw refusal(409, 'this session has its stream open on another connection')
   session.named = true
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
-  const sink = app.events.open(reply, nameOf, () => { session.standalone.detach(sink); session.named = false })
+  const sink = app.events.open(reply, nameOf, () => {
+    session.standalone.detach(sink)
+    session.named = false
+    // Nobody shook hands, so nobody comes back for it.
+    if (!session.peer.greeted) app.sessions.end(session, new Error('the client closed the stream'))
+  })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
   session.standalone.attach(sink)
 }

@@ -49,10 +49,10 @@ export const upgradeHead = (port: number, more: Head = []): Head => [
 ]
 
 /** A WebSocket without any library in between. */
-export async function openSocket (port: number, more: Head = []): Promise<RawSocket> {
+export async function openSocket (port: number, more: Head = [], target = '/mcp'): Promise<RawSocket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
-  socket.write(request('GET', '/mcp', upgradeHead(port, more)))
+  socket.write(request('GET', target, upgradeHead(port, more)))
   const { head, rest } = await within('the upgrade', readHead(socket))
   if (!head.startsWith('HTTP/1.1 101')) throw new Error(`no upgrade: ${head}`)
   const inbox = readFrames(socket, rest)

@@ -14,7 +14,7 @@ const DEADLINE = 5_000
 export interface Door<T> {
   transport: T
   /** Leaves as the transport wants it, and settles when the server has noticed and kept nothing. */
-  leave: (close: () => Promise<void>) => Promise<void>
+  leave: (t: Test, close: () => Promise<void>) => Promise<void>
 }
 
 interface StdioParameters { command: string, args: string[], env: Record<string, string>, stderr: 'pipe' }
@@ -32,7 +32,7 @@ export async function stdio<T extends { stderr: Stream | null }> (t: Test, Trans
   t.teardown(() => { if (!t.passing()) t.comment(errors) })
   return {
     transport,
-    leave: async close => {
+    leave: async (t, close) => {
       const child = (transport as unknown as { _process: ChildProcess })._process
       await close()
       t.equal(child.exitCode, 0, 'the process ended by itself')
@@ -47,7 +47,7 @@ export async function http<T extends { terminateSession: () => Promise<void> }> 
   const transport = new Transport(new URL('/mcp', url))
   return {
     transport,
-    leave: async close => {
+    leave: async (t, close) => {
       await transport.terminateSession()
       t.equal(app.sessions.size, 0, 'the session is over')
       await close()
@@ -76,7 +76,7 @@ async function plain<T> (t: Test, Transport: new (url: URL) => T, address: (url:
   const { app, url } = await serve(t)
   return {
     transport: new Transport(address(url)),
-    leave: async close => {
+    leave: async (_t, close) => {
       await close()
       await forgotten(app)
     }

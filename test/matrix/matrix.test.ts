@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import sharedFixture, { listening } from '../helper.js'
 import { openCell, type Chapter } from './cell.js'
 import fixture from './fixture.js'
-import { modern, newestLegacy, revisions, type Revision } from './revisions.js'
-import { validating } from './schema.js'
+import { modern, newestLegacy, oldest, revisions, type Revision } from './revisions.js'
+import { schemaFaults, validating } from './schema.js'
 import { calls } from './script/calls.js'
 import { changes } from './script/changes.js'
 import { envelopes } from './script/envelopes.js'
@@ -17,6 +17,15 @@ import { transports } from './transports.js'
 import type { Place, Transport } from './wire.js'
 
 const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
+
+t.test('the check against the official schemas finds what a revision cannot say', async t => {
+  const tool = { name: 'a', inputSchema: { type: 'object' }, title: 'A' }
+  const found = (revision: Revision, result: object) => schemaFaults({ jsonrpc: '2.0', id: 1, result: { tools: [tool], ...result } }, revision, 'tools/list').length > 0
+  t.equal(found(newestLegacy, {}), false)
+  t.equal(found(oldest, {}), validating, 'a title before there were titles')
+  t.equal(found(modern, {}), validating, 'a result without a type')
+  t.equal(found(modern, { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }), false)
+})
 
 t.test('the same script runs over every transport in every revision', async t => {
   t.setTimeout(120_000)

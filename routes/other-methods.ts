@@ -1,0 +1,18 @@
+import type { FastifyInstance, HTTPMethods } from 'fastify'
+import { refusal } from '../transports/refusal.js'
+
+const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Answers every method that a URL does not serve with 405, before anything is read. */
+export function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
+  app.route({
+    method: METHODS.filter(method => !served.includes(method)),
+    url,
+    exposeHeadRoute: false,
+    onRequest: async (_request, reply) => {
+      reply.header('allow', served.join(', '))
+      throw refusal(405, `use ${served.join(', ')}`)
+    },
+    handler: async () => {}
+  })
+}

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build, createClient, tool } from '../../app.js'
+import { gateway } from '../helper.js'
+import { within } from '../protocol/deadline.js'
+
+t.test('a client in the same process needs no port, and shakes hands by itself', async t => {
+  const app = await build({ name: 'mine', instructions: 'be kind', http: false })
+  t.teardown(async () => await app.close())
+  const { server, request } = await createClient(app)
+  t.match(server, { protocolVersion: '2025-11-25', serverInfo: { name: 'mine' }, instructions: 'be kind', capabilities: { tools: {} } })
+  t.match(await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5, b: 3 } }), { content: [{ text: '5 + 3 = 8' }], structuredContent: { result: 8 } })
+})
+
+t.test('it speaks the revision it is told to', async t => {
+  const app = await gateway(t)
+  for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    const { server, request } = await createClient(app, { protocolVersion })
+    t.equal(server.protocolVersion, protocolVersion)
+    t.equal('structuredContent' in await request('tools/call', { name: 'echo', arguments: { text: 'x' } }), protocolVersion >= '2025-06-18')
+  }
+})
+
+t.test('an error of the server is an McpError of the client', async t => {
+  const { request } = await createClient(await gateway(t))
+  await t.rejects(request('unheard/of'), { name: 'McpError', code: -32601, message: 'Method not found: unheard/of' })
+})
+
+t.test('requests run side by side, and each gets its own answer', async t => {
+  const { request } = await createClient(await gateway(t))
+  const order: string[] = []
+  const slow = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 30 } }).then(() => { order.push('slow') })
+  const fast = request('ping').then(() => { order.push('fast') })
+  await Promise.all([slow, fast])
+  t.strictSame(order, ['fast', 'slow'])
+})
+
+t.test('it hears what the server says meanwhile', async t => {
+  const client = await createClient(await gateway(t))
+  await client.request('tools/call', { name: 'slow', arguments: { steps: 2, delay: 1 }, _meta: { progressToken: 'p' } })
+  t.match(await within(1_000, async () => await client.notified('notifications/progress')), { progressToken: 'p', progress: 1, total: 2 })
+  t.match(await within(1_000, async () => await client.notified('notifications/progress')), { progress: 2 })
+})
+
+t.test('it answers what the server asks', async t => {
+  const { request } = await createClient(await gateway(t), {
+    capabilities: { elicitation: {}, sampling: {}, roots: {} },
+    answers: {
+      'elicitation/create': () => ({ action: 'accept', content: { name: 'Ada' } }),
+      'sampling/createMessage': async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'Paris' } }),
+      'roots/list': () => ({ roots: [{ uri: 'file:///a' }] })
+    }
+  })
+  t.match(await request('tools/call', { name: 'ask_name' }), { content: [{ text: 'Hello, Ada!' }] })
+  t.match(await request('tools/call', { name: 'ask_model' }), { content: [{ text: 'Paris' }] })
+  t.match(await request('tools/call', { name: 'ask_roots' }), { content: [{ text: 'file:///a' }] })
+})
+
+t.test('an answer that fails is an error to the server, not a loose end here', async t => {
+  const { request } = await createClient(await gateway(t), {
+    protocolVersion: '2025-06-18',
+    capabilities: { elicitation: {} },
+    answers: { 'elicitation/create': () => { throw new Error('no user') } }
+  })
+  await within(2_000, async signal => {
+    await t.rejects(Promise.race([request('tools/call', { name: 'ask_name' }), expired(signal)]), { name: 'McpError' })
+  })
+})
+
+t.test('a request that is given up is cancelled on the server', async t => {
+  const app = await gateway(t)
+  let reason: unknown
+  app.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await sleep(60_000, 'x', { signal }).catch(() => { reason = signal.reason }) }))
+  const { request } = await createClient(app)
+  const controller = new AbortController()
+  const answer = request('tools/call', { name: 'wait' }, controller.signal)
+  await request('ping')
+  controller.abort(new Error('enough'))
+  await t.rejects(answer, { cause: { message: 'enough' } })
+  await sleep(0)
+  t.match(reason, { message: /cancelled/ })
+})
+
+t.test('a request that is given up before it is sent is not sent', async t => {
+  const app = await gateway(t)
+  app.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
+  const { request } = await createClient(app)
+  await within(2_000, async signal => {
+    await t.rejects(Promise.race([request('tools/call', { name: 'never' }, AbortSignal.abort(new Error('no'))), expired(signal, 'answered')]))
+  })
+})
+
+t.test('closing the client settles what it still waits for', async t => {
+  const { request, close } = await createClient(await gateway(t))
+  const answer = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 60_000 } })
+  close()
+  await within(2_000, async signal => await t.rejects(Promise.race([answer, expired(signal, 'forgotten')]), /closed/))
+})
+
+t.test('closing the app answers what is in flight first', async t => {
+  const app = await gateway(t)
+  const { request } = await createClient(app)
+  const answer = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 50 } })
+  await app.close()
+  t.match(await answer, { content: [{ text: '1 steps' }] })
+})
+
+t.test('what is not JSON does not arrive', async t => {
+  const { request } = await createClient(await gateway(t))
+  t.match(await request('tools/call', { name: 'echo', arguments: { text: 'x', extra: undefined } }), { structuredContent: { text: 'x' } })
+})
+
+async function expired (signal: AbortSignal, value = 'expired'): Promise<string> {
+  return await new Promise(resolve => { signal.addEventListener('abort', () => resolve(value), { once: true }) })
+}

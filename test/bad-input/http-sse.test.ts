@@ -1,0 +1,68 @@
+import { connect } from 'node:net'
+import t from 'tap'
+import { until } from './deadline.js'
+import { post } from './http-doors.js'
+import { call, initialize } from './messages.js'
+import { request } from './raw-http.js'
+import { expectUnharmed, startServer } from './server.js'
+import { summarise, summariseReply } from './summary.js'
+import { sseWire } from './wires.js'
+
+const ping = call('ping')('legacy')
+const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', '%00', 'x'.repeat(5_000), encodeURIComponent('../../x')]
+
+t.test('HTTP+SSE', async t => {
+  const server = await startServer(t)
+  const { port, app } = server
+
+  await t.test('H2: a session nobody knows, even though there is only one', async t => {
+    const wire = await sseWire(server)
+    for (const id of STRANGERS) t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
+    await wire.write(ping)
+    t.equal(summarise(await wire.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
+    await wire.close()
+    await expectUnharmed(t, server, 'H2')
+  })
+
+  await t.test('H4: two sessions in one URL', async t => {
+    for (const query of ['sessionId=a&sessionId=b', 'sessionId=a&sessionId=a', 'sessionId=&sessionId=']) {
+      t.equal((await post(port, `/message?${query}`, ping)).status, 400, query)
+    }
+    await expectUnharmed(t, server, 'H4')
+  })
+
+  await t.test('a session that is gone is not known any more', async t => {
+    const wire = await sseWire(server)
+    await wire.close()
+    await until('the end of the peer', () => app.mcp.peers.size === 0)
+    t.match(await wire.write(ping), /^404/)
+    await expectUnharmed(t, server, 'a gone session')
+  })
+
+  await t.test('H6: a body that is not JSON is refused where it was sent, and the stream hears nothing', async t => {
+    const wire = await sseWire(server)
+    t.equal(await wire.write('{'), '400 -32700 id null')
+    t.equal(await wire.write(initialize()), '202')
+    t.equal(summarise(await wire.inbox.next()), 'ok id 0')
+    await wire.close()
+    await expectUnharmed(t, server, 'H6')
+  })
+
+  for (const target of ['/sse', '/mcp/sse']) {
+    await t.test(`H8: 1,000 streams of GET ${target}, opened and cut at once, leave nothing behind`, async t => {
+      const cut = async () => await new Promise<void>(resolve => {
+        const socket = connect({ port, host: '127.0.0.1' })
+        socket.on('error', () => {}).on('close', () => resolve())
+        socket.write(request('GET', target, [['Host', 'localhost']]), () => socket.destroy())
+      })
+      for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 100 }, cut))
+      await expectUnharmed(t, server, target)
+    })
+  }
+
+  await t.test('a plain message with a version nobody knows', async t => {
+    for (const version of ['banana', '__proto__', '']) t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
+    t.equal(summariseReply(await post(port, '/message', ping, [['MCP-Protocol-Version', '2025-06-18']])), '200 ok id 7')
+    await expectUnharmed(t, server, 'a version')
+  })
+})

@@ -1,0 +1,127 @@
+import t from 'tap'
+import { until } from './deadline.js'
+import { openEvents } from './events.js'
+import { endSession, openSession, post } from './http-doors.js'
+import { call, initialize, MODERN, NEWEST } from './messages.js'
+import { exchange, request, statusOf, type Head } from './raw-http.js'
+import { expectUnharmed, startServer } from './server.js'
+import { summariseReply } from './summary.js'
+
+const list = call('tools/list')('legacy')
+const session = (id: string): [string, string] => ['Mcp-Session-Id', id]
+const version = (value: string): [string, string] => ['MCP-Protocol-Version', value]
+const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5_000), '../../etc/passwd', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA']
+
+t.test('sessions', async t => {
+  const server = await startServer(t)
+  const { port, app } = server
+  const send = async (head: Head, body = list) => (await post(port, '/mcp', body, head)).status
+  const visit = async (method: string, head: Head) => await statusOf(port, request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], ...head]))
+
+  await t.test('F1: no session id after initialize, though there is only one session', async t => {
+    const id = await openSession(port, initialize())
+    t.equal(summariseReply(await post(port, '/mcp', list)), '400 -32600 id 7')
+    t.equal(await visit('GET', []), 400)
+    t.equal(await visit('DELETE', []), 400, 'F14')
+    t.equal((await endSession(port, id)).status, 204)
+    await expectUnharmed(t, server, 'F1')
+  })
+
+  await t.test('F2: a session nobody knows', async t => {
+    for (const id of STRANGERS) {
+      for (const name of ['Mcp-Session-Id', 'X-Session-ID']) {
+        t.equal(await send([[name, id]]), 404, `POST with ${name} ${id.slice(0, 40)}`)
+        t.equal(await visit('GET', [[name, id]]), 404, `GET with ${name} ${id.slice(0, 40)}`)
+        t.equal(await visit('DELETE', [[name, id]]), 404, `DELETE with ${name} ${id.slice(0, 40)}`)
+      }
+    }
+    t.equal(await send([session('x')], initialize()), 404, 'an initialize that names a session nobody knows')
+    await expectUnharmed(t, server, 'F2')
+  })
+
+  await t.test('F2: a session that was idle for too long is not known any more', async t => {
+    const other = await startServer(t, { sessionIdle: 1 })
+    const id = await openSession(other.port, initialize())
+    await until('the end of the session', () => other.app.sessions.size === 0)
+    t.equal((await post(other.port, '/mcp', list, [session(id)])).status, 404)
+    await expectUnharmed(t, other, 'F2')
+  })
+
+  await t.test('a session named twice, or two sessions named at once', async t => {
+    const [one, two] = [await openSession(port, initialize()), await openSession(port, initialize())]
+    t.match(await send([session(one), session(one)]), /^4/)
+    t.match(await send([session(one), session(two)]), /^4/)
+    t.equal(await send([session(one), ['X-Session-ID', two]]), 400)
+    t.equal(await send([session(one), ['X-Session-ID', one]]), 200)
+    t.equal(app.sessions.size, 2)
+    for (const id of [one, two]) await endSession(port, id)
+    await expectUnharmed(t, server, 'two sessions')
+  })
+
+  await t.test('F5 to F7: the version of a request is the one that was agreed, or is not said', async t => {
+    const id = await openSession(port, initialize('2025-06-18'))
+    for (const value of ['banana', '', '2099-01-01', '__proto__', NEWEST, '2025-03-26', '2025-06-18, 2025-06-18']) {
+      t.equal(await send([session(id), version(value)]), 400, `POST as ${value}`)
+      t.equal(await visit('GET', [session(id), version(value)]), 400, `GET as ${value}`)
+    }
+    t.equal(await send([session(id), version('2025-06-18')]), 200)
+    t.equal(await send([session(id)]), 200, 'F7')
+    await endSession(port, id)
+    await expectUnharmed(t, server, 'F5')
+  })
+
+  await t.test('F5 and F6: a session is not ended in a version that was not agreed', async t => {
+    for (const value of ['banana', NEWEST]) {
+      const id = await openSession(port, initialize('2025-06-18'))
+      t.equal(await visit('DELETE', [session(id), version(value)]), 400, value)
+      t.equal(await send([session(id)]), 200, 'it is still there')
+      await endSession(port, id)
+    }
+    await expectUnharmed(t, server, 'DELETE')
+  })
+
+  await t.test('F8: a second GET stream is refused and the first goes on', async t => {
+    const id = await openSession(port, initialize())
+    const heard: string[] = []
+    const first = await openEvents(port, '/mcp', { 'mcp-session-id': id }, ({ data }) => heard.push(data))
+    for (let times = 0; times < 3; times++) t.equal(await visit('GET', [session(id)]), 409)
+    app.tools.remove('refuse')
+    await until('a notification on the first stream', () => heard.some(data => data.includes('notifications/tools/list_changed')))
+    await first.close()
+    await until('a free place', () => [...app.mcp.peers].every(peer => !(peer.channel as { connected?: boolean } | undefined)?.connected))
+    t.equal(await visit('GET', [session(id)]), 200, 'when the first is gone another may come')
+    await endSession(port, id)
+    await expectUnharmed(t, server, 'F8')
+  })
+
+  await t.test('a Last-Event-ID nobody gave', async t => {
+    const id = await openSession(port, initialize())
+    for (const value of ['banana', '', '0-99999', '9-0', '-1-0', '0--1', '__proto__', '0-1e3', '0-9007199254740993', '1'.repeat(4_000)]) {
+      t.match(await visit('GET', [session(id), ['Last-Event-ID', value]]), /^4/, value.slice(0, 40))
+    }
+    t.equal(await send([session(id)]), 200)
+    await endSession(port, id)
+    await expectUnharmed(t, server, 'Last-Event-ID')
+  })
+
+  await t.test('F12 and F13: a session that was ended is not known any more', async t => {
+    const id = await openSession(port, initialize())
+    t.equal((await endSession(port, id)).status, 204)
+    t.equal((await endSession(port, id)).status, 404)
+    t.equal(await send([session(id)]), 404)
+    t.equal(await visit('GET', [session(id)]), 404)
+    await expectUnharmed(t, server, 'F12')
+  })
+
+  await t.test('G16 and G17: the stateless era knows no sessions', async t => {
+    const body = call('tools/list')('modern')
+    const { status, headers } = await post(port, '/mcp', body, [version(MODERN), ['Mcp-Method', 'tools/list'], session('x'), ['X-Session-ID', 'y'], ['Last-Event-ID', '0-1']])
+    t.strictSame([status, headers.has('mcp-session-id'), headers.has('x-session-id')], [200, false, false])
+    for (const method of ['GET', 'DELETE']) {
+      const reply = await exchange(port, request(method, '/mcp', [['Host', 'localhost'], ['Accept', 'text/event-stream'], version(MODERN)]))
+      t.strictSame([reply.status, reply.headers.get('allow')], [405, 'POST'])
+    }
+    t.equal(app.sessions.size, 0)
+    await expectUnharmed(t, server, 'G16')
+  })
+})

@@ -1,0 +1,94 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { Inbox, within } from './deadline.js'
+import { call, callTool, initialize } from './messages.js'
+import { summarise } from './summary.js'
+import { readLines } from './wires.js'
+
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const LIMIT = 4 * 1024 * 1024
+const ping = (id: unknown) => `${call('ping', {}, id)('legacy')}\n`
+
+interface Child { process: ChildProcessWithoutNullStreams, inbox: Inbox<unknown>, stderr: () => string, exit: Promise<unknown> }
+
+t.test('the command on stdio', async t => {
+  await t.test('J2 to J9: strange lines to a real process are answered one by one, and it ends when its input does', async t => {
+    const { process, inbox, stderr, exit } = await start(t)
+    const zone = Buffer.from(callTool('get_current_time', { timeZone: 'Höhle😀' })('legacy') + '\n')
+    for (const byte of zone) {
+      process.stdin.write(Buffer.from([byte]))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    t.match(await inbox.next(), { id: 7, result: { isError: true, content: [{ text: /Höhle😀/ }] } }, 'a byte at a time')
+    process.stdin.write(`${ping(1).trim()}\r\n`)
+    t.equal(summarise(await inbox.next()), 'ok id 1', 'CR and LF')
+    process.stdin.write(`Content-Length: 40\r\n\r\n${ping(2)}\0\n${ping(3).trim()}\r${ping(4)}`)
+    t.strictSame([await hear(inbox), await hear(inbox), await hear(inbox), await hear(inbox)], ['-32700 id null', 'ok id 2', '-32700 id null', '-32700 id null'])
+    process.stdin.write(Array.from({ length: 1_000 }, (_, id) => ping(id)).join(''))
+    for (let id = 0; id < 1_000; id++) await inbox.next()
+    process.stdin.end(ping('last'))
+    t.equal(await hear(inbox), 'ok id "last"')
+    t.strictSame(await within('the end of the process', exit), [0, null])
+    t.equal(inbox.size, 0)
+    noTrace(t, stderr())
+  })
+
+  await t.test('J11: 50 MB without a line end are skipped, refused once, and not kept', async t => {
+    const { process, inbox, stderr, exit } = await start(t)
+    const before = peakMemory(process.pid)
+    const chunk = Buffer.alloc(1024 * 1024, 'x')
+    for (let sent = 0; sent < 50; sent++) if (!process.stdin.write(chunk)) await once(process.stdin, 'drain')
+    process.stdin.write(`\n${ping(5)}`)
+    t.strictSame([await hear(inbox), await hear(inbox)], ['-32600 id null', 'ok id 5'])
+    const grown = peakMemory(process.pid) - before
+    t.ok(grown <= 2 * LIMIT + SLACK, `its memory grew by ${(grown / 1024 / 1024).toFixed(1)} MB`)
+    process.stdin.end()
+    t.strictSame(await within('the end of the process', exit), [0, null])
+    noTrace(t, stderr())
+  })
+
+  for (const lost of ['before anything is said', 'while calls are in flight']) {
+    await t.test(`J14: a peer that closes our output ${lost} ends us quietly`, async t => {
+      const { process, stderr, exit } = await start(t)
+      if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
+      process.stdout.destroy()
+      process.stdin.on('error', () => {})
+      const nagging = setInterval(() => { if (process.stdin.writable) process.stdin.write(ping(1)) }, 20)
+      t.strictSame(await within('the end of the process', exit), [0, null])
+      clearInterval(nagging)
+      noTrace(t, stderr())
+    })
+  }
+})
+
+/** What Node's reading of a pipe costs on top of what is kept. */
+const SLACK = 24 * 1024 * 1024
+
+async function start (t: Test): Promise<Child> {
+  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe' })
+  t.teardown(() => { child.kill('SIGKILL') })
+  const inbox = new Inbox<unknown>()
+  readLines(child.stdout, line => inbox.push(JSON.parse(line)))
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
+  const exit = once(child, 'exit')
+  child.stdin.write(`${initialize()}\n`)
+  t.equal(summarise(await inbox.next(15_000)), 'ok id 0')
+  return { process: child, inbox, stderr: () => stderr, exit }
+}
+
+async function hear (inbox: Inbox<unknown>): Promise<string> {
+  return summarise(await inbox.next())
+}
+
+/** Logs may be written, but nothing that looks like a crash. */
+function noTrace (t: Test, stderr: string): void {
+  t.notMatch(stderr, /^\s+at |Error:|EPIPE|unhandled|uncaught|"level":(50|60)/im)
+}
+
+function peakMemory (pid: number | undefined): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}

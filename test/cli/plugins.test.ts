@@ -1,0 +1,80 @@
+import t from 'tap'
+import { folder, initialize, launch, toolCall } from './process.js'
+
+const TYPESCRIPT = `
+import { Type } from '@sinclair/typebox'
+import { tool, ToolError, type Call } from 'mcp-patchbay'
+import { twice } from './twice.js'
+import { thrice } from './thrice.ts'
+
+enum Mood { Calm = 'calm', Loud = 'loud' }
+const enum Level { Low = 1 }
+namespace Names { export const tool = 'typescript' }
+
+export default tool({
+  name: Names.tool,
+  description: 'Everything TypeScript has',
+  input: Type.Object({ mood: Type.Enum(Mood), n: Type.Number() }),
+  run: ({ mood, n }: { mood: Mood, n: number }, call: Call) => {
+    if (n < 0) throw new ToolError('not below zero')
+    return (mood satisfies string) + ' ' + twice(n) + ' ' + thrice(n) + ' ' + Level.Low + ' ' + (call.signal as AbortSignal).aborted
+  }
+})
+`
+
+const FILES = {
+  'typescript.ts': TYPESCRIPT,
+  'twice.ts': 'export function twice (n: number): number { return 2 * n }',
+  'thrice.ts': 'export const thrice = <N extends number>(n: N): number => 3 * n',
+  'module.mjs': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "module", description: "", run: () => "module" })',
+  'script.js': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "script", description: "", run: () => "script" })',
+  'list.ts': `import { tool, resource, prompt } from 'mcp-patchbay'
+    export default [
+      tool({ name: 'listed', description: '', run: () => 'listed' }),
+      [resource({ uri: 'listed://it', name: 'listed', read: () => 'listed' })],
+      prompt({ name: 'listed', get: () => 'listed' })
+    ]`,
+  'plugin.ts': `import { tool } from 'mcp-patchbay'
+    import type { FastifyInstance } from 'fastify'
+    export default async function (fastify: FastifyInstance): Promise<void> {
+      fastify.tools.add(tool({ name: 'plugin', description: '', run: () => 'plugin' }))
+      fastify.get('/own', async () => ({ own: true }))
+    }`
+}
+
+t.test('files of an author work anywhere, in TypeScript and JavaScript, with nothing installed beside them', async t => {
+  const cwd = await folder(t, FILES)
+  const launched = launch(t, ['--stdio', '--port', '0', ...['typescript.ts', 'module.mjs', 'script.js', 'list.ts', 'plugin.ts'].flatMap(file => ['--plugin', file])], { cwd })
+  const answers = [
+    await ask(initialize),
+    await ask(toolCall(1, 'typescript', { mood: 'calm', n: 2 })),
+    await ask(toolCall(2, 'typescript', { mood: 'calm', n: -1 })),
+    await ask(toolCall(3, 'typescript', { mood: 'angry', n: 1 }))
+  ]
+  t.match(answers.slice(1), [
+    { result: { content: [{ text: 'calm 4 6 1 false' }] } },
+    { result: { isError: true, content: [{ text: 'not below zero' }] } },
+    { result: { isError: true, content: [{ text: /mood/ }] } }
+  ], 'with enums, namespaces and types, other files, and the same errors as the gateway has')
+  for (const name of ['module', 'script', 'listed', 'plugin']) t.match(await ask(toolCall(4, name)), { result: { content: [{ text: name }] } })
+  t.match(await ask({ id: 5, method: 'resources/read', params: { uri: 'listed://it' } }), { result: { contents: [{ text: 'listed' }] } })
+  t.match(await ask({ id: 6, method: 'prompts/get', params: { name: 'listed' } }), { result: { messages: [{ content: { text: 'listed' } }] } })
+  t.strictSame(await (await fetch(`${await launched.url()}/own`)).json(), { own: true }, 'a plugin may have routes')
+
+  async function ask (message: object) {
+    launched.send(message)
+    return await launched.next()
+  }
+})
+
+t.test('a mistake in TypeScript is found at its own place', async t => {
+  const cwd = await folder(t, { 'p.ts': 'import { tool } from "mcp-patchbay"\n\ninterface A { b: string }\n\nexport default tool({ name: "p", description: "", run: () => { throw new Error("broken here") } })\n' })
+  const launched = launch(t, ['--stdio', '--plugin', 'p.ts'], { cwd })
+  launched.send(initialize, toolCall(1, 'p'))
+  await launched.next()
+  t.match(await launched.next(), { error: { code: -32603, data: { correlation: String } } })
+  launched.end()
+  const { stderr } = await launched.exit()
+  t.match(stderr, /broken here/)
+  t.match(stderr, /p\.ts:5/, 'the stack names the line of the source')
+})

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { within } from '../protocol/deadline.js'
+
+export type Json = Record<string, unknown>
+
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const DEADLINE = 15_000
+
+/** The tools of test/helper.ts, as a plugin file. */
+export const FIXTURE = fileURLToPath(new URL('../helper.js', import.meta.url))
+
+export interface Ended { code: number | null, signal: string | null, stdout: string, stderr: string }
+
+/** A real process of the command. It is killed when the test ends, if it is still there. */
+export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir() }: { env?: Record<string, string>, cwd?: string } = {}): Launched {
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env['PATH'], ...env } })
+  const launched = new Launched(child)
+  t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
+  return launched
+}
+
+/** A folder with files, outside the project and with no node_modules anywhere above it. */
+export async function folder (t: Test, files: Record<string, string>): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'patchbay-'))
+  t.teardown(async () => await rm(path, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text)
+  return path
+}
+
+export class Launched {
+  stdout = ''
+  stderr = ''
+  readonly ended: Promise<Ended>
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #lines: AsyncIterator<string>
+
+  constructor (child: ChildProcessWithoutNullStreams) {
+    this.#child = child
+    child.stdin.on('error', () => {})
+    child.stdout.on('data', (chunk: Buffer) => { this.stdout += String(chunk) })
+    child.stderr.on('data', (chunk: Buffer) => { this.stderr += String(chunk) })
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    this.ended = once(child, 'close').then(([code, signal]: [number | null, string | null]) => ({ code, signal, stdout: this.stdout, stderr: this.stderr }))
+  }
+
+  send (...messages: object[]): void {
+    for (const message of messages) this.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  }
+
+  write (text: string): void {
+    this.#child.stdin.write(text)
+  }
+
+  /** The next message on standard output. */
+  async next (): Promise<Json> {
+    const { value } = await soon(this.#lines.next(), 'a line') as { value: string }
+    return JSON.parse(value) as Json
+  }
+
+  async exit (): Promise<Ended> {
+    return await soon(this.ended, 'the end')
+  }
+
+  /** Where HTTP is served, as the banner says. */
+  async url (): Promise<string> {
+    return (await this.#said(/MCP +(http:\/\/\S+)\/mcp/))[1] as string
+  }
+
+  async #said (what: RegExp): Promise<RegExpExecArray> {
+    return await within(DEADLINE, async signal => {
+      for (;;) {
+        const found = what.exec(this.stderr)
+        if (found !== null) return found
+        await once(this.#child.stderr, 'data', { signal })
+      }
+    })
+  }
+
+  /** Waits until the banner is printed. */
+  async up (): Promise<this> {
+    await this.#said(/mcpServers/)
+    return this
+  }
+
+  kill (signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  end (): void {
+    this.#child.stdin.end()
+  }
+}
+
+export const initialize = { id: 'hello', method: 'initialize', params: {} }
+
+export const toolCall = (id: number, name: string, args: object = {}, more: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args, ...more } })
+
+async function soon<T> (promise: Promise<T>, what: string): Promise<T> {
+  return await within(DEADLINE, async signal => await Promise.race([
+    promise,
+    once(signal, 'abort').then(() => { throw new Error(`${what} did not come within ${DEADLINE} ms`) })
+  ]))
+}
