@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import t from 'tap'
+import t, { type Test } from 'tap'
 
 const TEST_TIMEOUT = 60_000
 const EXIT_TIMEOUT = 10_000
@@ -7,7 +7,10 @@ const EXIT_TIMEOUT = 10_000
 // Starting a process costs far more than a test does, so all test files share this one.
 let loading = true
 const awake = setInterval(() => {}, TEST_TIMEOUT)
-t.beforeEach(t => { if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT) })
+t.beforeEach(t => {
+  if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT)
+  endOnce(t)
+})
 t.on('complete', finish)
 // tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
 t.teardown = t.after
@@ -32,6 +35,18 @@ function testFiles (): string[] {
 
 function sourceOf (file: string): string {
   return `test/${file.replaceAll('\\', '/').replace(/js$/, 'ts')}`
+}
+
+// Without this, a test that comes back after its timeout ends a second time, and with it whatever test runs by then.
+function endOnce (t: Test): void {
+  const main = t.main
+  t.main = end => {
+    let ended = false
+    main.call(t, () => {
+      if (!ended) end()
+      ended = true
+    })
+  }
 }
 
 function finish (): void {

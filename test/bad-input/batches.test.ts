@@ -29,7 +29,7 @@ const rows: Row[] = [
   served('C10', 'one item of the stateless era', batch(call('tools/call', { name: 'count', _meta: modernMeta() }, 8)('legacy'), ping), '[-32600 id 8, ok id 7]')
 ]
 
-t.test('batches', async t => {
+t.test('batches are served where the revision has them and refused whole elsewhere', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
   t.equal(server.seen.counted, 0, 'no tool was run by a batch that was refused')

@@ -53,6 +53,6 @@ const rows: Row[] = [
   { row: 'A27', title: 'a number that does not fit, in arguments', input: withArgument('1e400'), expect: answered('-32602 id 7') }
 ]
 
-t.test('bytes and JSON', async t => {
+t.test('bytes that are no message are refused the same way on every transport', async t => {
   await tryRows(t, await startServer(t), rows)
 })

@@ -22,7 +22,7 @@ const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wi
 
 let open = 0
 
-t.test('cancellation', async t => {
+t.test('a cancellation stops the call it names and no other', async t => {
   const server = await startServer(t)
 
   for (const [name, era, open] of WIRES) {

@@ -55,7 +55,7 @@ const rows: Row[] = [
   { row: 'B25', title: 'a response whose error is text', input: '{"jsonrpc":"2.0","id":99,"error":"x"}', expect: unreadable(-32600, '99') }
 ]
 
-t.test('envelopes', async t => {
+t.test('envelopes that are not right are refused on every transport', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
   t.equal(server.seen.counted, 0, 'no tool was run by a notification')

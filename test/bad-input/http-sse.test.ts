@@ -11,7 +11,7 @@ import { sseWire } from './wires.js'
 const ping = call('ping')('legacy')
 const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', '%00', 'x'.repeat(5_000), encodeURIComponent('../../x')]
 
-t.test('HTTP+SSE', async t => {
+t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   const server = await startServer(t)
   const { port, app } = server
 

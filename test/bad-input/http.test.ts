@@ -64,7 +64,7 @@ const rows: HttpRow[] = [
   { row: 'E31', title: 'a path nobody serves', send: get('/__proto__'), expect: '404 -32600 id null' }
 ]
 
-t.test('HTTP', async t => {
+t.test('HTTP requests that are not right are refused', async t => {
   await tryHttpRows(t, await startServer(t), rows)
 
   await t.test('E6: a content type that starts with a blank, where no parser took the blank away', async t => {

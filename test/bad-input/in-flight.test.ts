@@ -26,7 +26,7 @@ const badAnswers: Array<[what: string, members: Json]> = [
   ['an error', { error: { code: -1, message: 'no' } }]
 ]
 
-t.test('several requests at once', async t => {
+t.test('ids keep requests apart that are under way at once', async t => {
   const server = await startServer(t)
 
   for (const [name, era, open] of WIRES) {
@@ -73,7 +73,7 @@ t.test('several requests at once', async t => {
   t.equal(server.seen.counted, 0, 'no refused call was run')
 })
 
-t.test('answers to the server', async t => {
+t.test('answers that are wrong or that nobody waits for do no harm', async t => {
   const server = await startServer(t)
   const capabilities = { elicitation: {} }
 

@@ -33,7 +33,7 @@ const rows: Row[] = [
     { row: 'D8–D12', title: `a cancellation with ${JSON.stringify(params)}`, input: notification('notifications/cancelled', params), expect: ignored }))
 ]
 
-t.test('the handshake', async t => {
+t.test('the handshake comes first, comes once, and is lenient', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
 

@@ -52,7 +52,7 @@ const rows: Row[] = [
     { row: 'D32', title: `subscriptions/listen with ${JSON.stringify(params)}`, input: call('subscriptions/listen', params), expect: only(refused, 'stateless', 'websocket 2026', 'stdio 2026') }))
 ]
 
-t.test('methods and their params', async t => {
+t.test('every method refuses params that are not right', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
 

@@ -42,7 +42,7 @@ const rows: HttpRow[] = [
   row('G15', 'the header of the stateless era on an initialize', call('initialize', { protocolVersion: MODERN })('legacy'), [version, method('initialize')], '400 -32602 id 7')
 ]
 
-t.test('headers of the stateless era', async t => {
+t.test('headers of the stateless era have to repeat the body', async t => {
   await tryHttpRows(t, await startServer(t), rows)
 })
 

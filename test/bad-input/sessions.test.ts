@@ -12,7 +12,7 @@ const session = (id: string): [string, string] => ['Mcp-Session-Id', id]
 const version = (value: string): [string, string] => ['MCP-Protocol-Version', value]
 const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5_000), '../../etc/passwd', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA']
 
-t.test('sessions', async t => {
+t.test('a session belongs to whoever names it exactly', async t => {
   const server = await startServer(t)
   const { port, app } = server
   const send = async (head: Head, body = list) => (await post(port, '/mcp', body, head)).status

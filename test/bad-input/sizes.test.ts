@@ -15,7 +15,7 @@ function sized (era: 'legacy' | 'modern', bytes: number): string {
   return callTool('echo', { text: 'x'.repeat(bytes - bare.length) })(era)
 }
 
-t.test('sizes', async t => {
+t.test('nothing larger than the limit is taken in', async t => {
   const server = await startServer(t, { maxMessage: LIMIT })
   const { port } = server
   const over = sized('legacy', LIMIT + 1)

@@ -51,7 +51,7 @@ const upgrades: HttpRow[] = [
   { row: 'I5', title: 'a POST that wants a WebSocket', send: port => [request('POST', '/mcp', [...upgradeHead(port), ['Content-Type', 'application/json']], PING)], expect: /^(200 ok id 7|4\d\d)/ }
 ]
 
-t.test('WebSocket', async t => {
+t.test('frames that break the protocol close their socket with the code that fits', async t => {
   const server = await startServer(t)
   const { port } = server
   await tryHttpRows(t, server, upgrades)

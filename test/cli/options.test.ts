@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { folder, initialize, launch, type Json } from './process.js'
 
@@ -65,11 +66,12 @@ t.test('the banner says where everything is, and what to paste into a client', a
   t.strictSame(JSON.parse(snippet), { mcpServers: { patchbay: { url: `${url}/mcp` } } })
 })
 
-t.test('what the banner of stdio says to paste launches the same thing', async t => {
-  const launched = await launch(t, ['--stdio', '--log-level', 'silent']).up()
+t.test('what the banner of stdio says to paste launches the same thing from anywhere', async t => {
+  const cwd = await folder(t, { 'p.ts': 'export default []' })
+  const launched = await launch(t, ['--stdio', '--plugin', 'p.ts'], { cwd }).up()
   launched.end()
   const { stderr } = await launched.exit()
   const { mcpServers } = JSON.parse(/\{\n[^]*\n\}/.exec(stderr)?.[0] ?? '{}') as { mcpServers: { patchbay: { command: string, args: string[] } } }
   t.equal(mcpServers.patchbay.command, process.execPath)
-  t.match(mcpServers.patchbay.args, [/cli\.js$/, '--stdio', '--log-level', 'silent'])
+  t.match(mcpServers.patchbay.args, [/^\/.*cli\.js$/, '--stdio', '--plugin', join(cwd, 'p.ts')])
 })

@@ -47,7 +47,7 @@ export class Launched {
     child.stdout.on('data', (chunk: Buffer) => { this.stdout += String(chunk) })
     child.stderr.on('data', (chunk: Buffer) => { this.stderr += String(chunk) })
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    this.ended = once(child, 'close').then(([code, signal]: [number | null, string | null]) => ({ code, signal, stdout: this.stdout, stderr: this.stderr }))
+    this.ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null, stdout: this.stdout, stderr: this.stderr }))
   }
 
   send (...messages: object[]): void {

@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { until } from './deadline.js'
+import { postHead } from './http-doors.js'
+import { initialize } from './messages.js'
+import { request } from './raw-http.js'
+import { openSocket } from './raw-websocket.js'
+import { expectUnharmed, startServer, type Server } from './server.js'
+import { summarise } from './summary.js'
+import { stdioWire } from './wires.js'
+
+const LIMIT = 4 * 1024 * 1024
+const MAY_HOLD = 2 * LIMIT
+const PIECES = 200_000
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+t.test('what waits for the rest of a message takes no more than twice the largest message', async t => {
+  const server = await startServer(t)
+
+  for (const target of ['/mcp', '/message']) {
+    await t.test(`a body for POST ${target} in chunks of one byte`, async t => {
+      const head = request('POST', target, postHead(server.port, [['Transfer-Encoding', 'chunked']]))
+      const chunks = Buffer.from('1\r\nx\r\n'.repeat(PIECES))
+      await holds(t, async () => await sendAndWait(server, [head, chunks]))
+    })
+  }
+
+  await t.test('a line that comes a byte at a time', async t => {
+    const wire = await stdioWire(server)
+    await holds(t, async () => {
+      for (let sent = 0; sent < PIECES; sent++) {
+        wire.raw(Buffer.from([120]))
+        if (sent % 1_000 === 0) await new Promise(resolve => setImmediate(resolve))
+      }
+      return async () => { wire.raw('\n'); await wire.close() }
+    })
+    await expectUnharmed(t, server, 'stdio')
+  })
+
+  await t.test('J11: a line of 50 MB', async t => {
+    const wire = await stdioWire(server)
+    await wire.write(initialize())
+    await wire.inbox.next()
+    await holds(t, async () => {
+      for (let sent = 0; sent < 800; sent++) {
+        wire.raw(Buffer.alloc(65_536, 'x'))
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      return async () => { wire.raw('\n') }
+    })
+    await wire.write(initialize())
+    t.strictSame([summarise(await wire.inbox.next()), summarise(await wire.inbox.next())], ['-32600 id null', '-32600 id 0'])
+    await wire.close()
+    await expectUnharmed(t, server, 'stdio')
+  })
+
+  await t.test('the parts of a frame, and the frames of a message', async t => {
+    const socket = await openSocket(server.port)
+    const { maxBufferedChunks = Infinity, maxFragments = Infinity } = server.app.websocketServer.options as { maxBufferedChunks?: number, maxFragments?: number }
+    t.ok(maxBufferedChunks <= 8_192 && maxFragments <= 256, `at most ${maxBufferedChunks} parts and ${maxFragments} frames`)
+    await socket.close()
+  })
+})
+
+/** Compares what is in memory before and while something waits. */
+async function holds (t: { ok: (pass: boolean, message: string) => boolean }, begin: () => Promise<() => Promise<void>>): Promise<void> {
+  const before = used()
+  const end = await begin()
+  const grown = used() - before
+  t.ok(grown <= MAY_HOLD, `${(grown / 1024 / 1024).toFixed(1)} MB wait`)
+  await end()
+}
+
+function used (): number {
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+/** Sends all of it and waits until the server has read it; gives back how to hang up. */
+async function sendAndWait ({ app, port }: Server, parts: Buffer[]): Promise<() => Promise<void>> {
+  let served: Socket | undefined
+  app.server.once('connection', (socket: Socket) => { served = socket })
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  const size = parts.reduce((sum, { length }) => sum + length, 0)
+  for (const part of parts) socket.write(part)
+  await until('the arrival of the body', () => served !== undefined && (served.bytesRead >= size || served.destroyed))
+  return async () => {
+    socket.destroy()
+    await until('the end of the connection', () => served?.destroyed === true)
+  }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { resolveOptions, type Options } from '../../options.js'
+import { readSettings } from '../../settings.js'
+import { folder } from './process.js'
+
+interface Launch { args?: string[], env?: Record<string, string>, file?: string }
+
+/** The options a command line, an environment and a config file lead to. */
+async function options (t: Test, { args = [], env = {}, file }: Launch): Promise<Options> {
+  const cwd = await folder(t, file === undefined ? {} : { 'c.json': file })
+  return resolveOptions(readSettings(file === undefined ? args : [...args, '--config', 'c.json'], env, cwd).options)
+}
+
+const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
+  ['a stray word', { args: ['stray'] }, /stray/],
+  ['an option without its value', { args: ['--port'] }, /--port/],
+  ['a port that is no number', { args: ['--port', 'abc'] }, /--port must be a whole number, not "abc"/],
+  ['a port that is empty', { args: ['--port='] }, /--port/],
+  ['a port below zero', { args: ['--port=-1'] }, /option port must be >= 0/],
+  ['half a port', { args: ['--port', '80.5'] }, /--port/],
+  ['a log level that does not exist', { args: ['--log-level', 'loud'] }, /option logLevel .*"info"/],
+  ['a switch that is none', { env: { PATCHBAY_STDIO: 'maybe' } }, /PATCHBAY_STDIO must be true or false, not "maybe"/],
+  ['a value in the environment that is out of range', { env: { PATCHBAY_PAGE_SIZE: '0' } }, /option pageSize must be >= 1/],
+  ['a secret that is too short', { env: { PATCHBAY_SECRET: 'short' } }, /option secret/],
+  ['an option in the file that does not exist', { file: '{"nonsense":1}' }, /"nonsense" does not exist/],
+  ['a value in the file of another type', { file: '{"port":"8080"}' }, /option port must be integer/],
+  ['plugins in the file that are no list', { file: '{"plugins":"x.ts"}' }, /option plugins must be array/],
+  ['a plugin in the file that is no name', { file: '{"plugins":[5]}' }, /option plugins/],
+  ['a file that is a list', { file: '[]' }, /config file .*c\.json.*object/],
+  ['a file that is null', { file: 'null' }, /config file .*c\.json.*object/],
+  ['a file that is a number', { file: '5' }, /config file .*c\.json.*object/],
+  ['a file that is text', { file: '"port"' }, /config file .*c\.json.*object/]
+]
+
+for (const [what, launch, says] of MISTAKES) {
+  t.test(`${what} is named`, async t => await t.rejects(options(t, launch), says))
+}
+
+t.test('without anything, HTTP is served to this machine only', async t => {
+  t.match(await options(t, {}), { http: true, stdio: false, port: 8080, host: '127.0.0.1', tools: true, plugins: [], allowedHosts: [] })
+})
+
+t.test('stdio turns HTTP off, unless a port or HTTP itself is asked for', async t => {
+  t.match(await options(t, { args: ['--stdio'] }), { stdio: true, http: false })
+  t.match(await options(t, { args: ['--stdio', '--port', '0'] }), { stdio: true, http: true, port: 0 })
+  t.match(await options(t, { args: ['--stdio'], env: { PATCHBAY_PORT: '9' } }), { http: true, port: 9 })
+  t.match(await options(t, { args: ['--stdio'], file: '{"http":true}' }), { http: true })
+  t.match(await options(t, { args: ['--stdio', '--port', '0'], file: '{"http":false}' }), { http: false })
+  t.match(await options(t, { file: '{"stdio":true}' }), { stdio: true, http: false })
+})
+
+t.test('each source wins over the next one', async t => {
+  const file = '{"port":1,"host":"::1","pageSize":3}'
+  t.match(await options(t, { file }), { port: 1, host: '::1', pageSize: 3 })
+  t.match(await options(t, { file, env: { PATCHBAY_PORT: '2', PATCHBAY_HOST: 'localhost' } }), { port: 2, host: 'localhost', pageSize: 3 })
+  t.match(await options(t, { file, env: { PATCHBAY_PORT: '2', PATCHBAY_HOST: 'localhost' }, args: ['--port', '3'] }), { port: 3, host: 'localhost' })
+  t.match(await options(t, { file, env: { PATCHBAY_PORT: '' } }), { port: 1 }, 'an empty variable is not set')
+})
+
+t.test('every option has its variable', async t => {
+  const env = { PATCHBAY_CALL_TIMEOUT_MAX: '7', PATCHBAY_ALLOWED_ORIGINS: ' https://a.example ,https://b.example,', PATCHBAY_TOOLS: '0', PATCHBAY_HTTP: 'true', PATCHBAY_INSTRUCTIONS: '8' }
+  t.match(await options(t, { env }), { callTimeoutMax: 7, allowedOrigins: ['https://a.example', 'https://b.example'], tools: false, http: true, instructions: '8' })
+})
+
+t.test('files are found from where they are named', async t => {
+  const cwd = await folder(t, { 'c.json': '{"plugins":["./a.ts","/abs/b.ts"]}' })
+  t.strictSame(readSettings(['--config', join(cwd, 'c.json')], {}, '/elsewhere').options.plugins, [join(cwd, 'a.ts'), '/abs/b.ts'])
+  t.strictSame(readSettings(['--plugin', 'a.ts', '--plugin', '/abs/b.ts'], {}, '/here').options.plugins, ['/here/a.ts', '/abs/b.ts'])
+  t.strictSame(readSettings([], { PATCHBAY_PLUGINS: 'a.ts, b.ts' }, '/here').options.plugins, ['/here/a.ts', '/here/b.ts'])
+})
+
+t.test('help and version are asked for in both spellings', async t => {
+  for (const [args, expected] of [[['--help'], { help: true }], [['-h'], { help: true }], [['--version'], { version: true }], [['-v'], { version: true }], [[], { help: false, version: false }]] as const) {
+    t.match(readSettings([...args], {}, '/'), expected)
+  }
+})
