@@ -34,7 +34,7 @@ export { McpError, ToolError } from './protocol/errors.js'
 export { prompt } from './protocol/prompt.js'
 export { resource } from './protocol/resource.js'
 export { tool } from './protocol/tool.js'
-export { serveStdio } from './transports/stdio.js'
+export { serveStdio, type Stdio } from './transports/stdio.js'
 export { createClient, type Client, type ClientOptions } from './transports/memory.js'
 
 /** The version of this package. */

@@ -1,6 +1,24 @@
+export interface Served {
+  version: string
+  /** Where HTTP is served, if it is. */
+  address: string | undefined
+  prefix: string
+  stdio: boolean
+  /** The command that started this process. */
+  launch: string[]
+}
+
 /** What a person sees on standard error when the gateway is up: where it is served, and what to paste into a client. */
-export function banner ({ version, address, prefix, launch }: { version: string, address: string | undefined, prefix: string, launch: string[] }): string {
-  return [`patchbay ${version}`, '', ...(address === undefined ? ['  stdio      standard input and output of this process'] : served(address + prefix)), '', ...snippet(address, prefix, launch), ''].join('\n')
+export function banner ({ version, address, prefix, stdio, launch }: Served): string {
+  return [
+    `patchbay ${version}`,
+    '',
+    ...(stdio ? ['  stdio      standard input and output of this process'] : []),
+    ...(address === undefined ? [] : served(address + prefix)),
+    '',
+    ...snippet(address, prefix, launch),
+    ''
+  ].join('\n')
 }
 
 function served (base: string): string[] {

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
+import type { Writable } from 'node:stream'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
-import { build, serveStdio, version } from './app.js'
+import { build, serveStdio, version, type Stdio } from './app.js'
 import { banner } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
 import { readSettings, USAGE } from './settings.js'
@@ -16,35 +17,46 @@ try {
 }
 
 async function main (): Promise<void> {
-  const { options: given, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const { options: given, args, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
   if (help || showVersion) {
     process.stdout.write(help ? USAGE : `${version}\n`)
     return
   }
   const options = resolveOptions(given)
   checkExposure(options)
-  await serve(options)
+  process.setSourceMapsEnabled(options.plugins.length > 0)
+  await serve(options, claimStdout(), [process.execPath, process.argv[1] ?? '', ...args])
 }
 
-async function serve (options: Options): Promise<void> {
-  // Standard output belongs to the stdio transport, so logs never go there.
+async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination(2))
   const app = await build(options, { loggerInstance: logger })
   await app.ready()
-  const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
-  const launch = [process.execPath, process.argv[1] ?? '', ...process.argv.slice(2)]
-  process.stderr.write(banner({ version, address, prefix: options.prefix, launch }))
 
-  const stdio = options.stdio ? serveStdio(app.mcp, { input: process.stdin, output: process.stdout, maxMessage: options.maxMessage }) : undefined
-  // A promise that a tool forgot must not take everybody else's calls down.
-  process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+  let stdio: Stdio | undefined
+  // Before anybody can know that we are here: a signal must find its handler.
   const closing = closeWithGrace({ delay: options.grace + 5_000, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
     if (err !== undefined) logger.fatal({ err }, 'shutting down after an error')
     else logger.info({ signal }, 'shutting down')
     await app.close()
     await stdio?.flush()
   })
-  if (stdio !== undefined) void stdio.closed.then(async () => await closing.close())
+  // A promise that a tool forgot must not take everybody else's calls down.
+  process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+
+  const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
+  if (options.stdio) {
+    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage })
+    void stdio.closed.then(async () => await closing.close())
+  }
+  process.stderr.write(banner({ version, address, prefix: options.prefix, stdio: options.stdio, launch }))
+}
+
+/** Standard output belongs to the stdio transport: whatever a plugin prints goes to standard error. */
+function claimStdout (): Writable {
+  const { stdout, stderr } = process
+  Object.defineProperty(process, 'stdout', { get: () => stderr })
+  return stdout
 }
 
 /** Whoever listens beyond this machine has to say under which names. */

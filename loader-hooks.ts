@@ -25,8 +25,9 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 export const load: LoadHook = async (url, context, next) => {
   if (!/\.m?ts$/.test(url)) return await next(url, context)
   const source = await readFile(fileURLToPath(url), 'utf8')
-  const { code } = swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: false })
-  return { format: 'module', source: code, shortCircuit: true }
+  const { code, map = '' } = swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: true })
+  const inline = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString('base64')}`
+  return { format: 'module', source: `${code}\n${inline}\n`, shortCircuit: true }
 }
 
 const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(specifier)

@@ -30,7 +30,7 @@ async function contribute (app: FastifyInstance, url: URL): Promise<void> {
     const { default: exported } = await import(url.href) as { default?: Contribution }
     await add(app, exported)
   } catch (error) {
-    throw new Error(`plugin ${fileURLToPath(url)}: ${(error as Error).message}`, { cause: error })
+    throw new Error(`plugin ${fileURLToPath(url)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 

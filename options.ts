@@ -43,7 +43,10 @@ export function resolveOptions (given: Partial<Options>): Options {
   const complete = { ...defaults(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
   const wrong = check(complete)
   if (wrong !== undefined) throw new Error(`option ${wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')}`)
-  return complete as Options
+  const options = complete as Options
+  const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
+  if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
+  return options
 }
 
 function defaults (): Record<string, unknown> {

@@ -2,10 +2,17 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Options, type Options as Values } from './options.js'
+import { isObject } from './protocol/json.js'
 
 type Environment = Record<string, string | undefined>
 
-export interface Settings { options: Partial<Values>, help: boolean, version: boolean }
+export interface Settings {
+  options: Partial<Values>
+  /** The command line with absolute paths: it means the same in every folder. */
+  args: string[]
+  help: boolean
+  version: boolean
+}
 
 const PREFIX = 'PATCHBAY_'
 const FLAGS = {
@@ -42,7 +49,16 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
   const options = { ...(config === undefined ? {} : fromFile(resolve(cwd, config))), ...fromEnvironment(env, cwd), ...given }
   // A desktop client that launches one gateway per window wants no port unless it says so.
   if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
-  return { options, help, version }
+  return { options, args: absolute(argv, cwd), help, version }
+}
+
+function absolute (argv: string[], cwd: string): string[] {
+  const { tokens } = parseArgs({ args: argv, options: FLAGS, tokens: true })
+  return tokens.flatMap(token => {
+    if (token.kind !== 'option') return []
+    if (token.value === undefined) return [token.rawName]
+    return [token.rawName, ['plugin', 'config'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+  })
 }
 
 function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
@@ -65,9 +81,12 @@ function convert (name: string, value: string, type: string): unknown {
 
 function fromFile (file: string): Partial<Values> {
   try {
-    const { plugins, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { plugins?: unknown }
-    if (!Array.isArray(plugins)) return compact({ ...rest, plugins })
-    return { ...rest, plugins: plugins.map(plugin => typeof plugin === 'string' ? resolve(dirname(file), plugin) : plugin as never) }
+    const values: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (!isObject(values)) throw new Error('it must hold a JSON object')
+    const { plugins } = values
+    return Array.isArray(plugins)
+      ? { ...values, plugins: plugins.map((plugin: unknown) => typeof plugin === 'string' ? resolve(dirname(file), plugin) : plugin as string) }
+      : values
   } catch (error) {
     throw new Error(`config file ${file}: ${(error as Error).message}`, { cause: error })
   }

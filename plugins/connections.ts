@@ -18,6 +18,9 @@ export default fp(async fastify => {
   fastify.server.on('request', used)
   fastify.server.on('upgrade', used)
 
+  // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
+  fastify.addHook('onResponse', async ({ ws, raw }) => { if (ws) raw.socket.destroySoon() })
+
   fastify.addHook('preClose', async () => {
     closing = true
     for (const socket of unused) socket.destroy()

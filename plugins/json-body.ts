@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { Bytes } from '../protocol/bytes.js'
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
@@ -8,14 +10,16 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
  * refused: the simple ones are what a web page can send without being asked.
  */
 export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
-  fastify.addHook('onRoute', route => { route.bodyLimit = maxMessage })
   fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  fastify.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxMessage) throw tooLarge(maxMessage)
+    return await read(payload, maxMessage)
+  })
 
   fastify.addHook('preParsing', async request => {
     if (request.method !== 'POST') return
-    if (!isJson(request)) throw refuse('Content-Type must be application/json in UTF-8')
-    if (request.headers['content-encoding'] !== undefined) throw refuse('Content-Encoding is not supported')
+    if (!isJson(request)) throw refuse(415, 'Content-Type must be application/json in UTF-8')
+    if (request.headers['content-encoding'] !== undefined) throw refuse(415, 'Content-Encoding is not supported')
   })
 }, { name: 'json-body' })
 
@@ -23,4 +27,20 @@ function isJson ({ raw }: FastifyRequest): boolean {
   return JSON_TYPE.test(raw.headers['content-type'] ?? '')
 }
 
-const refuse = (message: string) => Object.assign(new Error(message), { statusCode: 415 })
+async function read (payload: IncomingMessage, max: number): Promise<Buffer> {
+  const body = new Bytes()
+  return await new Promise((resolve, reject) => {
+    payload.on('data', (chunk: Buffer) => {
+      body.add(chunk)
+      if (body.size <= max) return
+      payload.removeAllListeners('data').resume()
+      reject(tooLarge(max))
+    })
+    payload.once('end', () => resolve(body.take()))
+    payload.once('error', reject)
+  })
+}
+
+const tooLarge = (max: number) => refuse(413, `a message is at most ${max} bytes`)
+
+const refuse = (statusCode: number, message: string) => Object.assign(new Error(message), { statusCode })

@@ -9,6 +9,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   const options = {
     maxPayload: maxMessage,
     maxFragments: 256,
+    maxBufferedChunks: 8_192,
     perMessageDeflate: false,
     closeTimeout: CLOSE_TIMEOUT,
     handleProtocols: (offered: Set<string>) => offered.has('mcp') ? 'mcp' : false as const

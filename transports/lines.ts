@@ -1,3 +1,5 @@
+import { Bytes } from '../protocol/bytes.js'
+
 const NEWLINE = 10
 const RETURN = 13
 
@@ -6,8 +8,7 @@ export class LineReader {
   readonly #max: number
   readonly #onLine: (line: Buffer) => void
   readonly #onTooLong: () => void
-  #parts: Buffer[] = []
-  #size = 0
+  readonly #line = new Bytes()
   #skipping = false
 
   constructor (max: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
@@ -28,26 +29,21 @@ export class LineReader {
 
   /** The input is over: what has no newline yet is a line all the same. */
   end (): void {
-    if (this.#size > 0) this.#finish()
+    if (this.#line.size > 0) this.#finish()
   }
 
   #take (part: Buffer): void {
     if (this.#skipping) return
-    this.#size += part.length
-    if (this.#size > this.#max) {
-      this.#parts = []
-      this.#skipping = true
-      this.#onTooLong()
-    } else {
-      this.#parts.push(part)
-    }
+    this.#line.add(part)
+    if (this.#line.size <= this.#max) return
+    this.#line.clear()
+    this.#skipping = true
+    this.#onTooLong()
   }
 
   #finish (): void {
-    const line = this.#parts.length === 1 ? this.#parts[0] as Buffer : Buffer.concat(this.#parts)
+    const line = this.#line.take()
     const skipped = this.#skipping
-    this.#parts = []
-    this.#size = 0
     this.#skipping = false
     if (skipped) return
     const text = line.at(-1) === RETURN ? line.subarray(0, -1) : line

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { call, callTool, nested } from './messages.js'
-import { answered, tryRows, unreadable, type Row } from './rows.js'
+import { answered, except, tryRows, unreadable, type Row } from './rows.js'
 import { startServer } from './server.js'
 
 const notJson = unreadable(-32700)
@@ -49,7 +49,8 @@ const rows: Row[] = [
   { row: 'A22', title: '100,000 nested objects in arguments', input: withArgument(nested(100_000, '{"a":', '}').replace(':}', ':{}}')), expect: forbidden },
   { row: 'A23', title: '65 levels in params', input: withMember(`"params":{"x":${nested(63)}}`), expect: forbidden },
   { row: 'A23', title: '65 levels in a member nobody knows', input: withMember(`"x":${nested(64)}`), expect: forbidden },
-  { row: 'A23', title: '65 levels in a response', input: `{"jsonrpc":"2.0","id":7,"result":${nested(64)}}`, expect: forbidden },
+  { row: 'A23', title: '65 levels in a response', input: `{"jsonrpc":"2.0","id":7,"result":${nested(64)}}`, expect: nothing },
+  { row: 'A23', title: '64 levels are not too many', input: withMember(`"x":${nested(63)}`), expect: except(answered('ok id 7'), 'stateless') },
   { row: 'A27', title: 'a number that does not fit, in arguments', input: withArgument('1e400'), expect: answered('-32602 id 7') }
 ]
 

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { patchbay } from '../../app.js'
@@ -65,6 +65,9 @@ t.test('names and origins that are allowed are allowed exactly', async t => {
 t.test('in an application of somebody else our routes are closed and theirs are theirs', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
+  const sockets = new Set<Socket>()
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  app.server.on('connection', (socket: Socket) => sockets.add(socket))
   app.get('/theirs', async () => 'theirs')
   await app.register(patchbay, { prefix: '/ai' })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -21,7 +21,7 @@ export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<vo
   }
 }
 
-/** The message is refused while it is read: HTTP says so in its status, also on HTTP+SSE. */
+/** The message is refused while it is read. HTTP says so in its status; on HTTP+SSE only where no id tells the stream which call is meant. */
 export function unreadable (code: number, id?: string, status = 400): Expected {
   const legacy = `${code} id ${id ?? 'null'}`
   const modern = `${code} ${id === undefined ? 'no id' : `id ${id}`}`
@@ -29,7 +29,7 @@ export function unreadable (code: number, id?: string, status = 400): Expected {
     session: `${status} ${legacy}`,
     stateless: `${status} ${modern}`,
     message: `${status} ${legacy}`,
-    sse: `${status} ${legacy}`,
+    sse: `${id === undefined ? status : 202} ${legacy}`,
     websocket: legacy,
     'websocket 2026': modern,
     stdio: legacy,

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
 import { tool, type Options } from '../../app.js'
@@ -12,6 +12,8 @@ export interface Server {
   app: FastifyInstance
   port: number
   seen: { counted: number, hanging: number, aborted: number }
+  /** Connections it has open. */
+  sockets: Set<Socket>
   /** Errors nobody caught while this server ran. */
   faults: unknown[]
 }
@@ -21,16 +23,28 @@ export async function startServer (t: Test, options: Partial<Options> = {}, serv
   const seen = { counted: 0, hanging: 0, aborted: 0 }
   const plugins = [fixture, async (fastify: FastifyInstance) => { addWitnesses(fastify, seen) }, ...options.plugins ?? []]
   const { app } = await listening(t, { ...options, plugins }, server)
-  return { app, port: (app.server.address() as AddressInfo).port, seen, faults: watchFaults(t) }
+  return { app, port: (app.server.address() as AddressInfo).port, seen, sockets: watchSockets(t, app), faults: watchFaults(t) }
 }
 
-/** The server forgot whoever was there, nothing was left uncaught, and the next good message is answered. */
-export async function expectUnharmed (t: Test, { app, port, faults }: Server, who: string): Promise<void> {
+/** The server has let go of whoever was there, nothing was left uncaught, and the next good message is answered. */
+export async function expectUnharmed (t: Test, { app, port, sockets, faults }: Server, who: string): Promise<void> {
   const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json']], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
   if (reply !== '200 ok id 1') t.fail(`${who}: the next good message is answered ${reply}`)
-  await until(`${who}: an end of all sessions (${app.sessions.size}) and peers (${app.mcp.peers.size})`, () => app.sessions.size + app.mcp.peers.size === 0)
+  await until(`${who}: the end of all sessions and peers`, () => app.sessions.size + app.mcp.peers.size === 0)
+  await until(`${who}: the end of all connections`, () => sockets.size === 0)
   if (faults.length > 0) t.fail(`${who}: nobody caught ${String(faults.splice(0)[0])}`)
+}
+
+/** Cuts at the end what should have ended by itself, so that one leak does not hold up all tests. */
+function watchSockets (t: Test, { server }: FastifyInstance): Set<Socket> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  return sockets
 }
 
 function watchFaults (t: Test): unknown[] {

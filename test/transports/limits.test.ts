@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t from 'tap'
+import { tool } from '../../app.js'
+import { modernMeta } from '../app/modern.js'
+import { listening } from '../helper.js'
+import { eventually, within } from '../protocol/deadline.js'
+import { openSession, post } from './http-session.js'
+import { openStream } from './sse-reader.js'
+
+t.test('sessions beyond the limit are refused, and one that ends makes room', async t => {
+  const { url } = await listening(t, { maxSessions: 2 })
+  const [first] = [await openSession(url), await openSession(url)]
+  const refused = await post(url, { id: 0, method: 'initialize', params: {} })
+  t.equal(refused.status, 503)
+  t.match(refused.body, { error: { message: /too many sessions/ } })
+  t.equal((await openStream(`${url}/mcp/sse`)).response.status, 503)
+  await first.end()
+  await openSession(url)
+})
+
+t.test('a handshake that failed leaves no session behind', async t => {
+  const { app, url } = await listening(t, { maxSessions: 1 })
+  await post(url, { id: 0, method: 'initialize', params: { capabilities: 'none' } })
+  t.equal(app.sessions.size, 0)
+})
+
+t.test('a session that nobody uses ends', async t => {
+  const { app, url } = await listening(t, { sessionIdle: 50 })
+  const session = await openSession(url)
+  await eventually(() => app.sessions.size === 0)
+  t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
+})
+
+t.test('a session with an open stream or a call under way does not end', async t => {
+  const { app, url } = await listening(t, { sessionIdle: 50 })
+  const [idle, streaming, calling] = [await openSession(url), await openSession(url), await openSession(url)]
+  const stream = await streaming.listen()
+  const answer = calling.post({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 1, delay: 1_500 } } })
+  await eventually(() => app.sessions.size === 2)
+  t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
+  t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200)
+  t.match((await answer).body, { id: 1, result: {} })
+  stream.drop()
+})
+
+t.test('the time of a session starts anew when its stream breaks off', async t => {
+  const { app, url } = await listening(t, { sessionIdle: 60_000 })
+  const [idle, streaming] = [await openSession(url), await openSession(url)]
+  const stream = await streaming.listen()
+  const now = Date.now()
+  const startedAt = performance.now()
+  t.intercept(Date, 'now', { value: () => now + 3_600_000 + performance.now() - startedAt })
+  stream.drop()
+  await eventually(() => app.sessions.find(streaming.id)?.standalone.connected === false)
+  app.sessions.find = withoutTouching(app.sessions.find)
+  await eventually(() => app.sessions.size < 2, 20_000)
+  t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
+  t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200, 'it was connected an hour ago, and a moment ago')
+})
+
+t.test('an open stream shows signs of life', async t => {
+  const { url } = await listening(t, { keepAlive: 20 })
+  for (const path of ['/sse', '/mcp/sse']) {
+    const stream = await openStream(`${url}${path}`)
+    const comments: string[] = []
+    while (comments.filter(comment => comment === 'keep-alive').length < 2) {
+      const event = await stream.any()
+      if (event?.comment !== undefined) comments.push(event.comment)
+    }
+    t.pass(path)
+    stream.drop()
+  }
+})
+
+t.test('a client that does not read its stream is cut off', async t => {
+  const { app, url } = await listening(t, { maxQueue: 100_000 })
+  const stream = await openStream(`${url}/sse`)
+  t.match(await stream.event(), { event: 'endpoint' })
+  await eventually(() => {
+    for (const peer of app.mcp.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    return app.mcp.peers.size === 0
+  })
+  stream.drop()
+})
+
+t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
+  const { app, url } = await listening(t, { keepAlive: 5, maxQueue: 100_000_000 })
+  const count = 400
+  app.tools.add(tool({ name: 'flood', description: 'd', run: (_input, call) => { for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000)) } }))
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { ...modernMeta(), progressToken: 1 } } })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.write(['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', 'Accept: application/json, text/event-stream', 'MCP-Protocol-Version: 2026-07-28',
+    'Mcp-Method: tools/call', 'Mcp-Name: flood', `Content-Length: ${body.length}`, 'Connection: close', '', body].join('\r\n'))
+  let text = ''
+  await within(20_000, async signal => {
+    await once(socket, 'readable', { signal })
+    // The server has said everything and ended its stream long before the client reads on.
+    await new Promise(resolve => setTimeout(resolve, 100))
+    for await (const chunk of socket) text += String(chunk)
+  })
+  t.equal(text.match(/notifications\/progress/g)?.length, count)
+  t.match(text.slice(-1_000), /"id":1,"result"/)
+})
+
+/** Looks without counting as a visit of the client. */
+function withoutTouching<F extends (id: string) => { lastSeen: number } | undefined> (find: F): F {
+  return ((id: string) => {
+    const now = Date.now
+    const session = find(id)
+    if (session !== undefined) session.lastSeen = now()
+    return session
+  }) as F
+}
