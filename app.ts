@@ -88,10 +88,10 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, maxMessage } = options
+  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, maxMessage, grace } = options
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, sessionIdle })
-  await fastify.register(events, { keepAlive, maxQueue })
+  await fastify.register(events, { keepAlive, maxQueue, grace })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
   await fastify.register(async scope => {
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)

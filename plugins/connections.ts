@@ -7,6 +7,7 @@ import fp from 'fastify-plugin'
  */
 export default fp(async fastify => {
   const unused = new Set<Socket>()
+  const upgrades = new WeakSet<Socket>()
   let closing = false
 
   fastify.server.on('connection', (socket: Socket) => {
@@ -14,12 +15,14 @@ export default fp(async fastify => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  const used = ({ socket }: { socket: Socket }) => { unused.delete(socket) }
-  fastify.server.on('request', used)
-  fastify.server.on('upgrade', used)
+  fastify.server.on('request', ({ socket }) => { unused.delete(socket) })
+  fastify.server.on('upgrade', ({ socket }) => {
+    unused.delete(socket)
+    upgrades.add(socket)
+  })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
-  fastify.addHook('onResponse', async ({ ws, raw }) => { if (ws) raw.socket.destroySoon() })
+  fastify.addHook('onResponse', async ({ raw: { socket } }) => { if (upgrades.has(socket)) socket.destroySoon() })
 
   fastify.addHook('preClose', async () => {
     closing = true

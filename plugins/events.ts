@@ -13,16 +13,18 @@ declare module 'fastify' {
 /** The `event:` name of a message, if it has one. */
 export type EventName = (method: string | undefined) => string | undefined
 
-export interface EventOptions { keepAlive: number, maxQueue: number }
+export interface EventOptions { keepAlive: number, maxQueue: number, grace: number }
 
-export default fp(async (fastify, { keepAlive, maxQueue }: EventOptions) => {
+export default fp(async (fastify, { keepAlive, maxQueue, grace }: EventOptions) => {
   const open = new Set<Readable>()
+  /** Ended, but not read to the end yet. */
+  const ending = new Set<Readable>()
 
   fastify.decorate('events', {
     open: (reply, nameOf = () => undefined, onClose = () => {}) => {
       const stream = new Readable({ read () {} })
       open.add(stream)
-      stream.once('close', () => { open.delete(stream); onClose() })
+      stream.once('close', () => { open.delete(stream); ending.delete(stream); onClose() })
       // A client that goes away is not an error of ours.
       stream.on('error', () => {})
       // Some text at once, so that the headers leave and the client knows that it is connected.
@@ -32,9 +34,9 @@ export default fp(async (fastify, { keepAlive, maxQueue }: EventOptions) => {
       return {
         write: event => {
           if (stream.readableLength > maxQueue) stream.destroy()
-          else if (!stream.destroyed) stream.push(format(event, nameOf(event.method)))
+          else if (open.has(stream)) stream.push(format(event, nameOf(event.method)))
         },
-        end: () => { if (!stream.destroyed) stream.push(null) }
+        end: () => end(stream)
       }
     }
   })
@@ -43,8 +45,16 @@ export default fp(async (fastify, { keepAlive, maxQueue }: EventOptions) => {
 
   fastify.addHook('preClose', async () => {
     clearInterval(heart)
-    for (const stream of open) stream.push(null)
+    for (const stream of open) end(stream)
+    // Whoever does not read the rest in time does not keep us here.
+    setTimeout(() => { for (const stream of ending) stream.destroy() }, grace).unref()
   })
+
+  function end (stream: Readable): void {
+    if (!open.delete(stream)) return
+    ending.add(stream)
+    stream.push(null)
+  }
 }, { name: 'events', dependencies: ['mcp'] })
 
 // The text is JSON on one line, so it needs no splitting.

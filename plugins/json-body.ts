@@ -37,10 +37,10 @@ async function read (payload: IncomingMessage, max: number): Promise<Buffer> {
       reject(tooLarge(max))
     })
     payload.once('end', () => resolve(body.take()))
-    payload.once('error', reject)
+    payload.once('error', () => reject(refuse(400, 'the body was cut short')))
   })
 }
 
-const tooLarge = (max: number) => refuse(413, `a message is at most ${max} bytes`)
+const tooLarge = (max: number) => refuse(413, `the message is too large: at most ${max} bytes`)
 
 const refuse = (statusCode: number, message: string) => Object.assign(new Error(message), { statusCode })

@@ -52,9 +52,10 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
   }
 
   function sweep (): void {
-    const oldest = Date.now() - sessionIdle
+    const now = Date.now()
     for (const session of sessions.values()) {
-      if (session.lastSeen < oldest && !session.busy) end(session, new Error('the session was idle for too long'))
+      if (session.busy) session.lastSeen = now
+      else if (session.lastSeen < now - sessionIdle) end(session, new Error('the session was idle for too long'))
     }
   }
 }, { name: 'sessions', dependencies: ['mcp'] })

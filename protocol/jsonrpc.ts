@@ -53,14 +53,15 @@ function batch (items: unknown[]): Incoming {
 function envelope (value: unknown): Message {
   if (!isObject(value)) return invalid(undefined, errors.invalidRequest('a message is a JSON object'))
   const id = isId(value.id) ? value.id : undefined
+  const answers = value.method === undefined && ('result' in value || 'error' in value)
   try {
     if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
-    const answers = value.method === undefined && ('result' in value || 'error' in value)
     if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest('"id" must be a string or a safe integer')
     inspect(value)
     return answers ? response(id, value) : call(id, value)
   } catch (error) {
-    return invalid(id, error)
+    // The id of a response is one of ours; sent back, it would look like the answer to a request of the client.
+    return invalid(answers ? undefined : id, error)
   }
 }
 

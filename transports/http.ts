@@ -8,6 +8,8 @@ import { bodyOf, sendJson } from './channels.js'
 import { isRefusal, refusal } from './refusal.js'
 import { ReplyChannel } from './reply-channel.js'
 
+const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
+
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   const incoming = decode(bodyOf(request))
@@ -79,7 +81,7 @@ function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRe
   peer.spoken = modern
   app.mcp.connect(peer)
   reply.raw.once('close', () => app.mcp.disconnect(peer, new Error('the client closed the connection')))
-  const message = incoming.kind === 'response' ? notForClients(incoming.id) : incoming
+  const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
   app.mcp.receive(message, peer, new ReplyChannel(app, reply))
 }
 
@@ -128,8 +130,4 @@ function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
 
 function unknownSession (): never {
   throw refusal(404, 'there is no such session; it may have expired: send initialize again')
-}
-
-function notForClients (id: Extract<Incoming, { kind: 'response' }>['id']): Incoming {
-  return { kind: 'invalid', id, error: errors.invalidRequest('clients of this revision do not send responses') }
 }

@@ -38,8 +38,7 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: Stdi
       lines.end()
       void peer.drain(mcp.limits.grace).then(() => writer.flush()).then(() => finish('standard input ended'))
     }
-    input.once('end', drain)
-    input.once('error', drain)
+    for (const ending of ['end', 'error', 'close']) input.once(ending, drain)
     output.on('error', () => finish('standard output was closed'))
     output.once('close', () => finish('standard output was closed'))
   })
@@ -51,6 +50,7 @@ class TickWriter {
   readonly #input: Readable
   readonly #output: Writable
   #waiting = ''
+  #full = false
 
   constructor (input: Readable, output: Writable) {
     this.#input = input
@@ -69,9 +69,13 @@ class TickWriter {
 
   #send (): void {
     const text = this.#take()
-    if (text === '' || !this.#output.writable || this.#output.write(text)) return
+    if (text === '' || !this.#output.writable || this.#output.write(text) || this.#full) return
+    this.#full = true
     this.#input.pause()
-    this.#output.once('drain', () => this.#input.resume())
+    this.#output.once('drain', () => {
+      this.#full = false
+      this.#input.resume()
+    })
   }
 
   #take (): string {

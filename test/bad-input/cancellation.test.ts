@@ -1,4 +1,6 @@
 import { request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { greet, probe } from './doors.js'
 import { until } from './deadline.js'
@@ -34,7 +36,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
       await stopped(server)
       t.strictSame(await probe(wire, era), [])
       await wire.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: D11, nobody cancels the call of another client`, async t => {
@@ -46,7 +48,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
       t.equal(summarise(await wire.inbox.next()), 'ok id 7')
       await wire.close()
       await other.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: D12, a cancellation after the answer is ignored`, async t => {
@@ -56,7 +58,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
       await wire.write(cancel(7))
       t.strictSame(await probe(wire, era), [])
       await wire.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
   }
 
@@ -71,7 +73,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
     t.match([status, body], [/20[024]/, /^(?!.*"id":7)/])
     await stopped(server)
     await endSession(server.port, id)
-    await expectUnharmed(t, server, 'session')
+    await expectUnharmed(t, server)
   })
 
   await t.test('a session: D14, a client that hangs up does not cancel its call', async t => {
@@ -84,14 +86,27 @@ t.test('a cancellation stops the call it names and no other', async t => {
     t.equal((await post(server.port, '/mcp', cancel(7), [['Mcp-Session-Id', id]])).status, 202)
     await stopped(server)
     await endSession(server.port, id)
-    await expectUnharmed(t, server, 'session')
+    await expectUnharmed(t, server)
+  })
+
+  await t.test('D10: a handshake cannot be cancelled', async t => {
+    const slowly = async ({ mcp }: FastifyInstance) => { mcp.use(async (_call, next) => { await sleep(20); return await next() }) }
+    const other = await startServer(t, { plugins: [slowly] })
+    for (const open of [socketWire, stdioWire, sseWire]) {
+      const wire = await open(other)
+      await wire.write(initialize())
+      await wire.write(cancel(0))
+      t.equal(summarise(await wire.inbox.next()), 'ok id 0', open.name)
+      await wire.close()
+    }
+    await expectUnharmed(t, other)
   })
 
   await t.test('stateless: D14, a client that hangs up cancels its call', async t => {
     hangUp(server, hang('modern'), mirroredHead(hang('modern')))
     await started(server)
     await stopped(server)
-    await expectUnharmed(t, server, 'stateless')
+    await expectUnharmed(t, server)
   })
 })
 

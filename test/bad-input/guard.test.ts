@@ -44,12 +44,12 @@ t.test('every route is closed to pages of other sites', async t => {
       t.notOk(passed.includes(403) || passed.includes(0), `and serves whom it knows: ${passed.join(', ')}`)
     })
   }
-  await expectUnharmed(t, server, 'the guard')
+  await expectUnharmed(t, server)
 
   await t.test('so is the WebSocket upgrade, also where nobody serves it', async t => {
     for (const url of ['/mcp', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
-    await expectUnharmed(t, server, 'the upgrade')
+    await expectUnharmed(t, server)
   })
 })
 

@@ -24,7 +24,7 @@ export async function tryHttpRows (t: Test, server: Server, rows: HttpRow[]): Pr
       else t.equal(typeof expect === 'number' ? reply.status : summariseReply(reply), expect, `gives ${expect}`)
       for (const [name, value] of Object.entries(headers)) t.equal(reply.headers.get(name), value, name)
       noLeaks(t, reply)
-      await expectUnharmed(t, server, title)
+      await expectUnharmed(t, server)
     })
   }
 }

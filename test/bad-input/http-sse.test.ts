@@ -21,14 +21,14 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await wire.write(ping)
     t.equal(summarise(await wire.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
     await wire.close()
-    await expectUnharmed(t, server, 'H2')
+    await expectUnharmed(t, server)
   })
 
   await t.test('H4: two sessions in one URL', async t => {
     for (const query of ['sessionId=a&sessionId=b', 'sessionId=a&sessionId=a', 'sessionId=&sessionId=']) {
       t.equal((await post(port, `/message?${query}`, ping)).status, 400, query)
     }
-    await expectUnharmed(t, server, 'H4')
+    await expectUnharmed(t, server)
   })
 
   await t.test('a session that is gone is not known any more', async t => {
@@ -36,7 +36,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await wire.close()
     await until('the end of the peer', () => app.mcp.peers.size === 0)
     t.match(await wire.write(ping), /^404/)
-    await expectUnharmed(t, server, 'a gone session')
+    await expectUnharmed(t, server)
   })
 
   await t.test('H6: a body that is not JSON is refused where it was sent, and the stream hears nothing', async t => {
@@ -45,7 +45,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     t.equal(await wire.write(initialize()), '202')
     t.equal(summarise(await wire.inbox.next()), 'ok id 0')
     await wire.close()
-    await expectUnharmed(t, server, 'H6')
+    await expectUnharmed(t, server)
   })
 
   for (const target of ['/sse', '/mcp/sse']) {
@@ -56,13 +56,13 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
         socket.write(request('GET', target, [['Host', 'localhost']]), () => socket.destroy())
       })
       for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 100 }, cut))
-      await expectUnharmed(t, server, target)
+      await expectUnharmed(t, server)
     })
   }
 
   await t.test('a plain message with a version nobody knows', async t => {
     for (const version of ['banana', '__proto__', '']) t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
     t.equal(summariseReply(await post(port, '/message', ping, [['MCP-Protocol-Version', '2025-06-18']])), '200 ok id 7')
-    await expectUnharmed(t, server, 'a version')
+    await expectUnharmed(t, server)
   })
 })

@@ -36,7 +36,7 @@ t.test('ids keep requests apart that are under way at once', async t => {
       const heard = [await hear(wire), await hear(wire), await hear(wire), await hear(wire)]
       t.strictSame(heard.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
       await wire.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: B13, an id still in flight is refused and its call goes on`, async t => {
@@ -48,7 +48,7 @@ t.test('ids keep requests apart that are under way at once', async t => {
       t.equal(await hear(wire), 'ok id 7', 'an id that was answered is free again')
       t.strictSame(await probe(wire, era), [])
       await wire.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
   }
 
@@ -60,14 +60,14 @@ t.test('ids keep requests apart that are under way at once', async t => {
     t.equal(await send(callTool('count', {}, 7)('legacy')), '400 -32600 id 7')
     t.equal(await first, '200 ok id 7')
     await endSession(server.port, id)
-    await expectUnharmed(t, server, 'session')
+    await expectUnharmed(t, server)
   })
 
   await t.test('stateless and plain POSTs: B13, each request stands for itself', async t => {
     const modern = async () => summariseReply(await postModern(server.port, slow(7)('modern')))
     const plain = async () => summariseReply(await post(server.port, '/message', slow(7)('legacy')))
     t.strictSame(await Promise.all([modern(), modern(), plain(), plain()]), new Array(4).fill('200 ok id 7'))
-    await expectUnharmed(t, server, 'stateless')
+    await expectUnharmed(t, server)
   })
 
   t.equal(server.seen.counted, 0, 'no refused call was run')
@@ -88,7 +88,7 @@ t.test('answers that are wrong or that nobody waits for do no harm', async t => 
       await wire.write(answer(id, 'Eve'))
       t.strictSame(await probe(wire, 'legacy'), [])
       await wire.close()
-      await expectUnharmed(t, server, name)
+      await expectUnharmed(t, server)
     })
 
     for (const [what, bad] of badAnswers) {
@@ -99,7 +99,7 @@ t.test('answers that are wrong or that nobody waits for do no harm', async t => 
         await wire.write(JSON.stringify({ jsonrpc: '2.0', id, ...bad }))
         t.match(await hear(wire), /^(isError|-32\d{3}) id 7$/)
         await wire.close()
-        await expectUnharmed(t, server, name)
+        await expectUnharmed(t, server)
       })
     }
   }
@@ -114,7 +114,7 @@ t.test('answers that are wrong or that nobody waits for do no harm', async t => 
     t.match(messagesOf((await asked).body), [{ id: 1, method: 'elicitation/create' }, { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } }])
     t.equal((await send(call('ping')('legacy'))).status, 200)
     await endSession(server.port, id)
-    await expectUnharmed(t, server, 'session')
+    await expectUnharmed(t, server)
   })
 })
 

@@ -38,7 +38,7 @@ t.test('what waits for the rest of a message takes no more than twice the larges
       }
       return async () => { wire.raw('\n'); await wire.close() }
     })
-    await expectUnharmed(t, server, 'stdio')
+    await expectUnharmed(t, server)
   })
 
   await t.test('J11: a line of 50 MB', async t => {
@@ -55,7 +55,7 @@ t.test('what waits for the rest of a message takes no more than twice the larges
     await wire.write(initialize())
     t.strictSame([summarise(await wire.inbox.next()), summarise(await wire.inbox.next())], ['-32600 id null', '-32600 id 0'])
     await wire.close()
-    await expectUnharmed(t, server, 'stdio')
+    await expectUnharmed(t, server)
   })
 
   await t.test('the parts of a frame, and the frames of a message', async t => {

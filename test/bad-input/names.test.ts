@@ -45,7 +45,7 @@ t.test('names that every object has are names like others', async t => {
       t.equal(summariseReply(await post(port, '/mcp', call('tools/list')('legacy'), [['Mcp-Session-Id', id], [name, name]])), '200 ok id 7', `a header called ${name}`)
     }
     await endSession(port, id)
-    await expectUnharmed(t, server, 'sessions')
+    await expectUnharmed(t, server)
   })
 
   t.strictSame(Reflect.ownKeys(Object.prototype), own, 'and no object has more than before')

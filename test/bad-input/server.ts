@@ -27,13 +27,13 @@ export async function startServer (t: Test, options: Partial<Options> = {}, serv
 }
 
 /** The server has let go of whoever was there, nothing was left uncaught, and the next good message is answered. */
-export async function expectUnharmed (t: Test, { app, port, sockets, faults }: Server, who: string): Promise<void> {
+export async function expectUnharmed (t: Test, { app, port, sockets, faults }: Server): Promise<void> {
   const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json']], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
-  if (reply !== '200 ok id 1') t.fail(`${who}: the next good message is answered ${reply}`)
-  await until(`${who}: the end of all sessions and peers`, () => app.sessions.size + app.mcp.peers.size === 0)
-  await until(`${who}: the end of all connections`, () => sockets.size === 0)
-  if (faults.length > 0) t.fail(`${who}: nobody caught ${String(faults.splice(0)[0])}`)
+  if (reply !== '200 ok id 1') t.fail(`the next good message is answered ${reply}`)
+  await until('the end of all sessions and peers', () => app.sessions.size + app.mcp.peers.size === 0)
+  await until('the end of all connections', () => sockets.size === 0)
+  if (faults.length > 0) t.fail(`nobody caught ${String(faults.splice(0)[0])}`)
 }
 
 /** Cuts at the end what should have ended by itself, so that one leak does not hold up all tests. */

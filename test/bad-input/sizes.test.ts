@@ -32,7 +32,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     t.equal(summariseReply(await postModern(port, sized('modern', LIMIT))), '200 ok id 7')
     t.equal(summariseReply(await postModern(port, sized('modern', LIMIT + 1))), '413 -32600 no id')
     await endSession(port, id)
-    await expectUnharmed(t, server, 'HTTP')
+    await expectUnharmed(t, server)
   })
 
   await t.test('A25: a body that comes in chunks has the same limit', async t => {
@@ -40,7 +40,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
     t.equal(summariseReply(await exchange(port, head, chunk(just), '0\r\n\r\n')), '200 ok id 7')
     t.equal((await exchange(port, head, chunk(over), '0\r\n\r\n')).status, 413)
-    await expectUnharmed(t, server, 'chunks')
+    await expectUnharmed(t, server)
   })
 
   await t.test('A25: a frame may be as large as the limit and not a byte larger', async t => {
@@ -52,7 +52,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     socket.send(over)
     t.equal(summarise(await socket.inbox.next()), 'close 1009')
     await socket.close()
-    await expectUnharmed(t, server, 'websocket')
+    await expectUnharmed(t, server)
   })
 
   await t.test('A25: a line may be as long as the limit; a longer one is refused once, up to its end', async t => {
@@ -68,7 +68,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     t.equal(summarise(await wire.inbox.next()), 'ok id 7')
     await wire.close()
     t.equal(wire.inbox.size, 0)
-    await expectUnharmed(t, server, 'stdio')
+    await expectUnharmed(t, server)
   })
 
   await t.test('A26: a body declared huge is refused before it comes', async t => {
@@ -78,7 +78,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     }
     const head = request('POST', '/message', postHead(port, [['Content-Length', '9'.repeat(30)]]))
     t.match((await lastExchange(port, head)).status, /^4(00|13)$/, 'a length beyond all numbers')
-    await expectUnharmed(t, server, 'HTTP')
+    await expectUnharmed(t, server)
   })
 
   await t.test('A26, I20 and I21: a frame declared huge is refused before it comes', async t => {
@@ -88,6 +88,6 @@ t.test('nothing larger than the limit is taken in', async t => {
       t.match(summarise(await socket.inbox.next()), /^close 1009$/, `${length} bytes`)
       await socket.close()
     }
-    await expectUnharmed(t, server, 'websocket')
+    await expectUnharmed(t, server)
   })
 })
