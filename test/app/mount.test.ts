@@ -63,7 +63,7 @@ t.test('refusals have the form the host gives its errors', async t => {
   await refused(406, /Accept/, { url: '/ai/mcp', headers: { accept: 'text/html' } })
   await refused(403, /Host/, { url: '/ai/health', headers: { host: 'evil.example' } })
   await refused(405, /POST/, { method: 'PUT', url: '/ai/mcp' })
-  await refused(413, /too large/, { method: 'POST', url: '/ai/message', payload: { pad: 'x'.repeat(5_000_000) } })
+  await refused(413, /4194304 bytes/, { method: 'POST', url: '/ai/message', payload: { pad: 'x'.repeat(5_000_000) } })
   await refused(418, /own mistake/, { url: '/own/broken' })
 })
 

@@ -1,4 +1,4 @@
-import { EventEmitter, on } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import type { Channel } from '../../protocol/channel.js'
 import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatcher.js'
 import { decode, type Incoming } from '../../protocol/jsonrpc.js'
@@ -41,7 +41,7 @@ export class Recorder implements Channel {
   }
 
   async until (reached: () => boolean): Promise<void> {
-    if (!reached()) await within(DEADLINE, async signal => { for await (const _ of on(this.#arrivals, 'message', { signal })) if (reached()) return })
+    await within(DEADLINE, async signal => { while (!reached()) await once(this.#arrivals, 'message', { signal }) })
   }
 }
 
