@@ -29,7 +29,10 @@ async function main (): Promise<void> {
 }
 
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
-  const logger = pino({ level: options.logLevel }, pino.destination(2))
+  // Whoever stops listening to our logs does not stop us.
+  process.stderr.on('error', () => {})
+  const logs = pino.destination(2).on('error', () => {})
+  const logger = pino({ level: options.logLevel }, logs)
   const app = await build(options, { loggerInstance: logger })
   await app.ready()
 

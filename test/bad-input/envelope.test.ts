@@ -1,6 +1,6 @@
 import t from 'tap'
 import { call, callTool, notification } from './messages.js'
-import { answered, except, ignored, only, tryRows, unreadable, type Row } from './rows.js'
+import { answered, except, ignored, only, tryRows, unreadable, variants, type Row } from './rows.js'
 import { startServer } from './server.js'
 
 const noMessage = unreadable(-32600)
@@ -12,7 +12,7 @@ const MODERN_DOORS = ['stateless', 'websocket 2026', 'stdio 2026'] as const
 const ping = (members: string) => `{"jsonrpc":"2.0","method":"ping",${members}}`
 const metaless = (meta: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/list', params: { _meta: meta } })
 const rows: Row[] = [
-  ...['42', '"x"', 'null', 'true'].map(input => ({ row: 'B1', title: `a message that is ${input}`, input, expect: noMessage })),
+  ...variants(['42', '"x"', 'null', 'true'].map(input => ({ row: 'B1', title: `a message that is ${input}`, input, expect: noMessage }))),
   { row: 'B2', title: 'an empty object', input: '{}', expect: noMessage },
   { row: 'B3', title: 'no jsonrpc', input: '{"id":7,"method":"ping"}', expect: badRequest },
   { row: 'B3', title: 'jsonrpc 1.0', input: '{"jsonrpc":"1.0","id":7,"method":"ping"}', expect: badRequest },
@@ -23,25 +23,25 @@ const rows: Row[] = [
   { row: 'B4', title: 'a method in another case', input: '{"jsonrpc":"2.0","id":7,"Method":"ping"}', expect: badRequest },
   { row: 'B5', title: 'an empty method', input: call(''), expect: unknown },
   { row: 'B5', title: 'a method of JSON-RPC itself', input: call('rpc.discover'), expect: unknown },
-  ...['null', '{}', '[]', 'true', '1.5', '1e400', '9007199254740993', '-9007199254740992'].map((id, index) => (
-    { row: index === 0 ? 'B6' : 'B7–B10', title: `a request with the id ${id}`, input: ping(`"id":${id}`), expect: noMessage })),
-  ...['""', '0', '-1', '"1"', '1', '9007199254740991'].map(id => (
-    { row: 'B11', title: `the id ${id} is given back as it is`, input: call('tools/list', {}, JSON.parse(id)), expect: answered(`ok id ${id}`) })),
+  ...variants(['null', '{}', '[]', 'true', '1.5', '1e400', '9007199254740993', '-9007199254740992'].map((id, index) => (
+    { row: index === 0 ? 'B6' : 'B7–B10', title: `a request with the id ${id}`, input: ping(`"id":${id}`), expect: noMessage }))),
+  ...variants(['""', '0', '-1', '"1"', '1', '9007199254740991'].map(id => (
+    { row: 'B11', title: `the id ${id} is given back as it is`, input: call('tools/list', {}, JSON.parse(id)), expect: answered(`ok id ${id}`) }))),
   { row: 'B14', title: 'params that are an array', input: ping('"id":7,"params":[]'), expect: answered('-32602 id 7') },
   { row: 'B15', title: 'params that are a string', input: ping('"id":7,"params":"x"'), expect: badRequest },
   { row: 'B15', title: 'params that are null', input: ping('"id":7,"params":null'), expect: badRequest },
-  ...[5, 'x', null, []].map(meta => ({ row: 'B16', title: `a _meta that is ${JSON.stringify(meta)}`, input: metaless(meta), expect: badMeta })),
-  ...[{}, [], null, true, 1.5].map(token => (
-    { row: 'B17', title: `the progress token ${JSON.stringify(token)}`, input: withToken(token), expect: badMeta })),
+  ...variants([5, 'x', null, []].map(meta => ({ row: 'B16', title: `a _meta that is ${JSON.stringify(meta)}`, input: metaless(meta), expect: badMeta }))),
+  ...variants([{}, [], null, true, 1.5].map(token => (
+    { row: 'B17', title: `the progress token ${JSON.stringify(token)}`, input: withToken(token), expect: badMeta }))),
   { row: 'B19', title: 'an unknown method', input: call('tools/frobnicate'), expect: unknown },
-  ...['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => (
-    { row: 'B19', title: `a method called ${name}`, input: call(name), expect: unknown })),
-  ...['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'].map(method => (
-    { row: 'B20', title: `${method} in the stateless era`, input: call(method, { level: 'info', uri: 'test://text' }), expect: only(unknown, ...MODERN_DOORS) })),
-  ...['server/discover', 'subscriptions/listen'].map(method => (
-    { row: 'B20', title: `${method} in the eras with a handshake`, input: call(method), expect: except(unknown, ...MODERN_DOORS) })),
-  ...['notifications/initialized', 'initialized', 'notifications/cancelled'].map(method => (
-    { row: 'B21', title: `${method} with an id is a request`, input: call(method), expect: unknown })),
+  ...variants(['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => (
+    { row: 'B19', title: `a method called ${name}`, input: call(name), expect: unknown }))),
+  ...variants(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'].map(method => (
+    { row: 'B20', title: `${method} in the stateless era`, input: call(method, { level: 'info', uri: 'test://text' }), expect: only(unknown, ...MODERN_DOORS) }))),
+  ...variants(['server/discover', 'subscriptions/listen'].map(method => (
+    { row: 'B20', title: `${method} in the eras with a handshake`, input: call(method), expect: except(unknown, ...MODERN_DOORS) }))),
+  ...variants(['notifications/initialized', 'initialized', 'notifications/cancelled'].map(method => (
+    { row: 'B21', title: `${method} with an id is a request`, input: call(method), expect: unknown }))),
   { row: 'B23', title: 'an unknown notification', input: notification('notifications/frobnicated'), expect: ignored },
   { row: 'B23', title: 'a notification called __proto__', input: notification('__proto__'), expect: ignored },
   { row: 'B23', title: 'a request sent without an id', input: notification('tools/call', { name: 'count' }), expect: ignored },

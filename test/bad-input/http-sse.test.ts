@@ -48,14 +48,14 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await expectUnharmed(t, server)
   })
 
-  for (const target of ['/sse', '/mcp/sse']) {
-    await t.test(`H8: 1,000 streams of GET ${target}, opened and cut at once, leave nothing behind`, async t => {
+  for (const [target, hundreds] of [['/sse', 10], ['/mcp/sse', 3]] as const) {
+    await t.test(`H8: ${hundreds}00 streams of GET ${target}, opened and cut at once, leave nothing behind`, async t => {
       const cut = async () => await new Promise<void>(resolve => {
         const socket = connect({ port, host: '127.0.0.1' })
         socket.on('error', () => {}).on('close', () => resolve())
         socket.write(request('GET', target, [['Host', 'localhost']]), () => socket.destroy())
       })
-      for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 100 }, cut))
+      for (let round = 0; round < hundreds; round++) await Promise.all(Array.from({ length: 100 }, cut))
       await expectUnharmed(t, server)
     })
   }

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { until } from './deadline.js'
 import { postHead } from './http-doors.js'
 import { initialize } from './messages.js'
@@ -22,13 +22,12 @@ const collect = runInNewContext('gc') as () => void
 t.test('what waits for the rest of a message takes no more than twice the largest message', async t => {
   const server = await startServer(t)
 
-  for (const target of ['/mcp', '/message']) {
-    await t.test(`a body for POST ${target} in chunks of one byte`, async t => {
-      const head = request('POST', target, postHead(server.port, [['Transfer-Encoding', 'chunked']]))
-      const chunks = Buffer.from('1\r\nx\r\n'.repeat(PIECES))
-      await holds(t, async () => await sendAndWait(server, [head, chunks]))
-    })
-  }
+  await t.test('a body in chunks of one byte', async t => {
+    const head = request('POST', '/message', postHead(server.port, [['Transfer-Encoding', 'chunked']]))
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(PIECES))
+    await holds(t, async () => await sendAndWait(server, [head, chunks]))
+    await expectUnharmed(t, server)
+  })
 
   await t.test('a line that comes a byte at a time', async t => {
     const wire = await stdioWire(server)
@@ -67,25 +66,21 @@ t.test('what waits for the rest of a message takes no more than twice the larges
   })
 })
 
-/** Compares what is in memory before and while something waits. */
-async function holds (t: { ok: (pass: boolean, message: string) => boolean }, begin: () => Promise<() => Promise<void>>): Promise<void> {
-  const before = await used()
+/** Compares what is in memory before and while something waits. Buffers are swept beside the program, so it may take some rounds until all are counted. */
+async function holds (t: Test, begin: () => Promise<() => Promise<void>>): Promise<void> {
+  const before = Math.min(await used(), await used())
   const end = await begin()
-  const grown = await used() - before
+  let grown = Infinity
+  for (let round = 0; round < 10 && grown > MAY_HOLD; round++) grown = await used() - before
   t.ok(grown <= MAY_HOLD, `${(grown / 1024 / 1024).toFixed(1)} MB wait`)
   await end()
 }
 
-/** The bytes in use; buffers are swept beside the program, so it takes some rounds until all are counted. */
 async function used (): Promise<number> {
-  let least = Infinity
-  for (let round = 0; round < 5; round++) {
-    collect()
-    await sleep(2)
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    least = Math.min(least, heapUsed + arrayBuffers)
-  }
-  return least
+  collect()
+  await sleep(2)
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
 
 /** Sends all of it and waits until the server has read it; gives back how to hang up. */

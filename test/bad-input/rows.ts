@@ -14,8 +14,8 @@ export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<vo
   for (const { row, title, input, expect } of rows) {
     await t.test(`${row}: ${title}`, async t => {
       const entries = Object.entries(expect) as Array<[DoorName, string]>
-      const heard = await Promise.all(entries.map(async ([name, expected]) => await tryDoor(server, name, input, expected.endsWith('silence'))))
-      for (const [index, [name, expected]] of entries.entries()) t.equal(heard[index], expected, `${name} gives ${expected}`)
+      const heard = await Promise.all(entries.map(async ([name, expected]) => [name, await tryDoor(server, name, input, expected.endsWith('silence'))]))
+      t.strictSame(Object.fromEntries(heard), expect)
       await expectUnharmed(t, server)
     })
   }

@@ -53,12 +53,33 @@ t.test('the command survives what is written to it', async t => {
     noTrace(t, stderr())
   })
 
+  await t.test('J14: a launcher that dies while we start takes us with it', async t => {
+    const { process, exit } = launch(t)
+    for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
+    t.strictSame(await within('the end of the process', exit, 10_000), [0, null])
+  })
+
+  await t.test('J14: a launcher that dies later takes us with it', async t => {
+    const { process, exit } = await start(t)
+    for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
+    t.strictSame(await within('the end of the process', exit, 10_000), [0, null])
+  })
+
+  await t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
+    const { process, inbox, exit } = launch(t)
+    process.stderr.destroy()
+    process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
+    t.strictSame([summarise(await inbox.next(15_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
+    process.stdin.end(ping(2))
+    t.equal(await hear(inbox), 'ok id 2')
+    t.strictSame(await within('the end of the process', exit), [0, null])
+  })
+
   for (const lost of ['before anything is said', 'while calls are in flight']) {
     await t.test(`J14: a peer that closes our output ${lost} ends us quietly`, async t => {
       const { process, stderr, exit } = await start(t)
       if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
       process.stdout.destroy()
-      process.stdin.on('error', () => {})
       const nagging = setInterval(() => { if (process.stdin.writable) process.stdin.write(ping(1)) }, 20)
       t.strictSame(await within('the end of the process', exit), [0, null])
       clearInterval(nagging)
@@ -67,17 +88,24 @@ t.test('the command survives what is written to it', async t => {
   }
 })
 
+/** A process that has shaken hands. */
 async function start (t: Test): Promise<Child> {
-  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe' })
+  const child = launch(t)
+  child.process.stdin.write(`${initialize()}\n`)
+  t.equal(summarise(await child.inbox.next(15_000)), 'ok id 0')
+  return child
+}
+
+function launch (t: Test): Child {
+  // What tap wants to know of child processes makes them start late.
+  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe', env: { ...process.env, NODE_OPTIONS: '' } })
   t.teardown(() => { child.kill('SIGKILL') })
   const inbox = new Inbox<unknown>()
   readLines(child.stdout, line => inbox.push(JSON.parse(line)))
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
-  const exit = once(child, 'exit')
-  child.stdin.write(`${initialize()}\n`)
-  t.equal(summarise(await inbox.next(15_000)), 'ok id 0')
-  return { process: child, inbox, stderr: () => stderr, exit }
+  child.stdin.on('error', () => {})
+  return { process: child, inbox, stderr: () => stderr, exit: once(child, 'exit') }
 }
 
 async function hear (inbox: Inbox<unknown>): Promise<string> {

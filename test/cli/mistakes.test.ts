@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { folder, launch } from './process.js'
+import { folder, launch, PROCESSES } from './process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
 
@@ -18,30 +17,23 @@ async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, sa
 
 const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
   ['an option that does not exist', { args: ['--nonsense'] }, /--nonsense/],
-  ['an option out of range', { args: ['--port', '70000'] }, /option port must be <= 65535/],
   ['a bad value in the environment', { args: ['--stdio'], env: { PATCHBAY_PORT: 'abc' } }, /PATCHBAY_PORT must be a whole number, not "abc"/],
-  ['a config file that is not there', { args: ['--config', 'missing.json'] }, /config file .*missing\.json/],
   ['a config file that is not JSON', { args: ['--config', 'c.json'], files: { 'c.json': '{ port: 1 }' } }, /config file .*c\.json/],
   ['an address others can reach, without names for it', { args: ['--host', '0.0.0.0', '--port', '0'] }, /option host is 0\.0\.0\.0.*allowedHosts/],
-  ['the same in IPv6', { args: ['--host', '::', '--port', '0'] }, /option host is ::.*allowedHosts/],
   ['a plugin in TypeScript that cannot be read', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': '\n\nexport default tool({' } }, /p\.ts: .*\w/],
   ['a plugin in JavaScript that cannot be read', { args: ['--stdio', '--plugin', 'p.js'], files: { 'p.js': '\n\nexport default tool({' } }, /p\.js: .*\w/],
-  ['a plugin that throws', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } }, /p\.ts: no database/],
-  ['a plugin that exports something else', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'export default { name: "x" }' } }, /p\.ts: the default export must be a tool/]
+  ['a plugin that throws', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } }, /plugin \/.+\/p\.ts: no database/]
 ]
 
-for (const [what, options, says] of MISTAKES) t.test(`${what} is one line`, async t => await refused(t, options, says))
+t.test('one line says', async t => {
+  t.jobs = PROCESSES
+  for (const [what, options, says] of MISTAKES) t.test(what, { buffered: true }, async t => await refused(t, options, says))
 
-t.test('a port that is in use is one line that names it', async t => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  await refused(t, { args: ['--stdio', '--port', String(port), '--log-level', 'error'] }, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`))
-})
-
-t.test('a plugin is named by its whole path', async t => {
-  const cwd = await folder(t, { 'p.ts': 'throw new Error("no database")' })
-  const { stderr } = await launch(t, ['--port', '0', '--plugin', 'p.ts'], { cwd }).exit()
-  t.ok(stderr.includes(join(cwd, 'p.ts')))
+  t.test('a port that is in use', { buffered: true }, async t => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    await refused(t, { args: ['--stdio', '--port', String(port), '--log-level', 'error'] }, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`))
+  })
 })

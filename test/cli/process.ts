@@ -11,7 +11,10 @@ import { within } from '../protocol/deadline.js'
 export type Json = Record<string, unknown>
 
 const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
-const DEADLINE = 15_000
+const DEADLINE = 20_000
+
+/** How many processes of a test run side by side. */
+export const PROCESSES = 3
 
 /** The tools of test/helper.ts, as a plugin file. */
 export const FIXTURE = fileURLToPath(new URL('../helper.js', import.meta.url))

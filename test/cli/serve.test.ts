@@ -1,5 +1,5 @@
 import t from 'tap'
-import { folder, FIXTURE, initialize, launch, toolCall, type Json } from './process.js'
+import { folder, FIXTURE, initialize, launch, PROCESSES, toolCall, type Json } from './process.js'
 
 const QUIET = ['--log-level', 'silent', '--plugin', FIXTURE]
 
@@ -8,123 +8,110 @@ async function post (url: string, message: object): Promise<Json> {
   return await response.json() as Json
 }
 
-t.test('stdio and HTTP are served at once, from one registry', async t => {
-  const launched = launch(t, ['--stdio', '--port', '0', ...QUIET])
-  const url = await launched.url()
-  launched.send(initialize, toolCall(1, 'echo', { text: 'stdio' }))
-  await launched.next()
-  t.match(await launched.next(), { id: 1, result: { structuredContent: { text: 'stdio' } } })
-  t.match(await post(url, toolCall(1, 'echo', { text: 'http' })), { id: 1, result: { content: [{ text: 'http' }] } })
-})
+t.test('the command', async t => {
+  t.jobs = PROCESSES
 
-t.test('stdio alone opens no port', async t => {
-  const launched = launch(t, ['--stdio', ...QUIET])
-  await launched.up()
-  t.notMatch(launched.stderr, /http:\/\//)
-})
-
-t.test('when standard input ends, what is in flight is answered, then the process exits with 0', async t => {
-  const launched = launch(t, ['--stdio', ...QUIET])
-  launched.send(initialize, toolCall(1, 'slow', { steps: 2, delay: 100 }), toolCall(2, 'echo', { text: 'x' }))
-  launched.end()
-  const { code, stdout } = await launched.exit()
-  t.equal(code, 0)
-  t.strictSame(ids(stdout), ['hello', 2, 1])
-})
-
-t.test('a message without a newline at the end of the input is a message', async t => {
-  const launched = launch(t, ['--stdio', ...QUIET])
-  launched.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}')
-  launched.end()
-  const { code, stdout } = await launched.exit()
-  t.equal(code, 0)
-  t.strictSame(ids(stdout), [1, 2])
-})
-
-t.test('what is still in flight when the grace is over is answered with an error, and the process exits with 0', async t => {
-  const launched = launch(t, ['--stdio', ...QUIET], { env: { PATCHBAY_GRACE: '100' } })
-  launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 600_000 }))
-  await launched.next()
-  launched.end()
-  const { code, stdout } = await launched.exit()
-  t.equal(code, 0)
-  t.match(messages(stdout).at(-1), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
-})
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`${signal}: stdio and HTTP answer what is in flight, then the process exits with 0`, async t => {
+  t.test('stdio and HTTP are served at once, from one registry', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', ...QUIET])
     const url = await launched.url()
-    launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 300 }, { _meta: { progressToken: 'p' } }))
+    launched.send(initialize, toolCall(1, 'echo', { text: 'stdio' }))
     await launched.next()
-    const overHttp = post(url, toolCall(1, 'slow', { steps: 1, delay: 300 }))
-    await post(url, { id: 2, method: 'ping' })
-    launched.kill(signal)
-    t.match(await overHttp, { id: 1, result: { content: [{ text: '1 steps' }] } })
-    const { code, stdout } = await launched.exit()
-    t.equal(code, 0)
-    t.match(messages(stdout).slice(1), [{ method: 'notifications/progress' }, { id: 1, result: { content: [{ text: '1 steps' }] } }])
+    t.match(await launched.next(), { id: 1, result: { structuredContent: { text: 'stdio' } } })
+    t.match(await post(url, toolCall(1, 'echo', { text: 'http' })), { id: 1, result: { content: [{ text: 'http' }] } })
   })
 
-  t.test(`${signal}: a process that has nothing to do exits with 0, whoever is connected`, async t => {
+  t.test('when standard input ends, what is in flight is answered, then the process exits with 0', { buffered: true }, async t => {
+    const launched = launch(t, ['--stdio', ...QUIET])
+    launched.send(initialize, toolCall(1, 'slow', { steps: 2, delay: 100 }), toolCall(2, 'echo', { text: 'x' }))
+    launched.end()
+    const { code, stdout } = await launched.exit()
+    t.equal(code, 0)
+    t.strictSame(ids(stdout), ['hello', 2, 1])
+  })
+
+  t.test('what is still in flight when the grace is over is answered with an error, and the process exits with 0', { buffered: true }, async t => {
+    const launched = launch(t, ['--stdio', ...QUIET], { env: { PATCHBAY_GRACE: '100' } })
+    launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 600_000 }))
+    await launched.next()
+    launched.end()
+    const { code, stdout } = await launched.exit()
+    t.equal(code, 0)
+    t.match(messages(stdout).at(-1), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    t.test(`${signal}: stdio and HTTP answer what is in flight, then the process exits with 0`, { buffered: true }, async t => {
+      const launched = launch(t, ['--stdio', '--port', '0', ...QUIET])
+      const url = await launched.url()
+      launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 300 }, { _meta: { progressToken: 'p' } }))
+      await launched.next()
+      const overHttp = post(url, toolCall(1, 'slow', { steps: 1, delay: 300 }))
+      await bothInFlight(url)
+      launched.kill(signal)
+      t.match(await overHttp, { id: 1, result: { content: [{ text: '1 steps' }] } })
+      const { code, stdout } = await launched.exit()
+      t.equal(code, 0)
+      t.match(messages(stdout).slice(1), [{ method: 'notifications/progress' }, { id: 1, result: { content: [{ text: '1 steps' }] } }])
+    })
+  }
+
+  t.test('a process that has nothing to do exits with 0, whoever is connected', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', ...QUIET])
     const url = await launched.url()
     const stream = await fetch(`${url}/sse`)
     await post(url, { id: 1, method: 'ping' })
-    launched.kill(signal)
+    launched.kill('SIGTERM')
     t.equal((await launched.exit()).code, 0)
     await stream.text()
   })
+
+  t.test('standard output carries messages only, however much is logged and printed', { buffered: true }, async t => {
+    const cwd = await folder(t, {
+      'noisy.ts': `import { tool } from 'mcp-patchbay'
+        console.log('loaded')
+        export default async function (fastify) {
+          fastify.log.warn('registered')
+          fastify.tools.add(tool({ name: 'noisy', description: '', run: (_input, call) => {
+            for (let line = 0; line < 2000; line++) { fastify.log.info({ line }, 'noise'); call.log('info', 'below the level of the client') }
+            process.emitWarning('careful')
+            console.log('called')
+            console.info('still')
+            return 'done'
+          } }))
+        }`
+    })
+    const launched = launch(t, ['--stdio', '--log-level', 'trace', '--plugin', 'noisy.ts'], { cwd })
+    launched.send(initialize, toolCall(1, 'noisy'), { method: 'notifications/initialized' }, { id: 2, method: 'unheard/of' })
+    launched.end()
+    const { code, stdout, stderr } = await launched.exit()
+    t.equal(code, 0)
+    t.strictSame(ids(stdout).sort(), [1, 2, 'hello'])
+    t.ok(stderr.split('\n').length > 4000, 'the noise is on standard error')
+    for (const word of ['loaded', 'called', 'still', 'careful']) t.match(stderr, word)
+  })
+
+  t.test('a promise that a tool forgot takes nobody else\'s calls down', { buffered: true }, async t => {
+    const cwd = await folder(t, {
+      'forgetful.ts': `import { tool } from 'mcp-patchbay'
+        export default tool({ name: 'forgetful', description: '', run: () => { void Promise.reject(new Error('forgotten')); return 'done' } })`
+    })
+    const launched = launch(t, ['--stdio', '--plugin', 'forgetful.ts', '--plugin', FIXTURE], { cwd })
+    launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 50 }), toolCall(2, 'forgetful'))
+    launched.end()
+    const { code, stdout, stderr } = await launched.exit()
+    t.equal(code, 0)
+    t.strictSame(ids(stdout), ['hello', 2, 1])
+    t.match(stderr, /forgotten/)
+  })
+})
+
+/** Waits until the client on stdio and one over HTTP are being served. */
+async function bothInFlight (url: string): Promise<void> {
+  for (;;) {
+    const { peers } = await (await fetch(`${url}/health`)).json() as { peers: number }
+    if (peers === 2) return
+  }
 }
-
-t.test('standard output carries messages only, however much is logged', async t => {
-  const cwd = await folder(t, {
-    'noisy.ts': `import { tool } from 'mcp-patchbay'
-      export default async function (fastify) {
-        fastify.log.warn('registered')
-        fastify.tools.add(tool({ name: 'noisy', description: '', run: (_input, call) => {
-          for (let line = 0; line < 2000; line++) { fastify.log.info({ line }, 'noise'); call.log('info', 'quiet: below the level of the client') }
-          process.emitWarning('careful')
-          return 'done'
-        } }))
-      }`
-  })
-  const launched = launch(t, ['--stdio', '--log-level', 'trace', '--plugin', 'noisy.ts'], { cwd })
-  launched.send(initialize, toolCall(1, 'noisy'), { method: 'notifications/initialized' }, { id: 2, method: 'unheard/of' })
-  launched.end()
-  const { code, stdout, stderr } = await launched.exit()
-  t.equal(code, 0)
-  t.strictSame(ids(stdout).sort(), [1, 2, 'hello'])
-  t.ok(stderr.split('\n').length > 4000, 'the noise is on standard error')
-})
-
-t.test('a plugin that writes to the console does not break the protocol', async t => {
-  const cwd = await folder(t, {
-    'chatty.ts': `import { tool } from 'mcp-patchbay'
-      console.log('loaded')
-      export default tool({ name: 'chatty', description: '', run: () => { console.log('called'); console.info('still'); return 'done' } })`
-  })
-  const launched = launch(t, ['--stdio', '--plugin', 'chatty.ts'], { cwd })
-  launched.send(initialize, toolCall(1, 'chatty'))
-  launched.end()
-  const { stdout, stderr } = await launched.exit()
-  t.notMatch(stdout, /^(loaded|called|still)$/m)
-  t.match(stderr, /called/)
-})
-
-t.test('a promise that a tool forgot takes nobody else\'s calls down', async t => {
-  const cwd = await folder(t, {
-    'forgetful.ts': `import { tool } from 'mcp-patchbay'
-      export default tool({ name: 'forgetful', description: '', run: () => { void Promise.reject(new Error('forgotten')); return 'done' } })`
-  })
-  const launched = launch(t, ['--stdio', '--plugin', 'forgetful.ts', '--plugin', FIXTURE], { cwd })
-  launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 50 }), toolCall(2, 'forgetful'))
-  launched.end()
-  const { code, stdout, stderr } = await launched.exit()
-  t.equal(code, 0)
-  t.strictSame(ids(stdout), ['hello', 2, 1])
-  t.match(stderr, /forgotten/)
-})
 
 function messages (stdout: string): Json[] {
   return stdout.trim().split('\n').map(line => JSON.parse(line) as Json)

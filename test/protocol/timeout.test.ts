@@ -62,9 +62,9 @@ t.test('nothing follows the answer: neither a late result nor late progress', as
 })
 
 t.test('progress pushes the end on, asked for or not', async t => {
-  const mcp = limited({ callTimeout: 100, callTimeoutMax: 10_000 }, async (_params, call) => {
+  const mcp = limited({ callTimeout: 400, callTimeoutMax: 10_000 }, async (_params, call) => {
     for (let step = 1; step <= 6; step++) {
-      await sleep(40)
+      await sleep(100)
       call.progress(step)
     }
     return { done: true }
@@ -77,17 +77,17 @@ t.test('progress does not push the end past the hard limit', async t => {
   const mcp = limited({ callTimeout: 50, callTimeoutMax: 200 }, async (_params, call) => await keepWorking(call, 5))
   t.match(await client(mcp).request('m'), { error: { code: -32603, message: /given up/ } })
   const took = Date.now() - startedAt
-  t.ok(took >= 140 && took < 1_000, `given up after ${took} ms`)
+  t.ok(took >= 140 && took < 2_000, `given up after ${took} ms`)
 })
 
 t.test('a sign of life counts up to the hard limit itself', async t => {
-  const mcp = limited({ callTimeout: 120, callTimeoutMax: 200 }, async (_params, call) => {
-    await sleep(90)
+  const mcp = limited({ callTimeout: 500, callTimeoutMax: 900 }, async (_params, call) => {
+    await sleep(300)
     call.progress(1)
-    await sleep(70)
+    await sleep(350)
     return { done: true }
   })
-  t.match(await client(mcp).request('m'), { result: { done: true } }, 'alive 70 ms ago, and 40 ms before the limit')
+  t.match(await client(mcp).request('m'), { result: { done: true } }, 'alive 350 ms ago, and 250 ms before the limit')
 })
 
 t.test('the hard limit holds even where the other one is longer', async t => {

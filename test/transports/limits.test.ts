@@ -5,7 +5,7 @@ import { tool } from '../../app.js'
 import { modernMeta } from '../app/modern.js'
 import { listening } from '../helper.js'
 import { eventually, within } from '../protocol/deadline.js'
-import { openSession, post } from './http-session.js'
+import { openSession, post, slow } from './http-session.js'
 import { openStream } from './sse-reader.js'
 
 t.test('sessions beyond the limit are refused, and one that ends makes room', async t => {
@@ -33,14 +33,16 @@ t.test('a session that nobody uses ends', async t => {
 })
 
 t.test('a session with an open stream or a call under way does not end', async t => {
-  const { app, url } = await listening(t, { sessionIdle: 50 })
+  const { app, url } = await listening(t, { sessionIdle: 3_000 })
   const [idle, streaming, calling] = [await openSession(url), await openSession(url), await openSession(url)]
   const stream = await streaming.listen()
-  const answer = calling.post({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 1, delay: 1_500 } } })
+  const call = await calling.stream(slow(1, 2, 700))
+  const { now } = Date
+  t.intercept(Date, 'now', { value: () => now() + 3_600_000 })
   await eventually(() => app.sessions.size === 2)
   t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200)
-  t.match((await answer).body, { id: 1, result: {} })
+  t.match((await call.rest()).at(-1), { data: /"id":1,"result"/ })
   stream.drop()
 })
 

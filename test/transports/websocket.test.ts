@@ -125,7 +125,7 @@ t.test('a socket that is dropped aborts its calls and is forgotten', async t => 
 })
 
 t.test('a client that answers no ping is cut off, one that does stays', async t => {
-  const { app, url } = await serve(t, { heartbeat: 40 })
+  const { app, url } = await serve(t, { heartbeat: 250 })
   const alive = await open(t, url)
   const mute = await open(t, url, [], { autoPong: false })
   let pings = 0

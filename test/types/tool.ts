@@ -114,8 +114,8 @@ tool({
   run: async (_input, call) => {
     same<Awaited<ReturnType<typeof call.elicit>>['action'], 'accept' | 'decline' | 'cancel'>(true)
     same<typeof call.signal, AbortSignal>(true)
-    const answers = await call.ask({ a: { method: 'roots/list', params: {} }, b: { method: 'roots/list', params: {} } })
-    same<keyof typeof answers, 'a' | 'b'>(true)
+    const { a, b } = await call.ask({ a: { method: 'roots/list', params: {} }, b: { method: 'roots/list', params: {} } })
+    void [a, b]
     same<number, Awaited<ReturnType<typeof call.once<number>>>>(true)
     // @ts-expect-error no such question was asked
     void (await call.ask({ a: { method: 'roots/list', params: {} } })).c
