@@ -27,6 +27,16 @@ import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
 
+// What the plugins add to Fastify's types has to reach whoever imports this package.
+export type {} from './plugins/connections.js'
+export type {} from './plugins/events.js'
+export type {} from './plugins/mcp.js'
+export type {} from './plugins/pagination.js'
+export type {} from './plugins/prompts.js'
+export type {} from './plugins/resources.js'
+export type {} from './plugins/sessions.js'
+export type {} from './plugins/subscriptions.js'
+export type {} from './plugins/tools.js'
 export type { Options } from './options.js'
 export type { Call } from './protocol/call.js'
 export type { ContentBlock } from './protocol/content.js'
@@ -59,6 +69,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   const options = resolveOptions(given)
   const app = Fastify({
     bodyLimit: options.maxMessage,
+    pluginTimeout: 2 * options.grace + 10_000,
     requestTimeout: 30_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
     keepAliveTimeout: 72_000,
@@ -88,15 +99,15 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, maxMessage, grace } = options
+  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, grace } = options
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, sessionIdle })
-  await fastify.register(events, { keepAlive, maxQueue, grace })
+  await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
   await fastify.register(async scope => {
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
     await scope.register(jsonBody, { maxMessage })
-    await scope.register(mcpRoutes, { heartbeat, maxQueue })
+    await scope.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
     await scope.register(messageRoutes)
     await scope.register(healthRoutes)
   }, { prefix })

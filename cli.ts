@@ -7,7 +7,7 @@ import { banner } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
 import { readSettings, USAGE } from './settings.js'
 
-const LOOPBACK = ['localhost', '127.0.0.1', '::1']
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
 try {
   await main()
@@ -63,14 +63,15 @@ function claimStdout (): Writable {
 }
 
 /** Whoever listens beyond this machine has to say under which names. */
-function checkExposure ({ http, host, allowedHosts }: Options): void {
-  if (http && !LOOPBACK.includes(host) && allowedHosts.length === 0) {
-    throw new Error(`option host is ${host}, which other machines can reach: set allowedHosts to the names they may use, or listen on 127.0.0.1`)
+function checkExposure ({ http, stdio, host, allowedHosts }: Options): void {
+  if (!http && !stdio) throw new Error('there is nothing to serve: option http is false and option stdio is not set')
+  if (http && !LOOPBACK.test(host) && allowedHosts.length === 0) {
+    throw new Error(`option host is ${host}, which other machines can reach: set PATCHBAY_ALLOWED_HOSTS (or allowedHosts in the config file) to the names they may use, or listen on 127.0.0.1`)
   }
 }
 
 function explain ({ code, message, port, address }: NodeJS.ErrnoException & { port?: number, address?: string }): string {
-  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use; choose another with --port`
-  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; choose another with --port`
-  return message.split('\n')[0] ?? message
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use; choose another with --port or PATCHBAY_PORT`
+  if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; choose another with --port or PATCHBAY_PORT`
+  return message.split(/\s*\n\s*/).join('; ')
 }

@@ -25,9 +25,19 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 export const load: LoadHook = async (url, context, next) => {
   if (!/\.m?ts$/.test(url)) return await next(url, context)
   const source = await readFile(fileURLToPath(url), 'utf8')
-  const { code, map = '' } = swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: true })
+  const { code, map = '' } = transform(source, url)
   const inline = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString('base64')}`
   return { format: 'module', source: `${code}\n${inline}\n`, shortCircuit: true }
+}
+
+// swc throws an object that is no Error.
+function transform (source: string, url: string): { code: string, map?: string } {
+  try {
+    return swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: true })
+  } catch (error) {
+    const { message, startLine, startColumn } = error as { message?: string, startLine?: number, startColumn?: number }
+    throw new SyntaxError(`${message ?? String(error)} (line ${startLine ?? '?'}, column ${startColumn ?? '?'})`)
+  }
 }
 
 const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(specifier)

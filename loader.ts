@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { register } from 'node:module'
 import { resolve } from 'node:path'
@@ -14,9 +15,12 @@ let hooked = false
 
 /** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of a failure names the file. */
 export async function loadFile (app: FastifyInstance, file: string): Promise<void> {
+  const path = resolve(file)
+  if (!existsSync(path)) throw new Error(`plugin ${path}: there is no such file`)
+  if (!/\.[mc]?js$|\.m?ts$/.test(path)) throw new Error(`plugin ${path}: it must be a .ts, .mts, .js, .mjs or .cjs file`)
   if (!hooked) register('./loader-hooks.js', import.meta.url)
   hooked = true
-  await contribute(app, pathToFileURL(resolve(file)))
+  await contribute(app, pathToFileURL(path))
 }
 
 /** Loads every module of one of our own folders: a file that is added there is served, with nothing else to edit. */
@@ -30,8 +34,17 @@ async function contribute (app: FastifyInstance, url: URL): Promise<void> {
     const { default: exported } = await import(url.href) as { default?: Contribution }
     await add(app, exported)
   } catch (error) {
-    throw new Error(`plugin ${fileURLToPath(url)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    const file = fileURLToPath(url)
+    throw new Error(`plugin ${file}: ${error instanceof Error ? error.message : String(error)}${placeIn(file, error)}`, { cause: error })
   }
+}
+
+/** Where in the author's file it happened, if the stack says so. */
+function placeIn (file: string, error: unknown): string {
+  const { stack = '' } = error instanceof Error ? error : {}
+  const line = stack.split('\n').find(frame => frame.includes(file) && /:\d+/.test(frame))
+  const [, place] = /:(\d+)(?::\d+)?\)?$/.exec(line ?? '') ?? []
+  return place === undefined ? '' : ` (line ${place})`
 }
 
 async function add (app: FastifyInstance, item: Contribution | undefined): Promise<void> {
@@ -40,5 +53,6 @@ async function add (app: FastifyInstance, item: Contribution | undefined): Promi
   else if (item?.kind === 'tool') app.tools.add(item)
   else if (item?.kind === 'resource') app.resources.add(item)
   else if (item?.kind === 'prompt') app.prompts.add(item)
+  else if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
   else throw new Error('the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin')
 }

@@ -15,7 +15,7 @@ export const Options = Type.Object({
     type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'How much goes to standard error'
   }),
   http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
-  prefix: Type.String({ pattern: '^(/[^/]+)*$', default: '', description: 'Put before every URL, for example /ai' }),
+  prefix: Type.String({ pattern: '^(/[^/]+)*$', expected: 'must begin with / and not end with one', default: '', description: 'Put before every URL, for example /ai' }),
   tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts' }),
   name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'How the server names itself' }),
   instructions: Type.Optional(Type.String({ description: 'Guidance for models, given to every client' })),
@@ -24,7 +24,8 @@ export const Options = Type.Object({
   allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins besides loopback ones that may call the server' }),
   pageSize: Count(100, 'How many entries a page of a list has'),
   maxMessage: Count(4 * 1024 * 1024, 'The largest message, in bytes'),
-  maxQueue: Count(1024 * 1024, 'How many bytes may wait for a client that does not read'),
+  maxQueue: Count(1024 * 1024, 'From how many waiting bytes on a client has to read'),
+  writeDeadline: Milliseconds(10_000, 'After which time a client that reads nothing of them is cut'),
   maxSessions: Count(10_000, 'How many HTTP sessions may exist'),
   sessionIdle: Milliseconds(30 * 60_000, 'After which time an unused session ends'),
   callTimeout: Milliseconds(60_000, 'After which time a call without a sign of life is given up'),
@@ -42,11 +43,18 @@ const check = compile(Options)
 export function resolveOptions (given: Partial<Options>): Options {
   const complete = { ...defaults(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
   const wrong = check(complete)
-  if (wrong !== undefined) throw new Error(`option ${wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')}`)
+  if (wrong !== undefined) throw new Error(`option ${inWords(wrong)}`)
   const options = complete as Options
   const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
   if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
   return options
+}
+
+function inWords (wrong: string): string {
+  const name = wrong.split(' ')[0] as keyof typeof Options.properties
+  const expected: unknown = Options.properties[name]?.expected
+  if (typeof expected === 'string') return `${name} ${expected}`
+  return wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')
 }
 
 function defaults (): Record<string, unknown> {

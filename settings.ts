@@ -43,7 +43,7 @@ Command line, environment and config file win over each other in this order. doc
 
 /** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
-  const { values } = parseArgs({ args: argv, options: FLAGS })
+  const { values } = parse(argv)
   const { help = false, version = false, config = env[`${PREFIX}CONFIG`], plugin, 'log-level': logLevel, port, ...rest } = values
   const given = compact({ ...rest, logLevel, port: port === undefined ? undefined : number('--port', port), plugins: plugin?.map(file => resolve(cwd, file)) })
   const options = { ...(config === undefined ? {} : fromFile(resolve(cwd, config))), ...fromEnvironment(env, cwd), ...given }
@@ -52,9 +52,16 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
   return { options, args: absolute(argv, cwd), help, version }
 }
 
+function parse (argv: string[]) {
+  try {
+    return parseArgs({ args: argv, options: FLAGS, tokens: true })
+  } catch (error) {
+    throw new Error(`${(error as Error).message.split('\n')[0]?.replace(/\.$/, '')}; see patchbay --help`, { cause: error })
+  }
+}
+
 function absolute (argv: string[], cwd: string): string[] {
-  const { tokens } = parseArgs({ args: argv, options: FLAGS, tokens: true })
-  return tokens.flatMap(token => {
+  return parse(argv).tokens.flatMap(token => {
     if (token.kind !== 'option') return []
     if (token.value === undefined) return [token.rawName]
     return [token.rawName, ['plugin', 'config'].includes(token.name) ? resolve(cwd, token.value) : token.value]
@@ -62,14 +69,18 @@ function absolute (argv: string[], cwd: string): string[] {
 }
 
 function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
-  const entries = Object.entries(Options.properties).flatMap(([name, schema]) => {
-    const key = PREFIX + name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
-    const value = env[key]
-    return value === undefined || value === '' ? [] : [[name, convert(key, value, schema.type as string)]]
+  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variable(name), { name, type: schema.type as string }]))
+  const entries = Object.entries(env).flatMap(([key, value]) => {
+    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') return []
+    const option = variables.get(key)
+    if (option === undefined) throw new Error(`environment variable ${key} does not exist; docs/configure.md lists them`)
+    return [[option.name, convert(key, value, option.type)]]
   })
   const options = Object.fromEntries(entries) as Partial<Values>
   return options.plugins === undefined ? options : { ...options, plugins: options.plugins.map(file => resolve(cwd, file as string)) }
 }
+
+const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
 
 function convert (name: string, value: string, type: string): unknown {
   if (type === 'integer') return number(name, value)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { Backlog } from '../protocol/backlog.js'
 import type { Sink, StreamEvent } from '../protocol/resumable-stream.js'
 
 declare module 'fastify' {
@@ -13,9 +13,9 @@ declare module 'fastify' {
 /** The `event:` name of a message, if it has one. */
 export type EventName = (method: string | undefined) => string | undefined
 
-export interface EventOptions { keepAlive: number, maxQueue: number, grace: number }
+export interface EventOptions { keepAlive: number, maxQueue: number, writeDeadline: number, grace: number }
 
-export default fp(async (fastify, { keepAlive, maxQueue, grace }: EventOptions) => {
+export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }: EventOptions) => {
   const open = new Set<Readable>()
   /** Ended, but not read to the end yet. */
   const ending = new Set<Readable>()
@@ -23,8 +23,15 @@ export default fp(async (fastify, { keepAlive, maxQueue, grace }: EventOptions) 
   fastify.decorate('events', {
     open: (reply, nameOf = () => undefined, onClose = () => {}) => {
       const stream = new Readable({ read () {} })
+      const backlog = new Backlog({ size: () => stream.readableLength, max: maxQueue, deadline: writeDeadline, cut: () => stream.destroy() })
       open.add(stream)
-      stream.once('close', () => { open.delete(stream); ending.delete(stream); onClose() })
+      stream.once('close', () => {
+        backlog.stop()
+        open.delete(stream)
+        ending.delete(stream)
+        onClose()
+      })
+      reply.onGone(() => stream.destroy())
       // A client that goes away is not an error of ours.
       stream.on('error', () => {})
       // Some text at once, so that the headers leave and the client knows that it is connected.
@@ -33,8 +40,9 @@ export default fp(async (fastify, { keepAlive, maxQueue, grace }: EventOptions) 
       void reply.send(stream)
       return {
         write: event => {
-          if (stream.readableLength > maxQueue) stream.destroy()
-          else if (open.has(stream)) stream.push(format(event, nameOf(event.method)))
+          if (!open.has(stream)) return
+          stream.push(format(event, nameOf(event.method)))
+          backlog.written(event.method === undefined || event.method === '')
         },
         end: () => end(stream)
       }
@@ -55,7 +63,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, grace }: EventOptions) 
     ending.add(stream)
     stream.push(null)
   }
-}, { name: 'events', dependencies: ['mcp'] })
+}, { name: 'events', dependencies: ['mcp', 'connections'] })
 
 // The text is JSON on one line, so it needs no splitting.
 function format ({ id, text, retry }: StreamEvent, name: string | undefined): string {

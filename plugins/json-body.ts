@@ -37,7 +37,7 @@ async function read (payload: IncomingMessage, max: number): Promise<Buffer> {
       reject(tooLarge(max))
     })
     payload.once('end', () => resolve(body.take()))
-    payload.once('error', () => reject(refuse(400, 'the body was cut short')))
+    for (const broken of ['error', 'close']) payload.once(broken, () => reject(refuse(400, 'the body was cut short')))
   })
 }
 

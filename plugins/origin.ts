@@ -18,13 +18,14 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins }: OriginOption
     const { raw } = request
     if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw refuse(431, `a request has at most ${MAX_HEADERS} headers`)
     if (raw.url?.startsWith('/') !== true) throw refuse(400, 'the request target must be a path')
-    if (count(raw.rawHeaders, 'host') !== 1) throw refuse(400, 'there must be exactly one Host header')
+    if (raw.httpVersionMajor === 1 && count(raw.rawHeaders, 'host') !== 1) throw refuse(400, 'there must be exactly one Host header')
     if (!hostAllowed(request)) throw refuse(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)
     if (!originAllowed(request)) throw refuse(403, `Origin ${JSON.stringify(raw.headers.origin)} is not allowed; add it to allowedOrigins`)
   })
 
-  function hostAllowed ({ raw: { headers: { host = '' } } }: FastifyRequest): boolean {
-    const lower = host.toLowerCase()
+  function hostAllowed ({ raw: { headers } }: FastifyRequest): boolean {
+    // HTTP/2 has the authority in place of the header.
+    const lower = String(headers.host ?? headers[':authority'] ?? '').toLowerCase()
     const name = hostname(`http://${lower}`)
     return name !== undefined && (LOOPBACK.has(name) || hosts.has(name) || hosts.has(lower))
   }

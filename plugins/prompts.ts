@@ -16,7 +16,7 @@ const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Rec
 
 export default fp(async fastify => {
   const { mcp } = fastify
-  const prompts = new Collection<Prompt>()
+  const prompts = new Collection<Prompt>('prompt')
 
   fastify.decorate('prompts', {
     add: prompt => prompts.add(prompt.name, prompt),

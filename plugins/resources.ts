@@ -25,8 +25,8 @@ const ByUri = Type.Object({ uri: Type.String() })
 
 export default fp(async fastify => {
   const { mcp } = fastify
-  const fixed = new Collection<Resource>()
-  const templates = new Collection<Resource>()
+  const fixed = new Collection<Resource>('resource')
+  const templates = new Collection<Resource>('resource template')
   const subscribers = new Map<string, Map<Peer, () => void>>()
 
   fastify.decorate('resources', {

@@ -20,7 +20,7 @@ const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(T
 
 export default fp(async fastify => {
   const { mcp } = fastify
-  const tools = new Collection<Tool>()
+  const tools = new Collection<Tool>('tool')
 
   fastify.decorate('tools', {
     add: tool => tools.add(tool.name, tool),

@@ -1,14 +1,20 @@
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
+  readonly #kind: string
   readonly #items = new Map<string, T>()
   readonly #listeners = new Set<() => void>()
   #sorted: string[] | undefined
   /** Whatever is derived from the items and must not outlive a change, such as written pages. */
   readonly derived = new Map<string, string>()
 
+  /** `kind` is what one of them is called in messages. */
+  constructor (kind: string) {
+    this.#kind = kind
+  }
+
   /** Throws when the key is taken: two things of one name are a mistake, not an update. */
   add (key: string, item: T): void {
-    if (this.#items.has(key)) throw new Error(`"${key}" is registered already`)
+    if (this.#items.has(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another name`)
     this.#items.set(key, item)
     this.#changed()
   }

@@ -7,7 +7,7 @@ import { errors, isMcpError, type McpError } from './errors.js'
 import { encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
-import { InputRequired, type QuestionKind } from './question.js'
+import type { QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
 import type { Json } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
@@ -102,8 +102,11 @@ export class Dispatcher {
     this.#log = sink
   }
 
+  /** Never throws: a log that cannot be written must not cost a client its answer. */
   log (level: LogLevel, data: unknown, call?: Call): void {
-    this.#log(level, data, call)
+    try {
+      this.#log(level, data, call)
+    } catch {}
   }
 
   /** Makes a peer reachable for announcements and part of an orderly end. */
@@ -119,14 +122,16 @@ export class Dispatcher {
 
   /** Takes what a transport decoded. Exactly one of the channel's `respond` and `end` follows, now or later. */
   receive (incoming: Incoming, peer: Peer, channel: Channel): void {
-    if (incoming.kind === 'batch') this.#batch(incoming, peer, channel)
+    if (peer.closed) channel.end()
+    else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel)
     else this.#one(incoming, peer, channel)
   }
 
-  /** Stops taking calls and waits until every peer's are answered. */
-  async drain (): Promise<void> {
+  /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
+  async drain (atMostMs = Infinity): Promise<void> {
     this.#draining = true
-    await Promise.all([...this.peers].map(peer => peer.drain(this.limits.grace)))
+    const grace = Math.min(this.limits.grace, atMostMs)
+    await Promise.all([...this.peers].map(peer => peer.drain(grace)))
   }
 
   #one (message: Message, peer: Peer, channel: Channel): void {
@@ -191,7 +196,7 @@ export class Dispatcher {
     // What a cancelled handler throws on its way out interests nobody.
     if (call.over) return
     try {
-      if (error instanceof InputRequired) return call.answer(call.revision.encode(await call.inputRequired() as object, this.server))
+      if (call.asks && !isMcpError(error)) return call.answer(call.revision.encode(await call.inputRequired() as object, this.server))
       if (isMcpError(error)) return call.fail(error, statusOf(error, call.revision))
       this.#fault(call, error)
     } catch (second) {
@@ -202,8 +207,8 @@ export class Dispatcher {
   // The text of an error we did not write never leaves the process; the client gets a number to ask about.
   #fault (call: Call, error: unknown): void {
     const correlation = randomUUID()
-    this.log('error', { correlation, err: error }, call)
     call.fail(errors.internal(correlation), 200)
+    this.log('error', { correlation, err: error }, call)
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {

@@ -1,6 +1,7 @@
 import type { Call } from './call.js'
 import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from './content.js'
+import { checkMembers, checkName, checkPart } from './definition.js'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -34,11 +35,15 @@ export interface Prompt {
   get (given: Record<string, string>, call: Call): Promise<PromptResult>
 }
 
+const MEMBERS = ['name', 'title', 'description', 'icons', '_meta', 'arguments', 'get']
+const ALIAS = { args: 'arguments', argsSchema: 'arguments', handler: 'get', load: 'get' }
+
 /** Describes a prompt. */
 export function prompt<const A extends Record<string, PromptArgument>> (definition: PromptDefinition<A>): Prompt {
   const { name, arguments: args, get, ...rest } = definition
-  if (name === '') throw new Error('a prompt needs a name')
-  if (typeof get !== 'function') throw new Error(`prompt "${name}": it needs a function "get"`)
+  const what = checkName('prompt', name, /./, 'some text')
+  checkMembers(what, definition, MEMBERS, ALIAS)
+  checkPart(what, definition, 'get', 'function')
   const entries: Array<[string, PromptArgument]> = Object.entries(args ?? {})
   const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, ...argument }))
   return {

@@ -1,5 +1,6 @@
 import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
+import { checkMembers, checkName, checkPart } from './definition.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables } from './uri-template.js'
 import type { Completers } from './completion.js'
 import type { CacheHints } from './revisions/revision.js'
@@ -39,14 +40,20 @@ export interface Resource {
   read (uri: string, variables: Variables, call: Call): Promise<ResourceContents[] | undefined>
 }
 
+const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'cache', 'complete', 'read']
+const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'read' }
+
 /** Describes a resource, or a family of them when `uri` is a template. */
 export function resource (definition: ResourceDefinition): Resource {
   const { uri, read, cache = {}, complete = {}, ...rest } = definition
-  if (typeof read !== 'function') throw new Error(`resource "${rest.name}": it needs a function "read"`)
+  const what = checkName('resource', rest.name, /./, 'some text')
+  checkMembers(what, definition, MEMBERS, ALIAS)
+  checkPart(what, definition, 'uri', 'string')
+  checkPart(what, definition, 'read', 'function')
   const template = isTemplate(uri) ? uriTemplate(uri) : undefined
-  if (template === undefined && !URL.canParse(uri)) throw new Error(`resource "${rest.name}": "${uri}" is not a URI`)
+  if (template === undefined && !URL.canParse(uri)) throw new Error(`${what}: "${uri}" is not a URI`)
   for (const name of Object.keys(complete)) {
-    if (template?.variables.includes(name) !== true) throw new Error(`resource "${rest.name}": "${name}" is not a variable of ${uri}`)
+    if (template?.variables.includes(name) !== true) throw new Error(`${what}: "${name}" is not a variable of ${uri}`)
   }
   return {
     kind: 'resource',

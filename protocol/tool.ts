@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Call } from './call.js'
 import { text, type CallToolResult, type ContentBlock } from './content.js'
+import { checkMembers, checkName, checkPart } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
@@ -38,14 +39,18 @@ export interface Tool {
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
+const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'text', 'run']
+const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
 export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
   const { name, input = NO_INPUT, output, run, text: render, ...rest } = definition
-  if (!NAME.test(name)) throw new Error(`tool name "${name}": use 1 to 128 of A-Z a-z 0-9 _ . -`)
-  return inContext(`tool "${name}"`, () => {
-    if (typeof run !== 'function') throw new Error('it needs a function "run"')
+  const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
+  checkMembers(what, definition, MEMBERS, ALIAS)
+  checkPart(what, definition, 'description', 'string')
+  checkPart(what, definition, 'run', 'function')
+  return inContext(what, () => {
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
     const checkOutput = output === undefined ? undefined : compile(output)
     return {

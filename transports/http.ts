@@ -80,7 +80,7 @@ function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRe
   const peer = new Peer({ claim: String(request.headers['mcp-protocol-version']), headers: request.headers })
   peer.spoken = modern
   app.mcp.connect(peer)
-  reply.raw.once('close', () => app.mcp.disconnect(peer, new Error('the client closed the connection')))
+  reply.onGone(() => app.mcp.disconnect(peer, new Error('the client closed the connection')))
   const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
   app.mcp.receive(message, peer, new ReplyChannel(app, reply))
 }

@@ -9,7 +9,7 @@ import { refusal } from './refusal.js'
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   const peer = peerOf(request.headers['mcp-protocol-version'])
   mcp.connect(peer)
-  reply.raw.once('close', () => mcp.disconnect(peer, new Error('the client closed the connection')))
+  reply.onGone(() => mcp.disconnect(peer, new Error('the client closed the connection')))
   mcp.receive(decode(bodyOf(request)), peer, jsonReply(reply))
 }
 

@@ -1,4 +1,5 @@
 import type { WebSocket } from '@fastify/websocket'
+import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { decode } from '../protocol/jsonrpc.js'
@@ -7,11 +8,12 @@ import { Peer } from '../protocol/peer.js'
 /** Why we close a socket. docs/transports.md lists them. */
 const CLOSE = { notText: 1003, tooSlow: 1008 } as const
 
-export interface WebSocketOptions { heartbeat: number, maxQueue: number }
+export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
-export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue }: WebSocketOptions): void {
-  const channel = overSocket(socket, maxQueue)
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
+  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => cut(socket) })
+  const channel = overSocket(socket, backlog)
   const peer = new Peer({ channel })
   mcp.connect(peer)
 
@@ -32,16 +34,21 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat,
   socket.on('error', () => {})
   socket.on('close', () => {
     clearInterval(heart)
+    backlog.stop()
     mcp.disconnect(peer, new Error('the socket was closed'))
   })
 }
 
-function overSocket (socket: WebSocket, maxQueue: number): Channel {
-  const send = (text: string) => {
+function overSocket (socket: WebSocket, backlog: Backlog): Channel {
+  const send = (text: string, answer: boolean) => {
     if (socket.readyState !== socket.OPEN) return
-    if (socket.bufferedAmount <= maxQueue) return socket.send(text)
-    socket.close(CLOSE.tooSlow, 'messages are not read')
-    socket.terminate()
+    socket.send(text)
+    backlog.written(answer)
   }
-  return { streams: true, respond: send, emit: send, end: () => {} }
+  return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
+}
+
+function cut (socket: WebSocket): void {
+  socket.close(CLOSE.tooSlow, 'messages are not read')
+  socket.terminate()
 }

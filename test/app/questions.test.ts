@@ -15,8 +15,8 @@ async function asking (t: Test, run: (call: Call) => unknown) {
   return { app, call: async (round: Round = {}, args: Json = {}): Promise<Answer> => await callTool(app, 'it', args, round) }
 }
 
-const keysOf = ({ result }: Answer): string[] => Object.keys(result.inputRequests as Json)
-const textOf = ({ result }: Answer): string => (result.content as Array<{ text: string }>)[0]?.text as string
+const keysOf = ({ result }: Answer): string[] => Object.keys(result?.inputRequests as Json | undefined ?? {})
+const textOf = ({ result }: Answer): string => (result?.content as Array<{ text: string }> | undefined)?.[0]?.text as string
 
 t.test('several questions asked at once travel together, and come back by key', async t => {
   const { call } = await asking(t, async call => {
@@ -118,6 +118,19 @@ t.test('a tool that catches everything is asked for nothing less', async t => {
     }
   })
   t.strictSame(keysOf(await call()), ['user'])
+})
+
+t.test('a tool that passes on what it catches in its own words is asked for nothing less', async t => {
+  const { call } = await asking(t, async call => {
+    const ask = async (key: string) => await call.elicit(key, { message: 'Who?', requestedSchema: FORM })
+    try {
+      return nameOf(await Promise.any([ask('a'), ask('b')]))
+    } catch (error) {
+      throw new Error('nobody could be asked', { cause: error })
+    }
+  })
+  t.strictSame(keysOf(await call()), ['a', 'b'])
+  t.equal(textOf(await call({ inputResponses: { a: accept('Ada'), b: accept('Bob') } })), 'Ada')
 })
 
 t.test('a tool that looks at one of two questions leaves no loose end', async t => {

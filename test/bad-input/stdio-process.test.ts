@@ -17,7 +17,10 @@ const ping = (id: unknown) => `${call('ping', {}, id)('legacy')}\n`
 interface Child { process: ChildProcessWithoutNullStreams, inbox: Inbox<unknown>, stderr: () => string, exit: Promise<unknown> }
 
 t.test('the command survives what is written to it', async t => {
-  await t.test('J2 to J9: strange lines to a real process are answered one by one, and it ends when its input does', async t => {
+  // A process takes longest to start.
+  t.jobs = 4
+
+  t.test('J2 to J9: strange lines to a real process are answered one by one, and it ends when its input does', async t => {
     const { process, inbox, stderr, exit } = await start(t)
     const zone = Buffer.from(callTool('get_current_time', { timeZone: 'Höhle😀' })('legacy') + '\n')
     for (const byte of zone) {
@@ -34,12 +37,12 @@ t.test('the command survives what is written to it', async t => {
     for (let id = 0; id < 1_000; id++) await inbox.next()
     process.stdin.end(ping('last'))
     t.equal(await hear(inbox), 'ok id "last"')
-    t.strictSame(await within('the end of the process', exit), [0, null])
+    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
     t.equal(inbox.size, 0)
     noTrace(t, stderr())
   })
 
-  await t.test('J11: 200 MB without a line end are skipped, refused once, and not kept', async t => {
+  t.test('J11: 200 MB without a line end are skipped, refused once, and not kept', async t => {
     const { process, inbox, stderr, exit } = await start(t)
     const before = peakMemory(process.pid)
     const chunk = Buffer.alloc(1024 * 1024, 'x')
@@ -49,39 +52,39 @@ t.test('the command survives what is written to it', async t => {
     const grown = peakMemory(process.pid) - before
     t.ok(grown <= 2 * LIMIT + GARBAGE, `its memory grew by ${(grown / 1024 / 1024).toFixed(1)} MB`)
     process.stdin.end()
-    t.strictSame(await within('the end of the process', exit), [0, null])
+    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
     noTrace(t, stderr())
   })
 
-  await t.test('J14: a launcher that dies while we start takes us with it', async t => {
+  t.test('J14: a launcher that dies while we start takes us with it', async t => {
     const { process, exit } = launch(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await within('the end of the process', exit, 10_000), [0, null])
+    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
   })
 
-  await t.test('J14: a launcher that dies later takes us with it', async t => {
+  t.test('J14: a launcher that dies later takes us with it', async t => {
     const { process, exit } = await start(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await within('the end of the process', exit, 10_000), [0, null])
+    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
   })
 
-  await t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
+  t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
     const { process, inbox, exit } = launch(t)
     process.stderr.destroy()
     process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
-    t.strictSame([summarise(await inbox.next(15_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
+    t.strictSame([summarise(await inbox.next(20_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
     process.stdin.end(ping(2))
     t.equal(await hear(inbox), 'ok id 2')
-    t.strictSame(await within('the end of the process', exit), [0, null])
+    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
   })
 
   for (const lost of ['before anything is said', 'while calls are in flight']) {
-    await t.test(`J14: a peer that closes our output ${lost} ends us quietly`, async t => {
+    t.test(`J14: a peer that closes our output ${lost} ends us quietly`, async t => {
       const { process, stderr, exit } = await start(t)
       if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
       process.stdout.destroy()
       const nagging = setInterval(() => { if (process.stdin.writable) process.stdin.write(ping(1)) }, 20)
-      t.strictSame(await within('the end of the process', exit), [0, null])
+      t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
       clearInterval(nagging)
       noTrace(t, stderr())
     })
@@ -92,13 +95,12 @@ t.test('the command survives what is written to it', async t => {
 async function start (t: Test): Promise<Child> {
   const child = launch(t)
   child.process.stdin.write(`${initialize()}\n`)
-  t.equal(summarise(await child.inbox.next(15_000)), 'ok id 0')
+  t.equal(summarise(await child.inbox.next(20_000)), 'ok id 0')
   return child
 }
 
 function launch (t: Test): Child {
-  // What tap wants to know of child processes makes them start late.
-  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe', env: { ...process.env, NODE_OPTIONS: '' } })
+  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe' })
   t.teardown(() => { child.kill('SIGKILL') })
   const inbox = new Inbox<unknown>()
   readLines(child.stdout, line => inbox.push(JSON.parse(line)))

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Collection } from '../../protocol/collection.js'
 
 function filled (keys: string[]): Collection<string> {
-  const collection = new Collection<string>()
+  const collection = new Collection<string>('thing')
   for (const key of keys) collection.add(key, `<${key}>`)
   return collection
 }

@@ -96,6 +96,12 @@ t.test('an McpError whose data cannot be written is still answered', async t => 
   t.match(await client(mcp).request('m'), { id: 1, error: { code: -32603 } })
 })
 
+t.test('a log that fails costs nobody an answer', async t => {
+  const { mcp } = serving('m', () => { throw new Error('secret detail') })
+  mcp.onLog(() => { throw new Error('the disk is full') })
+  t.match(await client(mcp).request('m'), { id: 1, error: { code: -32603 } })
+})
+
 t.test('params that do not fit never reach the handler', async t => {
   const mcp = dispatcher()
   mcp.method('m', Type.Object({ n: Type.Integer() }), () => t.fail('it ran') as never)

@@ -10,7 +10,7 @@ t.test('what is in flight is answered before draining ends', async t => {
   mcp.method('m', Anything, async () => { await sleep(30); return { done: true } })
   const clients = [client(mcp), client(mcp), client(mcp)]
   for (const { ask } of clients) ask('m')
-  await mcp.drain()
+  await mcp.drain(Infinity)
   for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
 })
 
@@ -19,7 +19,7 @@ t.test('what comes after that is refused', async t => {
   mcp.method('m', Anything, async () => { await sleep(30); return {} })
   const early = client(mcp)
   early.ask('m')
-  const drained = mcp.drain()
+  const drained = mcp.drain(Infinity)
   t.match(await early.request('m'), { id: 2, error: { code: -32603, message: 'The server is shutting down' } })
   t.match(await client(mcp).request('m', modern()), { error: { code: -32603 } }, 'from new clients too')
   await drained
@@ -35,10 +35,19 @@ t.test('what takes longer than the grace is given up with an answer, and aborted
   })
   const { ask, channel } = client(mcp)
   ask('m')
-  await mcp.drain()
+  await mcp.drain(Infinity)
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
   await sleep(0)
   t.match(reason, { message: 'The server is shutting down' })
+})
+
+t.test('the grace is never longer than what is allowed', async t => {
+  const mcp = dispatcher({ limits: { grace: 60_000 } })
+  mcp.method('m', Anything, async () => await new Promise(() => {}))
+  const { ask, channel } = client(mcp)
+  ask('m')
+  await mcp.drain(20)
+  t.match(await channel.next(), { error: { code: -32603, message: 'The server is shutting down' } })
 })
 
 t.test('a handler that ignores everything does not hold the end up', async t => {
@@ -46,7 +55,7 @@ t.test('a handler that ignores everything does not hold the end up', async t => 
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, channel } = client(mcp)
   ask('m')
-  await mcp.drain()
+  await mcp.drain(Infinity)
   t.match(await channel.next(), { error: { code: -32603 } })
 })
 
@@ -57,7 +66,7 @@ t.test('a question that waits for its client is given up at once', async t => {
   const { ask, channel } = client(mcp)
   ask('m')
   t.match(await channel.next(), { method: 'ask/it' })
-  await mcp.drain()
+  await mcp.drain(Infinity)
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
 
@@ -69,7 +78,7 @@ t.test('a long-lived call is told to end in order, and answers', async t => {
   }, { timed: false })
   const { ask, channel } = client(mcp)
   ask('listen')
-  await mcp.drain()
+  await mcp.drain(Infinity)
   t.match(await channel.next(), { id: 1, result: { ended: true } })
 })
 
@@ -78,7 +87,7 @@ t.test('a client that goes while others are waited for does not hold the end up'
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, peer } = client(mcp)
   ask('m')
-  const drained = mcp.drain()
+  const drained = mcp.drain(Infinity)
   mcp.disconnect(peer, new Error('gone'))
   await drained
   t.equal(peer.inbound.size, 0)
@@ -87,8 +96,8 @@ t.test('a client that goes while others are waited for does not hold the end up'
 t.test('draining with nothing in flight is over at once, twice as well', async t => {
   const mcp = dispatcher()
   client(mcp)
-  await mcp.drain()
-  await mcp.drain()
+  await mcp.drain(Infinity)
+  await mcp.drain(Infinity)
   t.equal(mcp.peers.size, 1)
 })
 

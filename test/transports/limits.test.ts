@@ -89,6 +89,20 @@ t.test('a client that does not read its stream is cut off', async t => {
   stream.drop()
 })
 
+t.test('a client for whom a little too much waits is cut off when it takes nothing of it in time', async t => {
+  const { app, url } = await listening(t, { maxQueue: 1_000_000, writeDeadline: 50 })
+  const stream = await openStream(`${url}/sse`)
+  t.match(await stream.event(), { event: 'endpoint' })
+  const [peer] = app.mcp.peers
+  // Enough to fill what the operating system takes, and then some; far less than what is cut at once.
+  for (let sent = 0; sent < 240; sent++) {
+    peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  await eventually(() => app.mcp.peers.size === 0)
+  stream.drop()
+})
+
 t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
   const { app, url } = await listening(t, { keepAlive: 5, maxQueue: 100_000_000 })
   const count = 400

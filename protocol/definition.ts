@@ -1,0 +1,20 @@
+/** Refuses members a definition does not have, before they are ignored: most are another library's name for one of ours. */
+export function checkMembers (what: string, definition: object, known: readonly string[], alias: Record<string, string>): void {
+  for (const member of Object.keys(definition)) {
+    if (known.includes(member)) continue
+    const meant = alias[member]
+    throw new Error(`${what}: there is no "${member}"${meant === undefined ? `; there are ${known.join(', ')}` : `; did you mean "${meant}"?`}`)
+  }
+}
+
+/** A name of something that is registered, or a sentence about what is wrong with it. */
+export function checkName (kind: string, name: unknown, pattern: RegExp, expected: string): string {
+  if (typeof name !== 'string' || !pattern.test(name)) throw new Error(`${kind} name ${JSON.stringify(name)}: use ${expected}`)
+  return `${kind} "${name}"`
+}
+
+/** A part without which a definition makes no sense. */
+export function checkPart (what: string, definition: object, part: string, type: 'string' | 'function'): void {
+  const value = (definition as Record<string, unknown>)[part]
+  if (typeof value !== type) throw new Error(`${what}: it needs ${type === 'function' ? 'a function' : 'a'} "${part}"`)
+}
