@@ -1,7 +1,7 @@
 import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
 import { checkMembers, checkName, checkPart } from './definition.js'
-import { isTemplate, uriTemplate, type UriTemplate, type Variables } from './uri-template.js'
+import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
 import type { CacheHints } from './revisions/revision.js'
 
@@ -10,9 +10,9 @@ type Awaitable<T> = T | Promise<T>
 /** Text, bytes, JSON, or contents spelled out. */
 export type ResourceValue = string | Uint8Array | object | ResourceContents[]
 
-export interface ResourceDefinition {
+export interface ResourceDefinition<U extends string = string> {
   /** A URI, or an RFC 6570 template such as `note:///{id}`, which serves every URI that matches. */
-  uri: string
+  uri: U
   name: string
   title?: string
   description?: string
@@ -26,7 +26,7 @@ export interface ResourceDefinition {
   /** Suggestions for the variables of a template. */
   complete?: Completers
   /** Undefined when there is no such thing: the client is told so. */
-  read: (variables: Variables, call: Call) => Awaitable<ResourceValue | undefined>
+  read: (variables: VariablesOf<U>, call: Call) => Awaitable<ResourceValue | undefined>
 }
 
 /** A resource or resource template as the registry keeps it. */
@@ -44,7 +44,7 @@ const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'ann
 const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'read' }
 
 /** Describes a resource, or a family of them when `uri` is a template. */
-export function resource (definition: ResourceDefinition): Resource {
+export function resource<const U extends string> (definition: ResourceDefinition<U>): Resource {
   const { uri, read, cache = {}, complete = {}, ...rest } = definition
   const what = checkName('resource', rest.name, /./, 'some text')
   checkMembers(what, definition, MEMBERS, ALIAS)
@@ -63,7 +63,7 @@ export function resource (definition: ResourceDefinition): Resource {
     cache,
     complete,
     read: async (asked, variables, call) => {
-      const value = await read(variables, call)
+      const value = await read(variables as VariablesOf<U>, call)
       return value === undefined ? undefined : toContents(asked, value, rest.mimeType)
     }
   }

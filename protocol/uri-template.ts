@@ -1,6 +1,17 @@
 /** The values of a template's variables, decoded. The parts of an exploded variable are joined by commas. */
 export type Variables = Record<string, string>
 
+type Plain<S extends string> = S extends `${infer Name}*` ? Name : S extends `${infer Name}:${string}` ? Name : S
+type Listed<S extends string> = S extends `${infer First},${infer Rest}` ? Plain<First> | Listed<Rest> : Plain<S>
+type Always<E extends string> = E extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}` ? never : E extends `+${infer Names}` ? Listed<Names> : Listed<E>
+type Perhaps<E extends string> = E extends `${'#' | '.' | '/' | ';' | '?' | '&'}${infer Names}` ? Listed<Names> : never
+type Expressions<U extends string> = U extends `${string}{${infer E}}${infer Rest}` ? E | Expressions<Rest> : never
+
+/** The variables of a template that is known to TypeScript; an expression with an operator may be left out of a URI. */
+export type VariablesOf<U extends string> = string extends U
+  ? Variables
+  : { [K in Always<Expressions<U>>]: string } & { [K in Perhaps<Expressions<U>>]?: string }
+
 /** Matches URIs against an RFC 6570 template. Linear in the URI: no regular expression is built from it. */
 export interface UriTemplate {
   readonly variables: readonly string[]

@@ -29,7 +29,7 @@ t.test('the last page names no place to go on from', async t => {
   t.strictSame(collection.page(undefined, 3), { items: ['<a>', '<b>', '<c>'], last: 'c' })
   t.strictSame(collection.page('c', 3), { items: ['<d>'], last: undefined })
   t.strictSame(collection.page(undefined, 4), { items: ['<a>', '<b>', '<c>', '<d>'], last: undefined })
-  t.strictSame(new Collection().page(undefined, 3), { items: [], last: undefined })
+  t.strictSame(new Collection('thing').page(undefined, 3), { items: [], last: undefined })
 })
 
 t.test('paging goes on after a key that was removed meanwhile', async t => {
