@@ -101,8 +101,11 @@ prompt({ name: 'wrong', get: () => 7 })
 // @ts-expect-error there is no such role
 prompt({ name: 'wrong', get: () => [{ role: 'system', content: { type: 'text', text: 'x' } }] })
 
-// Variables of a template are strings, and may be missing.
-resource({ uri: 'a://{b}', name: 'r', read: variables => { same<typeof variables.b, string | undefined>(true); return 'x' } })
+// Variables of a template are strings; those of an expression with an operator may be missing.
+resource({ uri: 'a://{b}/{+c}', name: 'r', read: variables => { same<typeof variables.b, string>(true); same<typeof variables.c, string>(true); return 'x' } })
+resource({ uri: 'a://{b:3}{?d,e*}', name: 'r', read: variables => { same<typeof variables.d, string | undefined>(true); same<typeof variables.e, string | undefined>(true); return variables.b } })
+// @ts-expect-error there is no such variable
+resource({ uri: 'a://{b}', name: 'r', read: variables => variables.x })
 resource({ uri: 'a://b', name: 'r', read: async () => new Uint8Array() })
 // @ts-expect-error a number is no content
 resource({ uri: 'a://b', name: 'r', read: () => 7 })
