@@ -6,6 +6,7 @@ import { resolveOptions, type Options } from './options.js'
 import cancellation from './plugins/cancellation.js'
 import completion from './plugins/completion.js'
 import connections from './plugins/connections.js'
+import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
 import events from './plugins/events.js'
 import httpErrors from './plugins/http-errors.js'
@@ -78,6 +79,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     ...server
   })
   await app.register(origin, options)
+  await app.register(cors)
   await app.register(httpErrors)
   await app.register(patchbay, given)
   return app

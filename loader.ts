@@ -13,6 +13,9 @@ export type Contribution = Tool | Resource | Prompt | FastifyPluginAsync | Contr
 
 let hooked = false
 
+/** Which file brought what, so that two of one name can both be named. */
+const sources = new WeakMap<object, Map<string, string>>()
+
 /** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of a failure names the file. */
 export async function loadFile (app: FastifyInstance, file: string): Promise<void> {
   const path = resolve(file)
@@ -32,7 +35,7 @@ export async function loadFolder (app: FastifyInstance, folder: URL): Promise<vo
 async function contribute (app: FastifyInstance, url: URL): Promise<void> {
   try {
     const { default: exported } = await import(url.href) as { default?: Contribution }
-    await add(app, exported)
+    await add(app, exported, fileURLToPath(url))
   } catch (error) {
     const file = fileURLToPath(url)
     throw new Error(`plugin ${file}: ${error instanceof Error ? error.message : String(error)}${placeIn(file, error)}`, { cause: error })
@@ -47,12 +50,27 @@ function placeIn (file: string, error: unknown): string {
   return place === undefined ? '' : ` (line ${place})`
 }
 
-async function add (app: FastifyInstance, item: Contribution | undefined): Promise<void> {
-  if (typeof item === 'function') await app.register(item)
-  else if (Array.isArray(item)) for (const one of item) await add(app, one)
-  else if (item?.kind === 'tool') app.tools.add(item)
-  else if (item?.kind === 'resource') app.resources.add(item)
-  else if (item?.kind === 'prompt') app.prompts.add(item)
-  else if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
+async function add (app: FastifyInstance, item: Contribution | undefined, file: string): Promise<void> {
+  if (typeof item === 'function') {
+    await app.register(item)
+    return
+  }
+  if (Array.isArray(item)) {
+    for (const one of item) await add(app, one, file)
+    return
+  }
+  if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
+  note(app, item, file)
+  if (item.kind === 'tool') app.tools.add(item)
+  else if (item.kind === 'resource') app.resources.add(item)
+  else if (item.kind === 'prompt') app.prompts.add(item)
   else throw new Error('the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin')
+}
+
+function note (app: FastifyInstance, item: Tool | Resource | Prompt, file: string): void {
+  const known = sources.get(app.mcp) ?? new Map<string, string>()
+  const name = `${item.kind} "${item.kind === 'resource' ? item.uri : item.name}"`
+  const other = known.get(name)
+  if (other !== undefined) throw new Error(`there is a ${name} in ${other} already; choose another name`)
+  sources.set(app.mcp, known.set(name, file))
 }

@@ -20,7 +20,7 @@ export default fp(async fastify => {
   })
 
   mcp.onLog((level, data, call) => {
-    const fields = { method: call?.method, id: call?.id, ...(typeof data === 'object' ? data : { data }) }
+    const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'logging', dependencies: ['mcp'] })

@@ -19,7 +19,10 @@ export default fp(async fastify => {
   const prompts = new Collection<Prompt>('prompt')
 
   fastify.decorate('prompts', {
-    add: prompt => prompts.add(prompt.name, prompt),
+    add: prompt => {
+      if (prompt?.kind !== 'prompt') throw new Error('prompts.add takes what prompt({ ... }) returns')
+      prompts.add(prompt.name, prompt)
+    },
     remove: name => prompts.remove(name),
     get: name => prompts.get(name)
   })

@@ -30,7 +30,11 @@ export default fp(async fastify => {
   const subscribers = new Map<string, Map<Peer, () => void>>()
 
   fastify.decorate('resources', {
-    add: resource => (resource.template === undefined ? fixed : templates).add(resource.uri, resource),
+    add: resource => {
+      if (resource?.kind !== 'resource') throw new Error('resources.add takes what resource({ ... }) returns')
+      const collection = resource.template === undefined ? fixed : templates
+      collection.add(resource.uri, resource)
+    },
     remove: uri => fixed.remove(uri) || templates.remove(uri),
     get: uri => fixed.get(uri) ?? templates.get(uri),
     updated: uri => {

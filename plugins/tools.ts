@@ -23,7 +23,10 @@ export default fp(async fastify => {
   const tools = new Collection<Tool>('tool')
 
   fastify.decorate('tools', {
-    add: tool => tools.add(tool.name, tool),
+    add: tool => {
+      if (tool?.kind !== 'tool') throw new Error('tools.add takes what tool({ ... }) returns')
+      tools.add(tool.name, tool)
+    },
     remove: name => tools.remove(name),
     get: name => tools.get(name)
   })

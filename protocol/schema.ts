@@ -60,6 +60,7 @@ function describe ({ errors }: ValidateFunction): string {
 
 function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
   const where = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
   return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
 }
 

@@ -76,6 +76,7 @@ function toResult (value: unknown, structured: boolean, render?: () => string): 
     if (Array.isArray(value) && value.every(isBlock)) return { content: value }
   }
   if (value === undefined || value === null) return { content: [] }
+  if (typeof value === 'function' || typeof value === 'symbol') throw new Error(`a ${typeof value} is no result`)
   const json = JSON.stringify(value)
   const shown = render?.() ?? (typeof value === 'object' ? json : String(value))
   // What counts is what JSON makes of it: a date is an object here and text there.

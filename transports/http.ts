@@ -25,7 +25,7 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
 /** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
 export function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   refuseModern(request, reply, 'this revision has no GET stream; use subscriptions/listen')
-  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'this is the address for an MCP client, whose GET has "Accept: text/event-stream"; for people there is /health')
   const session = findSession(app, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
@@ -51,7 +51,7 @@ export function endSession (app: FastifyInstance, request: FastifyRequest, reply
 /** The session a request names, by either header. */
 export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
   const id = sessionId(request)
-  if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing; initialize gives you one')
+  if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing: initialize gives you one, and POST /message needs none')
   return app.sessions.find(id) ?? unknownSession()
 }
 

@@ -66,8 +66,8 @@ export function serveNamedEvents (app: FastifyInstance, request: FastifyRequest,
   session.standalone.attach(sink)
 }
 
-function nameOf (method: string | undefined): string {
-  if (method === 'connection') return method
+function nameOf (method = ''): string | undefined {
+  if (method === '' || method === 'connection') return method || undefined
   if (method === 'notifications/progress') return 'progress'
-  return method?.startsWith('notifications/') === true ? 'notification' : 'request'
+  return method.startsWith('notifications/') ? 'notification' : 'request'
 }

@@ -5,14 +5,14 @@ import type { Dispatcher } from '../protocol/dispatcher.js'
 import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 
-/** Why we close a socket. docs/transports.md lists them. */
+/** Why we close a socket. docs/connect.md lists them. */
 const CLOSE = { notText: 1003, tooSlow: 1008 } as const
 
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
 export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
-  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => cut(socket) })
+  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.tooSlow, 'messages are not read') })
   const channel = overSocket(socket, backlog)
   const peer = new Peer({ channel })
   mcp.connect(peer)
@@ -46,9 +46,4 @@ function overSocket (socket: WebSocket, backlog: Backlog): Channel {
     backlog.written(answer)
   }
   return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
-}
-
-function cut (socket: WebSocket): void {
-  socket.close(CLOSE.tooSlow, 'messages are not read')
-  socket.terminate()
 }

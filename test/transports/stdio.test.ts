@@ -149,7 +149,7 @@ t.test('when the input breaks, it is over', async t => {
   for (const error of [new Error('EIO'), undefined]) {
     const { input, stdio } = await serve(t)
     input.destroy(error)
-    await within(2_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))]))
+    await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))]))
   }
 })
 
@@ -164,6 +164,6 @@ t.test('flushing waits until everything said was handed over', async t => {
   await sleep(20)
   t.equal(flushed, false)
   output.read()
-  await within(2_000, async () => await done)
+  await within(5_000, async () => await done)
   t.match(output.messages.at(-1), { id: 1 })
 })
