@@ -16,5 +16,6 @@ export function checkName (kind: string, name: unknown, pattern: RegExp, expecte
 /** A part without which a definition makes no sense. */
 export function checkPart (what: string, definition: object, part: string, type: 'string' | 'function'): void {
   const value = (definition as Record<string, unknown>)[part]
-  if (typeof value !== type) throw new Error(`${what}: it needs ${type === 'function' ? 'a function' : 'a'} "${part}"`)
+  const fits = type === 'function' ? typeof value === 'function' : typeof value === 'string'
+  if (!fits) throw new Error(`${what}: it needs ${type === 'function' ? 'a function' : 'a'} "${part}"`)
 }
