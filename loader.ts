@@ -11,6 +11,8 @@ import type { Tool } from './protocol/tool.js'
 /** What a file may export by default: a definition, several, or a Fastify plugin that registers what it likes. */
 export type Contribution = Tool | Resource | Prompt | FastifyPluginAsync | Contribution[]
 
+const UNKNOWN = 'the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin'
+
 let hooked = false
 
 /** Which file brought what, so that two of one name can both be named. */
@@ -60,11 +62,12 @@ async function add (app: FastifyInstance, item: Contribution | undefined, file: 
     return
   }
   if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
+  if (!('kind' in (item ?? {}))) throw new Error(UNKNOWN)
   note(app, item, file)
   if (item.kind === 'tool') app.tools.add(item)
   else if (item.kind === 'resource') app.resources.add(item)
   else if (item.kind === 'prompt') app.prompts.add(item)
-  else throw new Error('the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin')
+  else throw new Error(UNKNOWN)
 }
 
 function note (app: FastifyInstance, item: Tool | Resource | Prompt, file: string): void {

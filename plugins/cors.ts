@@ -1,12 +1,23 @@
-import cors from '@fastify/cors'
 import fp from 'fastify-plugin'
 
-/** Lets web pages read what they may ask for. Which pages may is decided before, by their origin; a host application decides for itself. */
+const EXPOSED = 'Mcp-Session-Id, X-Session-ID, MCP-Protocol-Version'
+const METHODS = 'GET, POST, DELETE'
+const MAX_AGE = '600'
+
+/**
+ * Lets web pages read what they may ask for. Which pages may has been decided before, by their origin. For a standalone gateway: a
+ * host application has its own rules.
+ */
 export default fp(async fastify => {
-  await fastify.register(cors, {
-    origin: true,
-    methods: ['GET', 'POST', 'DELETE'],
-    exposedHeaders: ['Mcp-Session-Id', 'X-Session-ID', 'MCP-Protocol-Version'],
-    maxAge: 600
+  fastify.addHook('onRequest', async ({ method, headers }, reply) => {
+    if (headers.origin === undefined) return
+    reply.headers({ 'access-control-allow-origin': headers.origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' })
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return
+    reply.headers({
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
+      'access-control-max-age': MAX_AGE
+    })
+    return await reply.code(204).send()
   })
 }, { name: 'cors', dependencies: ['origin'] })

@@ -41,8 +41,9 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }:
       return {
         write: event => {
           if (!open.has(stream)) return
-          stream.push(format(event, nameOf(event.method)))
-          backlog.written(event.method === undefined || event.method === '')
+          const text = format(event, nameOf(event.method))
+          stream.push(text)
+          backlog.written(Buffer.byteLength(text), event.method === undefined || event.method === '')
         },
         end: () => end(stream)
       }

@@ -17,15 +17,17 @@ const HARD_LIMIT = 16
 export class Backlog {
   readonly #options: BacklogOptions
   #timer: NodeJS.Timeout | undefined
-  #seen = 0
+  #written = 0
+  #taken = 0
 
   constructor (options: BacklogOptions) {
     this.#options = options
   }
 
   /** To be called after each write; `answer` where it was one, which is never the reason to cut. */
-  written (answer: boolean): void {
+  written (bytes: number, answer: boolean): void {
     const { size, max, cut } = this.#options
+    this.#written += bytes
     const waiting = size()
     if (waiting > HARD_LIMIT * max && !answer) cut()
     else if (waiting > max && this.#timer === undefined) this.#watch(waiting)
@@ -36,7 +38,7 @@ export class Backlog {
   }
 
   #watch (waiting: number): void {
-    this.#seen = waiting
+    this.#taken = this.#written - waiting
     this.#timer = setTimeout(() => this.#look(), this.#options.deadline).unref()
   }
 
@@ -44,7 +46,8 @@ export class Backlog {
     const { size, max, cut } = this.#options
     const waiting = size()
     this.#timer = undefined
-    if (waiting >= this.#seen) cut()
-    else if (waiting > max) this.#watch(waiting)
+    if (waiting <= max) return
+    if (this.#written - waiting > this.#taken) this.#watch(waiting)
+    else cut()
   }
 }

@@ -43,7 +43,7 @@ function overSocket (socket: WebSocket, backlog: Backlog): Channel {
   const send = (text: string, answer: boolean) => {
     if (socket.readyState !== socket.OPEN) return
     socket.send(text)
-    backlog.written(answer)
+    backlog.written(Buffer.byteLength(text), answer)
   }
   return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
 }

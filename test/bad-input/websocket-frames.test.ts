@@ -104,7 +104,7 @@ t.test('frames that break the protocol close their socket with the code that fit
   })
 
   await t.test('I29: who never reads is cut off before too much waits for it', async t => {
-    const small = await startServer(t, { maxQueue: 65_536 })
+    const small = await startServer(t, { maxQueue: 65_536, writeDeadline: 200 })
     const socket = await openSocket(small.port)
     socket.send(initialize())
     await socket.inbox.next()

@@ -13,7 +13,7 @@ function client () {
   return {
     state,
     backlog,
-    write: (bytes: number, answer = false) => { state.waiting += bytes; backlog.written(answer) },
+    write: (bytes: number, answer = false) => { state.waiting += bytes; backlog.written(bytes, answer) },
     read: (bytes: number) => { state.waiting -= bytes }
   }
 }

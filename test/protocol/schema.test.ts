@@ -18,7 +18,7 @@ const KEYWORDS: Array<[keyword: string, schema: Schema, good: unknown, bad: unkn
   ['prefixItems', { properties: { pair: { prefixItems: [{ type: 'string' }, { type: 'number' }], items: false } } }, { pair: ['a', 1] }, { pair: ['a', 'b'] }, /pair\.1 must be number/],
   ['dependentRequired', { dependentRequired: { a: ['b'] } }, { a: 1, b: 1 }, { a: 1 }, /\bb\b/],
   ['additionalProperties', { properties: { a: {} }, additionalProperties: false }, { a: 1 }, { a: 1, extra: 1 }, /"extra"/],
-  ['required', { required: ['a'] }, { a: 1 }, {}, /'a'/],
+  ['required', { properties: { o: { type: 'object', required: ['a'] } } }, { o: { a: 1 } }, { o: {} }, /^o: "a" is missing/],
   ['enum', { properties: { a: { enum: ['x', 'y'] } } }, { a: 'x' }, { a: 'z' }, /a must be equal to one of the allowed values: "x", "y"/],
   ['const', { properties: { a: { const: 3 } } }, { a: 3 }, { a: 4 }, /a must be equal to constant: 3/],
   ['a nested field', { properties: { a: { properties: { list: { items: { type: 'string' } } } } } }, { a: { list: ['x'] } }, { a: { list: ['x', 1] } }, /a\.list\.1 must be string/]
