@@ -53,6 +53,7 @@ export const { version } = createRequire(import.meta.url)('mcp-patchbay/package.
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
+  if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
   const options = resolveOptions(given)
   await fastify.register(capabilities, options)
   if (options.http) await fastify.register(doors, options)

@@ -17,6 +17,8 @@ try {
 }
 
 async function main (): Promise<void> {
+  // Whoever stops listening to our logs does not stop us.
+  process.stderr.on('error', () => {})
   const { options: given, args, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
   if (help || showVersion) {
     process.stdout.write(help ? USAGE : `${version}\n`)
@@ -29,8 +31,6 @@ async function main (): Promise<void> {
 }
 
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
-  // Whoever stops listening to our logs does not stop us.
-  process.stderr.on('error', () => {})
   const logs = pino.destination(2).on('error', () => {})
   const logger = pino({ level: options.logLevel }, logs)
   const app = await build(options, { loggerInstance: logger })
@@ -39,7 +39,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   let stdio: Stdio | undefined
   // Before anybody can know that we are here: a signal must find its handler.
   const closing = closeWithGrace({ delay: options.grace + 5_000, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
-    if (err !== undefined) logger.fatal({ err }, 'shutting down after an error')
+    if (err !== undefined) logger.error({ err }, 'shutting down after an error')
     else logger.info({ signal }, 'shutting down')
     await app.close()
     await stdio?.flush()

@@ -42,7 +42,9 @@ function transform (source: string, url: string): { code: string, map?: string }
 
 const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(specifier)
 
-// Authors write './other.js' in TypeScript and mean './other.ts'.
+// Authors write './other.js' or './other' in TypeScript and mean './other.ts'.
 function asTypeScript (specifier: string, parentURL: string | undefined): { specifier: string, parentURL: string | undefined } | undefined {
-  return specifier.endsWith('.js') ? { specifier: specifier.replace(/\.js$/, '.ts'), parentURL } : undefined
+  if (/\.m?ts$/.test(specifier)) return undefined
+  const meant = /\.m?js$/.test(specifier) ? specifier.replace(/js$/, 'ts') : `${specifier}.ts`
+  return { specifier: meant, parentURL }
 }

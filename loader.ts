@@ -4,6 +4,7 @@ import { register } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { isObject } from './protocol/json.js'
 import type { Prompt } from './protocol/prompt.js'
 import type { Resource } from './protocol/resource.js'
 import type { Tool } from './protocol/tool.js'
@@ -62,7 +63,7 @@ async function add (app: FastifyInstance, item: Contribution | undefined, file: 
     return
   }
   if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
-  if (!('kind' in (item ?? {}))) throw new Error(UNKNOWN)
+  if (!isObject(item)) throw new Error(UNKNOWN)
   note(app, item, file)
   if (item.kind === 'tool') app.tools.add(item)
   else if (item.kind === 'resource') app.resources.add(item)

@@ -1,9 +1,15 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Settles when every reply has reached its client, or the time is up. */
+    flushed: (graceMs: number) => Promise<void>
+  }
   interface FastifyReply {
     /** Runs `left` once, when the reply is over or its client is gone: now, if that has happened already. */
     onGone: (left: () => void) => void
@@ -13,10 +19,11 @@ declare module 'fastify' {
 /**
  * What becomes of connections. Node tells a reply that its client is gone only while the reply has the connection to itself, not
  * while it waits behind another; and closing a server waits for connections that never carried a request, such as the spares that
- * browsers and HTTP clients open. Both are mended here.
+ * browsers and HTTP clients open, and cuts replies that are written but not sent. All of this is mended here.
  */
 export default fp(async fastify => {
   const unused = new Set<Socket>()
+  const replies = new Set<ServerResponse>()
   const upgrades = new WeakSet<Socket>()
   const waiting = new WeakMap<Socket, Set<() => void>>()
   let closing = false
@@ -26,7 +33,15 @@ export default fp(async fastify => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  fastify.server.on('request', ({ socket }) => { unused.delete(socket) })
+  fastify.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    unused.delete(socket)
+    replies.add(response)
+    response.once('close', () => {
+      replies.delete(response)
+      // Nobody else closes a connection that becomes idle now.
+      if (closing) socket.destroySoon()
+    })
+  })
   fastify.server.on('upgrade', ({ socket }) => {
     unused.delete(socket)
     upgrades.add(socket)
@@ -37,13 +52,21 @@ export default fp(async fastify => {
     const connection = httpVersionMajor === 1 ? socket : undefined
     if (raw.destroyed || connection?.destroyed === true) return left()
     const others = connection === undefined ? undefined : waitingOn(connection)
-    const once = () => {
-      raw.off('close', once)
-      others?.delete(once)
+    const leave = () => {
+      raw.off('close', leave)
+      others?.delete(leave)
       left()
     }
-    raw.once('close', once)
-    others?.add(once)
+    raw.once('close', leave)
+    others?.add(leave)
+  })
+
+  fastify.decorate('flushed', async graceMs => {
+    const timeUp = AbortSignal.timeout(graceMs)
+    while (replies.size > 0 && !timeUp.aborted) {
+      const [reply] = replies
+      await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
+    }
   })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.

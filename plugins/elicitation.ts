@@ -25,9 +25,6 @@ export default fp(async ({ mcp }) => {
       return given
     }
   })
-
-  // Sent by some clients when a page was finished; nothing waits for it.
-  mcp.notification('notifications/elicitation/complete', Type.Object({}), () => {})
 }, { name: 'elicitation', dependencies: ['mcp'] })
 
 function refuse (wrong: string | undefined): void {

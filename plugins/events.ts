@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { Backlog } from '../protocol/backlog.js'
+import { patience } from '../protocol/patience.js'
 import type { Sink, StreamEvent } from '../protocol/resumable-stream.js'
 
 declare module 'fastify' {
@@ -55,8 +56,9 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }:
   fastify.addHook('preClose', async () => {
     clearInterval(heart)
     for (const stream of open) end(stream)
+    await fastify.flushed(Math.min(grace, patience(fastify.initialConfig.pluginTimeout)))
     // Whoever does not read the rest in time does not keep us here.
-    setTimeout(() => { for (const stream of ending) stream.destroy() }, grace).unref()
+    for (const stream of ending) stream.destroy()
   })
 
   function end (stream: Readable): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Bytes } from '../protocol/bytes.js'
+import { refusal } from '../protocol/refusal.js'
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
@@ -18,8 +19,8 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
 
   fastify.addHook('preParsing', async request => {
     if (request.method !== 'POST') return
-    if (!isJson(request)) throw refuse(415, 'Content-Type must be application/json in UTF-8')
-    if (request.headers['content-encoding'] !== undefined) throw refuse(415, 'Content-Encoding is not supported')
+    if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json in UTF-8')
+    if (request.headers['content-encoding'] !== undefined) throw refusal(415, 'Content-Encoding is not supported')
   })
 }, { name: 'json-body' })
 
@@ -37,10 +38,8 @@ async function read (payload: IncomingMessage, max: number): Promise<Buffer> {
       reject(tooLarge(max))
     })
     payload.once('end', () => resolve(body.take()))
-    for (const broken of ['error', 'close']) payload.once(broken, () => reject(refuse(400, 'the body was cut short')))
+    for (const broken of ['error', 'close']) payload.once(broken, () => reject(refusal(400, 'the body was cut short')))
   })
 }
 
-const tooLarge = (max: number) => refuse(413, `the message is too large: at most ${max} bytes`)
-
-const refuse = (statusCode: number, message: string) => Object.assign(new Error(message), { statusCode })
+const tooLarge = (max: number) => refusal(413, `the message is too large: at most ${max} bytes`)

@@ -4,8 +4,9 @@ import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
 const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel>({ type: 'string', enum: [...LEVELS] }) })
 
+// Never fatal: pino writes that level synchronously, and for ever if nobody reads standard error any more.
 const PINO_LEVEL = {
-  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'fatal', alert: 'fatal', emergency: 'fatal'
+  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'error', alert: 'error', emergency: 'error'
 } as const
 
 /** What calls log goes to the client at the level it asked for, and to pino on this side. */
@@ -20,7 +21,7 @@ export default fp(async fastify => {
   })
 
   mcp.onLog((level, data, call) => {
-    const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(typeof data === 'object' ? data : { data }) }
+    const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'logging', dependencies: ['mcp'] })

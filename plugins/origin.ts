@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { refusal } from '../protocol/refusal.js'
 
 export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[] }
 
@@ -16,11 +17,11 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins }: OriginOption
 
   fastify.addHook('onRequest', async request => {
     const { raw } = request
-    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw refuse(431, `a request has at most ${MAX_HEADERS} headers`)
-    if (raw.url?.startsWith('/') !== true) throw refuse(400, 'the request target must be a path')
-    if (raw.httpVersionMajor === 1 && count(raw.rawHeaders, 'host') !== 1) throw refuse(400, 'there must be exactly one Host header')
-    if (!hostAllowed(request)) throw refuse(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)
-    if (!originAllowed(request)) throw refuse(403, `Origin ${JSON.stringify(raw.headers.origin)} is not allowed; add it to allowedOrigins`)
+    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw refusal(431, `a request has at most ${MAX_HEADERS} headers`)
+    if (raw.url?.startsWith('/') !== true) throw refusal(400, 'the request target must be a path')
+    if (raw.httpVersionMajor === 1 && count(raw.rawHeaders, 'host') !== 1) throw refusal(400, 'there must be exactly one Host header')
+    if (!hostAllowed(request)) throw refusal(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)
+    if (!originAllowed(request)) throw refusal(403, `Origin ${JSON.stringify(raw.headers.origin)} is not allowed; add it to allowedOrigins`)
   })
 
   function hostAllowed ({ raw: { headers } }: FastifyRequest): boolean {
@@ -50,5 +51,3 @@ function count (rawHeaders: string[], name: string): number {
   for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === name) found++
   return found
 }
-
-const refuse = (statusCode: number, message: string) => Object.assign(new Error(message), { statusCode })

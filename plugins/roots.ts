@@ -19,7 +19,4 @@ export default fp(async ({ mcp }) => {
       return answer
     }
   })
-
-  // Roots are asked for when they are needed, so there is nothing to forget.
-  mcp.notification('notifications/roots/list_changed', Type.Object({}), () => {})
 }, { name: 'roots', dependencies: ['mcp'] })

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import type { Collection } from '../protocol/collection.js'
 import { errors } from '../protocol/errors.js'
+import { encodeNotification } from '../protocol/jsonrpc.js'
 import { META } from '../protocol/revisions/meta.js'
 
 declare module 'fastify' {
@@ -69,7 +70,8 @@ export default fp(async fastify => {
   }, { timed: false })
 
   function tell (method: string): void {
-    for (const peer of mcp.peers) if (peer.revision !== undefined) peer.notify(method)
+    const text = encodeNotification(method)
+    for (const { revision, channel } of mcp.peers) if (revision !== undefined) channel?.emit(text, method)
     for (const [call, { kinds }] of listening) if (kinds.has(method)) send(call, method, {})
   }
 }, { name: 'subscriptions', dependencies: ['mcp'] })

@@ -3,7 +3,7 @@ import type { Dispatcher } from './dispatcher.js'
 import { errors, type McpError } from './errors.js'
 import { isObject } from './json.js'
 import { encodeError, encodeNotification, encodeResult, isId, type Id, type Params, type Request } from './jsonrpc.js'
-import { atLeast, type LogLevel } from './log-level.js'
+import { atLeast, loggable, type LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
 import type { ElicitAnswer, Question, Root, SampleAnswer } from './question.js'
 import { Questions } from './questions.js'
@@ -24,6 +24,9 @@ export class Call {
   readonly #startedAt = Date.now()
   #questions: Questions | undefined
   #controller: AbortController | undefined
+  /** Takes back what the client is still being asked when the call is over. */
+  #asked: AbortController | undefined
+  #unanswered = 0
   #timer: NodeJS.Timeout | undefined
   #lastProgress = -Infinity
   #open = true
@@ -87,12 +90,11 @@ export class Call {
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
   progress (done: number, total?: number, message?: string): void {
-    if (!this.#open) return
     this.#extend()
     const { progressToken } = this.#meta
-    if (!isId(progressToken) || !(done > this.#lastProgress)) return
+    if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
-    const params = { progressToken, progress: done, ...(total === undefined ? {} : { total }) }
+    const params = { progressToken, progress: done, ...(Number.isFinite(total) ? { total } : {}) }
     this.notify('notifications/progress', convert.progress(params, message, this.revision.features))
   }
 
@@ -101,7 +103,7 @@ export class Call {
     this.#mcp.log(level, data, this)
     const floor = this.logLevel
     if (floor === undefined || !atLeast(level, floor)) return
-    this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data })
+    this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) })
   }
 
   /** A notification that belongs to this call; nothing is sent after the answer. */
@@ -119,10 +121,13 @@ export class Call {
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
   ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
-    return unwatched(this.#asking.ask(questions).then(given => {
-      if (this.#open) this.#extend()
-      return given as Record<K, unknown>
-    }))
+    this.#unanswered++
+    this.#extend()
+    const answers = this.#asking.ask(questions, (this.#asked ??= new AbortController()).signal).finally(() => {
+      this.#unanswered--
+      this.#extend()
+    })
+    return unwatched(answers as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
@@ -181,14 +186,14 @@ export class Call {
     if (this.#close()) this.channel.respond(text, status)
   }
 
-  /** The result that carries the questions a handler left open; undefined when there are none. */
-  async inputRequired (): Promise<object | undefined> {
-    return await this.#questions?.inputRequired()
-  }
-
-  /** True when a question was asked that has to travel to the client and back. */
+  /** True when a handler left questions open that have to travel to the client and back. */
   get asks (): boolean {
     return this.#questions?.pending === true
+  }
+
+  /** The result that carries these questions. */
+  async inputRequired (): Promise<object> {
+    return await this.#asking.inputRequired()
   }
 
   get #asking (): Questions {
@@ -202,7 +207,7 @@ export class Call {
 
   // Signs of life push the deadline on.
   #extend (): void {
-    if (this.#timer === undefined) return
+    if (this.#timer === undefined || !this.#open) return
     clearTimeout(this.#timer)
     this.#timer = this.#deadline()
   }
@@ -210,7 +215,9 @@ export class Call {
   #deadline (): NodeJS.Timeout {
     const { callTimeout, callTimeoutMax } = this.#mcp.limits
     const left = this.#startedAt + callTimeoutMax - Date.now()
-    return setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), Math.min(callTimeout, left)).unref()
+    // A person who is being asked takes the time a person takes.
+    const patience = this.#unanswered > 0 ? left : Math.min(callTimeout, left)
+    return setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), patience).unref()
   }
 
   #abort (reason: Error): void {
@@ -222,6 +229,7 @@ export class Call {
     if (!this.#open) return false
     this.#open = false
     clearTimeout(this.#timer)
+    this.#asked?.abort(new Error('the call is over'))
     this.peer.inbound.delete(this.id)
     this.#finish?.()
     return true

@@ -169,36 +169,53 @@ export class Dispatcher {
       if (this.#draining) throw errors.closing()
       const call = new Call(this, request, peer, channel, revision)
       call.begin(method.timed)
-      void this.#answer(call, method)
+      this.#answer(call, method)
     } catch (error) {
       this.#refuse(request.id, error as McpError, peer, channel)
     }
   }
 
-  async #answer (call: Call, method: Method): Promise<void> {
+  // What is answered without waiting is answered before the next message is read: a handshake comes before what follows it.
+  #answer (call: Call, method: Method): void {
     try {
-      const result = await this.#run(call, method, 0)
-      call.answer(call.revision.encode(call.asks ? await call.inputRequired() as object : result, this.server))
+      const result = this.#run(call, method, 0)
+      if (result instanceof Promise) result.then(value => this.#finish(call, value), error => this.#explain(call, error))
+      else this.#finish(call, result)
     } catch (error) {
-      await this.#explain(call, error)
+      this.#explain(call, error)
     }
   }
 
-  async #run (call: Call, method: Method, depth: number): Promise<object | Json> {
+  #run (call: Call, method: Method, depth: number): object | Json | Promise<object | Json> {
     const middleware = this.#middleware[depth]
-    if (middleware !== undefined) return await middleware(call, () => this.#run(call, method, depth + 1))
+    if (middleware !== undefined) return middleware(call, async () => await this.#run(call, method, depth + 1))
     const wrong = method.check(call.params)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
-    return await method.handle(call.params, call)
+    return method.handle(call.params, call)
   }
 
-  async #explain (call: Call, error: unknown): Promise<void> {
+  #finish (call: Call, result: object | Json): void {
+    if (call.asks) return this.#ask(call)
+    try {
+      call.answer(call.revision.encode(result, this.server))
+    } catch (error) {
+      this.#explain(call, error)
+    }
+  }
+
+  #ask (call: Call): void {
+    call.inputRequired()
+      .then(result => call.answer(call.revision.encode(result, this.server)))
+      .catch((error: unknown) => this.#fault(call, error))
+  }
+
+  #explain (call: Call, error: unknown): void {
     // What a cancelled handler throws on its way out interests nobody.
     if (call.over) return
+    if (call.asks && !isMcpError(error)) return this.#ask(call)
     try {
-      if (call.asks && !isMcpError(error)) return call.answer(call.revision.encode(await call.inputRequired() as object, this.server))
-      if (isMcpError(error)) return call.fail(error, statusOf(error, call.revision))
-      this.#fault(call, error)
+      if (isMcpError(error)) call.fail(error, statusOf(error, call.revision))
+      else this.#fault(call, error)
     } catch (second) {
       this.#fault(call, second)
     }
@@ -212,12 +229,8 @@ export class Dispatcher {
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
-    const revision = this.#speaks(peer)
+    const revision = peer.spoken ?? peer.revision
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision))
-  }
-
-  #speaks (peer: Peer): Revision | undefined {
-    return peer.spoken ?? peer.revision
   }
 }
 

@@ -23,7 +23,10 @@ export const isMcpError = (error: unknown): error is McpError =>
   error instanceof Error && error.name === 'McpError' && Number.isInteger((error as McpError).code)
 
 /** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
-export const isAboutRequest = ({ status }: McpError): boolean => status !== undefined
+export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === URL_ELICITATION_REQUIRED
+
+/** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
+const URL_ELICITATION_REQUIRED = -32042
 
 const invalidParams = (why: string, data?: object, status?: number) =>
   new McpError(-32602, `Invalid params: ${why}`, { details: why, ...data }, status)

@@ -6,3 +6,13 @@ export type LogLevel = typeof LEVELS[number]
 export const isLogLevel = (value: unknown): value is LogLevel => (LEVELS as readonly unknown[]).includes(value)
 
 export const atLeast = (level: LogLevel, floor: LogLevel): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(floor)
+
+/** What JSON cannot write is logged in words; a log line must not fail the call that writes it. */
+export function loggable (data: unknown): unknown {
+  if (data instanceof Error) return data.message
+  try {
+    return JSON.stringify(data) === undefined ? String(data) : data
+  } catch {
+    return String(data)
+  }
+}

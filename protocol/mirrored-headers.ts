@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { errors } from './errors.js'
 import { isObject } from './json.js'
 import type { Params, Request } from './jsonrpc.js'
@@ -76,7 +77,9 @@ function expect (headers: Headers, name: string, value: string, read = plain): v
 
 function plain (name: string, value: string | string[] | undefined): string {
   if (value === undefined) throw errors.headerMismatch(`${name} is missing`)
-  return String(value).trim()
+  const text = String(value).trim()
+  if (/[^\t\x20-\x7e]/.test(text)) throw errors.headerMismatch(`${name} has characters that have to be encoded`)
+  return text
 }
 
 function decodeValue (name: string, value: string | string[] | undefined): string {
@@ -85,7 +88,7 @@ function decodeValue (name: string, value: string | string[] | undefined): strin
   if (encoded === undefined) return raw
   const bytes = Buffer.from(encoded, 'base64')
   // Node's decoder skips what is not Base64, so only a faithful round trip counts.
-  if (bytes.toString('base64') !== encoded) throw errors.headerMismatch(`${name} is not valid Base64`)
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) throw errors.headerMismatch(`${name} is not valid Base64 of UTF-8`)
   return bytes.toString('utf8')
 }
 

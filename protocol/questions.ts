@@ -35,9 +35,11 @@ export class Questions {
     return this.#reachable && kind.known(params, this.#call.revision) && declares(this.#call.capabilities, kind.needs(params))
   }
 
-  async ask (questions: Record<string, Question>): Promise<Record<string, unknown>> {
+  /** The signal takes back what is still open. */
+  async ask (questions: Record<string, Question>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    if (!this.#call.revision.asksDuring(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
     for (const question of Object.values(questions)) this.#require(question)
-    return this.#call.revision.stateless ? this.#replay(questions) : await this.#send(questions)
+    return this.#call.revision.stateless ? this.#replay(questions) : await this.#send(questions, signal)
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
@@ -46,9 +48,8 @@ export class Questions {
     return running as Promise<T>
   }
 
-  /** The result that carries the open questions; undefined when there are none. */
-  async inputRequired (): Promise<object | undefined> {
-    if (this.#pending.size === 0) return undefined
+  /** The result that carries the open questions. */
+  async inputRequired (): Promise<object> {
     // What is still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
     const { method, params, principal, revision } = this.#call
@@ -77,8 +78,8 @@ export class Questions {
     throw this.#call.revision.stateless ? errors.missingCapability(needed) : errors.cannotAsk(question.method, needed)
   }
 
-  async #send (questions: Record<string, Question>): Promise<Record<string, unknown>> {
-    const { peer, channel, revision, signal } = this.#call
+  async #send (questions: Record<string, Question>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const { peer, channel, revision } = this.#call
     const answers = await Promise.all(Object.entries(questions).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
       const answer = await peer.ask(method, kind.params(params, revision), channel, signal)

@@ -1,6 +1,7 @@
 import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
 import { checkMembers, checkName, checkPart } from './definition.js'
+import { isObject } from './json.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
 import type { CacheHints } from './revisions/revision.js'
@@ -70,9 +71,12 @@ export function resource<const U extends string> (definition: ResourceDefinition
 }
 
 function toContents (uri: string, value: ResourceValue, mimeType: string | undefined): ResourceContents[] {
-  if (Array.isArray(value)) return value as ResourceContents[]
+  if (Array.isArray(value) && value.every(isContents)) return value
   const type = mimeType === undefined ? {} : { mimeType }
   if (typeof value === 'string') return [{ uri, ...type, text: value }]
   if (value instanceof Uint8Array) return [{ uri, ...type, blob: Buffer.from(value).toString('base64') }]
   return [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }]
 }
+
+const isContents = (value: unknown): value is ResourceContents =>
+  isObject(value) && typeof value.uri === 'string' && (typeof value.text === 'string' || typeof value.blob === 'string')

@@ -40,6 +40,11 @@ export class ResumableStream implements Channel {
     return this.#sink !== undefined
   }
 
+  /** How much is kept for clients that come back, in characters. */
+  get size (): number {
+    return this.#size
+  }
+
   /** True when everything after `seq` is still here. */
   reaches (seq: number): boolean {
     const first = this.#entries[0]?.seq ?? this.#seq + 1
@@ -65,7 +70,7 @@ export class ResumableStream implements Channel {
   }
 
   emit (text: string, method: string): void {
-    if (this.ended) return
+    if (this.ended || this.#isOldNews(method)) return
     const entry = { seq: ++this.#seq, text, method }
     this.#entries.push(entry)
     this.#size += text.length
@@ -85,6 +90,12 @@ export class ResumableStream implements Channel {
   release (retryMs: number): void {
     this.#sink?.write({ text: '', retry: retryMs })
     this.#hangUp()
+  }
+
+  // Whoever is not there learns once that a list has changed, not how often.
+  #isOldNews (method: string): boolean {
+    if (this.#sink !== undefined || !method.endsWith('/list_changed')) return false
+    return this.#entries.some(entry => entry.seq > this.#delivered && entry.method === method)
   }
 
   #write ({ seq, text, method }: Entry): void {

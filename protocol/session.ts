@@ -3,6 +3,7 @@ import { Peer, type PeerOptions } from './peer.js'
 import { ResumableStream } from './resumable-stream.js'
 
 const MAX_STREAMS = 256
+const MAX_KEPT = 1_048_576
 
 /** What a stateful HTTP client is remembered by: its peer, and its streams until they are of no use any more. */
 export class Session {
@@ -26,10 +27,7 @@ export class Session {
   openStream (): ResumableStream {
     const stream = new ResumableStream(String(++this.#opened), this.peer.revision?.polling === true)
     this.#streams.set(stream.key, stream)
-    for (const [key, { ended }] of this.#streams) {
-      if (this.#streams.size <= MAX_STREAMS) break
-      if (ended) this.#streams.delete(key)
-    }
+    this.#forget()
     return stream
   }
 
@@ -38,6 +36,17 @@ export class Session {
     const [, key, seq] = /^(\d+)-(\d+)$/.exec(eventId) ?? []
     const stream = key === undefined ? undefined : key === '0' ? this.standalone : this.#streams.get(key)
     return stream?.reaches(Number(seq)) === true ? { stream, after: Number(seq) } : undefined
+  }
+
+  #forget (): void {
+    let kept = 0
+    for (const { size } of this.#streams.values()) kept += size
+    for (const [key, { ended, size }] of this.#streams) {
+      if (this.#streams.size <= MAX_STREAMS && kept <= MAX_KEPT) return
+      if (!ended) continue
+      this.#streams.delete(key)
+      kept -= size
+    }
   }
 
   /** True while the client is connected or waits for an answer. */

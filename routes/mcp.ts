@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { accepts, endSession, servePost, serveStream } from '../transports/http.js'
-import { refusal } from '../transports/refusal.js'
+import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
 import { refuseOtherMethods } from './other-methods.js'
 

@@ -1,12 +1,12 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { refusal } from '../transports/refusal.js'
+import { refusal } from '../protocol/refusal.js'
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Answers every method that a URL does not serve with 405, before anything is read. */
+/** Answers every method that a URL does not serve with 405, before anything is read. OPTIONS of a host application are the host's. */
 export function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
   app.route({
-    method: METHODS.filter(method => !served.includes(method)),
+    method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.hasPlugin('cors'))),
     url,
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {

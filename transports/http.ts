@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../protocol/errors.js'
-import { decode, encodeError, type Incoming } from '../protocol/jsonrpc.js'
+import { decode, encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
 import type { Session } from '../protocol/session.js'
 import { bodyOf, sendJson } from './channels.js'
-import { isRefusal, refusal } from './refusal.js'
+import { isRefusal, refusal } from '../protocol/refusal.js'
 import { ReplyChannel } from './reply-channel.js'
 
 const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
@@ -77,7 +77,7 @@ function route (app: FastifyInstance, incoming: Incoming, request: FastifyReques
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ claim: String(request.headers['mcp-protocol-version']), headers: request.headers })
+  const peer = new Peer({ claim: versionOf(request), headers: request.headers })
   peer.spoken = modern
   app.mcp.connect(peer)
   reply.onGone(() => app.mcp.disconnect(peer, new Error('the client closed the connection')))
@@ -85,15 +85,17 @@ function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRe
   app.mcp.receive(message, peer, new ReplyChannel(app, reply))
 }
 
-function openSession (app: FastifyInstance, incoming: Incoming, reply: FastifyReply): void {
-  const { polling } = negotiate(incoming.kind === 'request' ? incoming.params.protocolVersion : undefined)
+function openSession (app: FastifyInstance, incoming: Request, reply: FastifyReply): void {
+  const { polling } = negotiate(incoming.params.protocolVersion)
   const session = app.sessions.create({}, polling)
   if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     beforeAnswer: () => {
-      if (session.peer.greeted) reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
-      else app.sessions.end(session, new Error('the handshake failed'))
+      if (session.peer.greeted) return
+      reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
+      app.sessions.end(session, new Error('the handshake failed'))
     }
   }))
 }
@@ -110,11 +112,15 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, { session }))
 }
 
+function versionOf ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): string | undefined {
+  return version === undefined ? undefined : String(version)
+}
+
 function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): boolean {
   return isModern(headers['mcp-protocol-version']) || (incoming.kind === 'request' && claimsVersion(incoming.params))
 }
 
-const isInitialize = (incoming: Incoming): boolean => incoming.kind === 'request' && incoming.method === 'initialize'
+const isInitialize = (incoming: Incoming): incoming is Request => incoming.kind === 'request' && incoming.method === 'initialize'
 
 function refuseModern ({ headers }: FastifyRequest, reply: FastifyReply, why: string): void {
   if (!isModern(headers['mcp-protocol-version'])) return

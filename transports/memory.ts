@@ -57,7 +57,7 @@ class MemoryConnection {
   readonly #peer: Peer
   readonly #channel: Channel
   readonly #waiting = new Map<Id, { resolve: (result: Json) => void, reject: (error: Error) => void }>()
-  readonly #arrivals = new EventEmitter()
+  readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #lastId = 0
 
   constructor (app: FastifyInstance, answers: Record<string, Answer>) {
@@ -75,14 +75,20 @@ class MemoryConnection {
 
   async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
     signal?.throwIfAborted()
+    if (this.#peer.closed) throw new Error('the client was closed')
     const id = ++this.#lastId
     return await new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      signal?.addEventListener('abort', () => {
-        if (!this.#waiting.delete(id)) return
+      const cancel = () => {
+        this.#waiting.delete(id)
         this.notify('notifications/cancelled', { requestId: id })
-        reject(new Error('the request was cancelled', { cause: signal.reason }))
-      }, { once: true })
+        reject(new Error('the request was cancelled', { cause: signal?.reason }))
+      }
+      signal?.addEventListener('abort', cancel, { once: true })
+      const settled = () => signal?.removeEventListener('abort', cancel)
+      this.#waiting.set(id, {
+        resolve: result => { settled(); resolve(result) },
+        reject: error => { settled(); reject(error) }
+      })
       this.#send({ id, method, params })
     })
   }
@@ -95,6 +101,7 @@ class MemoryConnection {
     for (;;) {
       const found = this.notifications.findIndex(notification => notification.method === method)
       if (found !== -1) return this.notifications.splice(found, 1)[0]?.params as Json
+      if (this.#peer.closed) throw new Error('the client was closed')
       await once(this.#arrivals, 'notification')
     }
   }
@@ -104,6 +111,7 @@ class MemoryConnection {
     this.#app.mcp.disconnect(this.#peer, reason)
     for (const { reject } of this.#waiting.values()) reject(reason)
     this.#waiting.clear()
+    this.#arrivals.emit('notification')
   }
 
   // Through text, like any other client: what is not JSON would not arrive elsewhere either.

@@ -3,7 +3,7 @@ import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { oldest, revisionNamed } from '../protocol/revisions/table.js'
 import { bodyOf, jsonReply } from './channels.js'
-import { refusal } from './refusal.js'
+import { refusal } from '../protocol/refusal.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {

@@ -30,9 +30,9 @@ export class ReplyChannel implements Channel {
   respond (text: string, status: number): void {
     this.#done = true
     this.#beforeAnswer()
-    this.#stream?.respond(text, status)
-    this.#stream?.end()
-    if (this.#stream === undefined) sendJson(this.#reply, text, status)
+    if (this.#stream === undefined) return sendJson(this.#reply, text, status)
+    this.#stream.respond(text, status)
+    this.#stream.end()
   }
 
   emit (text: string, method: string): void {
@@ -42,8 +42,8 @@ export class ReplyChannel implements Channel {
 
   end (): void {
     this.#done = true
-    this.#stream?.end()
     if (this.#stream === undefined) sendJson(this.#reply, undefined, 202)
+    else this.#stream.end()
   }
 
   release (retryMs: number): void {

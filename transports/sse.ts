@@ -5,7 +5,7 @@ import { Peer } from '../protocol/peer.js'
 import { oldest } from '../protocol/revisions/table.js'
 import { bodyOf, jsonReply, overSink } from './channels.js'
 import { accepts, findSession, sessionId } from './http.js'
-import { refusal } from './refusal.js'
+import { refusal } from '../protocol/refusal.js'
 
 /** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
 export class SseConnections {

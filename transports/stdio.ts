@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from '../protocol/channel.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { errors } from '../protocol/errors.js'
@@ -11,7 +12,7 @@ export interface StdioOptions { input: Readable, output: Writable, maxMessage: n
 export interface Stdio {
   /** Settles when the client is gone and everything it asked for is answered. Never rejects. */
   readonly closed: Promise<void>
-  /** Settles when everything said so far was handed to the operating system. */
+  /** Settles when everything said so far was handed to the operating system, or the time is up. */
   flush: () => Promise<void>
 }
 
@@ -34,15 +35,18 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: Stdi
 
   const closed = new Promise<void>(resolve => {
     const finish = (reason: string) => { mcp.disconnect(peer, new Error(reason)); resolve() }
+    let draining = false
     const drain = () => {
+      if (draining) return
+      draining = true
       lines.end()
-      void peer.drain(mcp.limits.grace).then(() => writer.flush()).then(() => finish('standard input ended'))
+      void peer.drain(mcp.limits.grace).then(() => writer.flush(mcp.limits.grace)).then(() => finish('standard input ended'))
     }
     for (const ending of ['end', 'error', 'close']) input.once(ending, drain)
     output.on('error', () => finish('standard output was closed'))
     output.once('close', () => finish('standard output was closed'))
   })
-  return { closed, flush: async () => await writer.flush() }
+  return { closed, flush: async () => await writer.flush(mcp.limits.grace) }
 }
 
 /** Gathers what is written in one turn of the event loop into one write, and holds the input back while the output is full. */
@@ -62,9 +66,12 @@ class TickWriter {
     this.#waiting += text + '\n'
   }
 
-  async flush (): Promise<void> {
+  async flush (graceMs: number): Promise<void> {
     if (!this.#output.writable) return
-    await new Promise<void>(resolve => this.#output.write(this.#take(), () => resolve()))
+    const timeUp = new AbortController()
+    const written = new Promise<void>(resolve => this.#output.write(this.#take(), () => resolve()))
+    await Promise.race([written, sleep(graceMs, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})])
+    timeUp.abort()
   }
 
   #send (): void {

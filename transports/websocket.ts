@@ -27,6 +27,8 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat,
   socket.on('pong', () => { alive = true })
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     alive = true
+    // Frames that were on their way when we said goodbye.
+    if (socket.readyState !== socket.OPEN) return
     if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
     else mcp.receive(decode(data), peer, channel)
   })

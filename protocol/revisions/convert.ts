@@ -7,18 +7,19 @@ export const convert = { definition, implementation, content, contents, callResu
 
 type Definition = Record<string, unknown>
 
-const PLAIN = { titles: false } as Features
-
 /** A tool, resource, template, prompt or prompt argument as it is listed. */
 function definition (item: Definition, features: Features): Definition {
   const out = { ...item }
+  const isTool = 'inputSchema' in out
   if (!features.titles) {
+    // The first place a tool's title had.
+    if (isTool && out.title !== undefined) out.annotations = { title: out.title, ...out.annotations as object }
     delete out.title
     delete out._meta
     if (isObject(out.annotations)) out.annotations = early(out.annotations)
   }
   if (!features.icons) delete out.icons
-  if (!features.toolAnnotations && 'inputSchema' in out) delete out.annotations
+  if (!features.toolAnnotations && isTool) delete out.annotations
   if (!hasOutput(out.outputSchema, features)) delete out.outputSchema
   if (Array.isArray(out.arguments)) out.arguments = out.arguments.map((argument: Definition) => definition(argument, features))
   return out
@@ -42,7 +43,7 @@ function content (block: ContentBlock, features: Features): ContentBlock {
 
 /** What was read from a resource. */
 function contents (parts: ResourceContents[], features: Features): ResourceContents[] {
-  return features.titles ? parts : parts.map(({ _meta, ...rest }) => rest)
+  return features.titles ? parts : parts.map(withoutMeta)
 }
 
 function callResult (result: CallToolResult, features: Features): CallToolResult {
@@ -67,8 +68,12 @@ function progress (params: object, message: string | undefined, features: Featur
 
 function plain (block: ContentBlock): ContentBlock {
   const { _meta, ...rest } = block
-  const inner = rest.type === 'resource' ? { resource: contents([rest.resource], PLAIN)[0] as ResourceContents } : {}
+  const inner = rest.type === 'resource' ? { resource: withoutMeta(rest.resource) } : {}
   return { ...rest, ...inner, ...(rest.annotations === undefined ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
+}
+
+function withoutMeta ({ _meta, ...rest }: ResourceContents): ResourceContents {
+  return rest
 }
 
 function early<A extends Annotations> ({ lastModified, ...annotations }: A): Omit<A, 'lastModified'> {

@@ -17,6 +17,8 @@ export interface Revision {
   readonly features: Features
   /** False for a method of the specification that this revision does not know. Methods of plugins exist in all. */
   has (method: string): boolean
+  /** False for methods whose answer may not be a question back. */
+  asksDuring (method: string): boolean
   /** The result as JSON text, with what this revision puts on every result. */
   encode (result: object | Json, server: Server): string
   /** Adds caching hints where the revision has them. */

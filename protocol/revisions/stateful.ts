@@ -37,6 +37,7 @@ function revision (own: Pick<Revision, 'version' | 'features'> & Partial<Revisio
     unknownMethodStatus: 200,
     missingId: null,
     has: method => !MODERN_METHODS.has(method),
+    asksDuring: () => true,
     encode: toJson,
     cached: result => result,
     ...own

@@ -4,6 +4,11 @@ import type { Revision, Server } from './revision.js'
 /** Methods of the handshake era that this revision removed. */
 const REMOVED = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
 
+/** Only `tools/call`, `prompts/get` and `resources/read` of the specification may be answered with questions. */
+const PLAIN_ANSWERS = new Set([
+  'server/discover', 'subscriptions/listen', 'completion/complete', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'
+])
+
 /** The revision without a handshake: each request carries its version and capabilities in `_meta`. */
 export const stateless: Revision = {
   version: '2026-07-28',
@@ -27,6 +32,7 @@ export const stateless: Revision = {
     samplingTools: true
   },
   has: method => !REMOVED.has(method),
+  asksDuring: method => !PLAIN_ANSWERS.has(method),
   encode,
   cached: (result, hints) => ({ ...hints, ...result })
 }

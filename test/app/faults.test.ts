@@ -92,12 +92,12 @@ t.test('what a tool logs is in the log of the server, with its call', async t =>
   }))
   await callTool(app, 'it')
   t.strictSame(lines.filter(({ said }) => said !== undefined).map(({ level, said, method }) => [level, said, method]), [
-    [20, 'debug', 'tools/call'], [30, 'notice', 'tools/call'], [40, 'warning', 'tools/call'], [60, 'emergency', 'tools/call']
+    [20, 'debug', 'tools/call'], [30, 'notice', 'tools/call'], [40, 'warning', 'tools/call'], [50, 'emergency', 'tools/call']
   ])
 })
 
 t.test('data that cannot be written does not cost the caller its answer', async t => {
   const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', { n: 1n }); return 'ok' } }))
   const answer = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
-  t.match(answer, { error: { code: -32603 } }, 'as any other mistake of the tool')
+  t.match(answer, { result: { content: [{ text: 'ok' }] } })
 })
