@@ -214,7 +214,7 @@ export class Call {
 
   #deadline (): NodeJS.Timeout {
     const { callTimeout, callTimeoutMax } = this.#mcp.limits
-    const left = this.#startedAt + callTimeoutMax - Date.now()
+    const left = Math.max(1, this.#startedAt + callTimeoutMax - Date.now())
     // A person who is being asked takes the time a person takes.
     const patience = this.#unanswered > 0 ? left : Math.min(callTimeout, left)
     return setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), patience).unref()
