@@ -1,4 +1,5 @@
 import type { Channel } from './channel.js'
+import { Deadline } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { errors, type McpError } from './errors.js'
 import { isObject } from './json.js'
@@ -21,13 +22,11 @@ export class Call {
   readonly revision: Revision
   readonly #mcp: Dispatcher
   readonly #meta: Params
-  readonly #startedAt = Date.now()
   #questions: Questions | undefined
   #controller: AbortController | undefined
   /** Takes back what the client is still being asked when the call is over. */
   #asked: AbortController | undefined
-  #unanswered = 0
-  #timer: NodeJS.Timeout | undefined
+  #deadline: Deadline | undefined
   #lastProgress = -Infinity
   #open = true
   #aborted: Error | undefined
@@ -90,7 +89,7 @@ export class Call {
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
   progress (done: number, total?: number, message?: string): void {
-    this.#extend()
+    this.#deadline?.extend()
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
@@ -121,12 +120,9 @@ export class Call {
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
   ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
-    this.#unanswered++
-    this.#extend()
-    const answers = this.#asking.ask(questions, (this.#asked ??= new AbortController()).signal).finally(() => {
-      this.#unanswered--
-      this.#extend()
-    })
+    this.#deadline?.hold()
+    this.#asked ??= new AbortController()
+    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.#deadline?.release())
     return unwatched(answers as Promise<Record<K, unknown>>)
   }
 
@@ -171,7 +167,7 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.inbound.set(this.id, this)
-    if (timed) this.#timer = this.#deadline()
+    if (timed) this.#deadline = new Deadline(this.#mcp.limits, elapsed => this.giveUp(errors.timeout(elapsed)))
   }
 
   /** Answers with a result as JSON text, unless the call is over already. */
@@ -205,21 +201,6 @@ export class Call {
     return new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
   }
 
-  // Signs of life push the deadline on.
-  #extend (): void {
-    if (this.#timer === undefined || !this.#open) return
-    clearTimeout(this.#timer)
-    this.#timer = this.#deadline()
-  }
-
-  #deadline (): NodeJS.Timeout {
-    const { callTimeout, callTimeoutMax } = this.#mcp.limits
-    const left = Math.max(1, this.#startedAt + callTimeoutMax - Date.now())
-    // A person who is being asked takes the time a person takes.
-    const patience = this.#unanswered > 0 ? left : Math.min(callTimeout, left)
-    return setTimeout(() => this.giveUp(errors.timeout(Date.now() - this.#startedAt)), patience).unref()
-  }
-
   #abort (reason: Error): void {
     this.#aborted = reason
     this.#controller?.abort(reason)
@@ -228,7 +209,7 @@ export class Call {
   #close (): boolean {
     if (!this.#open) return false
     this.#open = false
-    clearTimeout(this.#timer)
+    this.#deadline?.stop()
     this.#asked?.abort(new Error('the call is over'))
     this.peer.inbound.delete(this.id)
     this.#finish?.()

@@ -1,0 +1,70 @@
+import { EventEmitter, once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { build, tool } from '../../app.js'
+import { within } from '../bad-input/deadline.js'
+import { mirroredHead, postHead } from '../bad-input/http-doors.js'
+import { call } from '../bad-input/messages.js'
+import { lastExchange, request, type Reply } from '../bad-input/raw-http.js'
+import { listening } from '../helper.js'
+import { host, modernPost } from './host.js'
+import { events, modernMeta, type Json } from './modern.js'
+
+const SIZE = 5_000_000
+
+/** A tool whose answer fits into no socket buffer; it logs before, so whoever listens to logs gets a stream. */
+function big (app: FastifyInstance): EventEmitter {
+  const calls = new EventEmitter()
+  app.tools.add(tool({
+    name: 'big',
+    description: 'd',
+    run: async (_input, call) => {
+      call.log('error', 'soon')
+      calls.emit('started')
+      await once(calls, 'go')
+      return 'x'.repeat(SIZE)
+    }
+  }))
+  return calls
+}
+
+const textOf = (answer: Json | undefined): string => (answer?.result as { content: [{ text: string }] } | undefined)?.content[0].text ?? ''
+
+const REPLIES: Array<[kind: string, meta: Json, read: (reply: Reply) => Json | undefined]> = [
+  ['as JSON', {}, ({ body }) => JSON.parse(body) as Json],
+  ['on an event stream', { 'io.modelcontextprotocol/logLevel': 'debug' }, ({ body }) => events(body).at(-1)]
+]
+
+for (const [kind, meta, read] of REPLIES) {
+  t.test(`a large answer ${kind} arrives whole when the server closes, which then hangs up and is closed`, async t => {
+    const { app, url } = await listening(t)
+    const calls = big(app)
+    const body = call('tools/call', { name: 'big', _meta: { ...modernMeta(), ...meta } })('modern')
+    const started = once(calls, 'started')
+    const reply = lastExchange(Number(new URL(url).port), request('POST', '/mcp', [...postHead(0), ...mirroredHead(body)], body))
+    await within('the call', started)
+    const closed = app.close()
+    for (let turns = 0; turns < 3; turns++) await turn()
+    calls.emit('go')
+    t.equal(textOf(read(await reply)).length, SIZE)
+    await within('the end', closed)
+  })
+}
+
+t.test('a host that gives up what takes too long when it closes still closes in order', async t => {
+  const app = await host(t, undefined, { grace: 60_000 }, { pluginTimeout: 1_000 })
+  app.tools.add(tool({ name: 'stubborn', description: 'd', run: async () => await new Promise<never>(() => {}) }))
+  const answer = app.inject(modernPost('stubborn', {}))
+  while (app.mcp.peers.size === 0) await turn()
+  await within('the end', app.close())
+  t.match((await answer).json(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+})
+
+t.test('a gateway of its own has more patience with itself than its calls have', async t => {
+  for (const grace of [100, 10_000, 60_000]) {
+    const app = await build({ grace, http: false })
+    t.teardown(async () => await app.close())
+    t.ok(Number(app.initialConfig.pluginTimeout) * 0.8 > grace, `${grace} ms`)
+  }
+})

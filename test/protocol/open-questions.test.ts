@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import type { Call } from '../../protocol/call.js'
+import type { Limits } from '../../protocol/dispatcher.js'
+import { client, dispatcher, modern, type Json } from './recorder.js'
+
+const Anything = Type.Object({})
+const IT = { method: 'ask/it', params: {} }
+
+/** A client whose calls of `m` run `handle`, which may ask the client for `ask/it`. */
+function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>) {
+  const mcp = dispatcher({ limits })
+  mcp.question('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.method('m', Anything, async (_params, call) => await handle(call))
+  mcp.method('tools/list', Anything, () => ({ tools: [] }))
+  const connected = client(mcp)
+  return { mcp, ...connected, answer: ({ id }: Json, result: object) => connected.send({ jsonrpc: '2.0', id, result }) }
+}
+
+t.test('the clock of a call stands still while its client is asked', async t => {
+  const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => await call.ask({ q: IT }))
+  ask('m')
+  const question = await channel.next()
+  await sleep(150)
+  answer(question, { name: 'Ada' })
+  t.match(await channel.next(), { id: 1, result: { q: { name: 'Ada' } } })
+})
+
+t.test('of two questions asked side by side the later answer counts', async t => {
+  const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => {
+    const [a, b] = await Promise.all([call.ask({ q: IT }), call.ask({ q: IT })])
+    return { a, b }
+  })
+  ask('m')
+  const questions = [await channel.next(), await channel.next()] as const
+  answer(questions[0], {})
+  await sleep(150)
+  answer(questions[1], {})
+  t.match(await channel.next(), { id: 1, result: { a: {}, b: {} } })
+})
+
+t.test('the clock goes on when the answer has come', async t => {
+  const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 60_000 }, async call => {
+    await call.ask({ q: IT })
+    return await new Promise<never>(() => {})
+  })
+  ask('m')
+  answer(await channel.next(), {})
+  t.match(await channel.next(), { id: 1, error: { code: -32603, message: /given up/ } })
+})
+
+t.test('a call that waits for its client ends at the hard limit, and takes its question back first', async t => {
+  const { ask, channel, answer, request } = asked({ callTimeout: 20, callTimeoutMax: 80 }, async call => await call.ask({ q: IT }))
+  ask('m')
+  const question = await channel.next()
+  t.match(await channel.next(), { method: 'notifications/cancelled', params: { requestId: question.id } })
+  t.match(await channel.next(), { id: 1, error: { code: -32603, message: /given up/ } })
+  answer(question, { name: 'too late' })
+  t.match(await request('tools/list'), { id: 2, result: {} }, 'a late answer is ignored')
+  t.equal(channel.sent.length, 4)
+})
+
+t.test('a question nobody waits for any more is taken back before the answer', async t => {
+  const { ask, channel, answer, request } = asked({}, async call => await Promise.race([call.ask({ q: IT }), sleep(1, { gaveUp: true })]))
+  ask('m')
+  const question = await channel.next()
+  t.match(await channel.next(), { method: 'notifications/cancelled', params: { requestId: question.id } })
+  t.match(await channel.next(), { id: 1, result: { gaveUp: true } })
+  answer(question, { name: 'too late' })
+  t.match(await request('tools/list'), { id: 2, result: {} })
+})
+
+t.test('a question that was answered is not taken back', async t => {
+  const { ask, channel, answer } = asked({}, async call => await call.ask({ q: IT }))
+  ask('m')
+  answer(await channel.next(), {})
+  t.match(await channel.next(), { id: 1, result: {} })
+  t.equal(channel.sent.length, 2)
+})
+
+t.test('in a revision without requests to clients, what lists things cannot ask', async t => {
+  const { mcp, request, peer } = asked({}, async () => ({ ok: true }))
+  peer.revision = undefined
+  mcp.use(async (call, next) => {
+    await call.ask({ q: IT })
+    return await next()
+  })
+  t.match(await request('tools/list', modern()), { id: 1, error: { code: -32603 } })
+  t.match(await request('m', modern()), { id: 2, result: { resultType: 'input_required' } }, 'a method of a plugin may')
+})

@@ -1,0 +1,92 @@
+import { EventEmitter, once } from 'node:events'
+import { connect } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { tool } from '../../app.js'
+import { host } from '../app/host.js'
+import { mirroredHead, postHead } from '../bad-input/http-doors.js'
+import { call, callTool } from '../bad-input/messages.js'
+import { request } from '../bad-input/raw-http.js'
+import { listening } from '../helper.js'
+import { eventually, within } from '../protocol/deadline.js'
+
+const LISTEN = call('subscriptions/listen', { notifications: { toolsListChanged: true } }, 8)('modern')
+const WAIT = callTool('wait')('modern')
+
+const modern = (body: string, path = '') => request('POST', `${path}/mcp`, [...postHead(0), ...mirroredHead(body)], body)
+const plain = (body: string, path = '') => request('POST', `${path}/message`, postHead(0), body)
+const get = (target: string) => request('GET', target, [['Host', 'localhost'], ['Accept', 'text/event-stream']])
+
+/** Counts how often the tool `wait` was started and aborted; it ends in no other way. */
+function counting (app: FastifyInstance): { started: number, aborted: number } {
+  const count = { started: 0, aborted: 0 }
+  app.tools.add(tool({
+    name: 'wait',
+    description: 'd',
+    run: async (_input, { signal }) => {
+      count.started++
+      await once(signal, 'abort')
+      count.aborted++
+    }
+  }))
+  return count
+}
+
+t.test('what waits behind a slow reply on one connection is given up with the connection', async t => {
+  const { app, url } = await listening(t)
+  const calls = counting(app)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.write(Buffer.concat([modern(WAIT), modern(LISTEN), get('/sse'), get('/mcp/sse'), plain(callTool('wait')('legacy')), modern(WAIT)]))
+  await eventually(() => app.mcp.peers.size === 6 && calls.started === 3)
+  t.equal(app.sessions.size, 1)
+  socket.destroy()
+  await eventually(() => calls.aborted === 3)
+  await eventually(() => app.mcp.peers.size === 0 && app.sessions.size === 0)
+})
+
+t.test('a connection that is used again and again gathers no listeners', async t => {
+  const { app, url } = await listening(t)
+  let connections = 0
+  let most = 0
+  app.server.on('connection', () => { connections++ })
+  app.server.on('request', ({ socket }) => { most = Math.max(most, socket.listenerCount('close')) })
+  const body = call('tools/list')('modern')
+  const headers = Object.fromEntries([...postHead(0), ...mirroredHead(body)])
+  for (let count = 0; count < 20; count++) await (await fetch(`${url}/mcp`, { method: 'POST', headers, body })).text()
+  t.ok(connections < 5, `${connections} connections`)
+  t.ok(most < 10, `${most} listeners`)
+})
+
+const LEAVERS: Array<[what: string, bytes: Buffer]> = [
+  ['a call', modern(WAIT, '/ai')],
+  ['a subscription', modern(LISTEN, '/ai')],
+  ['a plain message', plain(callTool('wait')('legacy'), '/ai')],
+  ['an SSE stream', get('/ai/sse')],
+  ['a stream of named events', get('/ai/mcp/sse')]
+]
+
+for (const [what, bytes] of LEAVERS) {
+  t.test(`${what} whose client leaves while a hook of the host runs leaves nothing behind`, async t => {
+    const hooks = new EventEmitter()
+    const app = await host(t, app => { app.addHook('preHandler', async () => { hooks.emit('entered'); await once(hooks, 'go') }) })
+    const calls = counting(app)
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+    await within(5_000, async signal => {
+      const [accepted, entered] = [once(app.server, 'connection', { signal }), once(hooks, 'entered', { signal })]
+      const socket = connect(Number(port), '127.0.0.1')
+      t.teardown(() => socket.destroy())
+      socket.write(bytes)
+      const [theirs] = await accepted as [EventEmitter]
+      await entered
+      const closed = once(theirs, 'close', { signal })
+      socket.destroy()
+      await closed
+    })
+    hooks.emit('go')
+    for (let turns = 0; turns < 3; turns++) await turn()
+    await eventually(() => app.mcp.peers.size === 0 && app.sessions.size === 0)
+    t.equal(calls.started, calls.aborted)
+  })
+}

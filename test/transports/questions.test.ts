@@ -1,0 +1,80 @@
+import { EventEmitter, once } from 'node:events'
+import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
+import { tool, type Options } from '../../app.js'
+import { listening } from '../helper.js'
+import { within } from '../protocol/deadline.js'
+import { openSession } from './http-session.js'
+import type { Json } from './sse-reader.js'
+
+interface Wire {
+  /** Sends a call, and reads what belongs to it. */
+  call: (message: object) => Promise<() => Promise<Json>>
+  /** Sends something that is not answered. */
+  tell: (message: object) => Promise<void>
+  ping: () => Promise<Json>
+}
+
+/** Clients of 2025-11-25 that can be asked for forms. */
+const WIRES: Record<string, (t: Test, url: string) => Promise<Wire>> = {
+  HTTP: async (_t, url) => {
+    const session = await openSession(url, '2025-11-25', { elicitation: {} })
+    return {
+      call: async message => {
+        const stream = await session.stream(message)
+        return async () => await stream.message()
+      },
+      tell: async message => { await session.post(message) },
+      ping: async () => (await session.post({ id: 99, method: 'ping' })).body
+    }
+  },
+  WebSocket: async (t, url) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
+    t.teardown(() => socket.terminate())
+    await within(5_000, async signal => await once(socket, 'open', { signal }))
+    const inbox: Json[] = []
+    const arrivals = new EventEmitter()
+    socket.on('message', data => { inbox.push(JSON.parse(String(data)) as Json); arrivals.emit('message') })
+    const tell = async (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    const next = async () => await within(5_000, async signal => {
+      while (inbox.length === 0) await once(arrivals, 'message', { signal })
+      return inbox.shift() as Json
+    })
+    await tell({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } } })
+    await next()
+    return { call: async message => { await tell(message); return next }, tell, ping: async () => { await tell({ id: 99, method: 'ping' }); return await next() } }
+  }
+}
+
+/** A tool that asks and does not wait for the answer. */
+const impatient = tool({
+  name: 'impatient',
+  description: 'd',
+  run: (_input, call) => {
+    void call.elicit('name', { message: 'Who?', requestedSchema: { type: 'object', properties: {} } })
+    return 'never mind'
+  }
+})
+
+const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer: Json]> = [
+  ['runs out of time', 'ask_name', { callTimeout: 20, callTimeoutMax: 100 }, { error: { code: -32603, message: /given up/ } }],
+  ['does not wait for it', 'impatient', {}, { result: { content: [{ text: 'never mind' }] } }]
+]
+
+for (const [wire, open] of Object.entries(WIRES)) {
+  for (const [how, name, options, answer] of ENDS) {
+    t.test(`${wire}: a question of a call that ${how} is taken back before the answer, and a late reply is ignored`, async t => {
+      const { app, url } = await listening(t, options)
+      app.tools.add(impatient)
+      const { call, tell, ping } = await open(t, url)
+      const next = await call({ id: 1, method: 'tools/call', params: { name } })
+      let question = await next()
+      if (String(question.method).endsWith('list_changed')) question = await next()
+      t.match(question, { method: 'elicitation/create' })
+      t.match(await next(), { method: 'notifications/cancelled', params: { requestId: question.id } })
+      t.match(await next(), { id: 1, ...answer })
+      await tell({ id: question.id, result: { action: 'accept', content: { name: 'Ada' } } })
+      t.match(await ping(), { id: 99, result: {} })
+    })
+  }
+}
