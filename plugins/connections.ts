@@ -26,9 +26,12 @@ export default fp(async fastify => {
   const replies = new Set<ServerResponse>()
   const upgrades = new WeakSet<Socket>()
   const waiting = new WeakMap<Socket, Set<() => void>>()
+  // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
+  const shared = fastify.initialConfig.http2 === true
   let closing = false
 
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    if (shared) return
     if (closing) socket.destroy()
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
@@ -39,7 +42,7 @@ export default fp(async fastify => {
     response.once('close', () => {
       replies.delete(response)
       // Nobody else closes a connection that becomes idle now.
-      if (closing) socket.destroySoon()
+      if (closing && !shared) socket.destroySoon()
     })
   })
   fastify.server.on('upgrade', ({ socket }) => {
