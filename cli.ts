@@ -37,8 +37,10 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   await app.ready()
 
   let stdio: Stdio | undefined
+  // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
+  const delay = 3 * options.grace + 5_000
   // Before anybody can know that we are here: a signal must find its handler.
-  const closing = closeWithGrace({ delay: options.grace + 5_000, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
+  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
     if (err !== undefined) logger.error({ err }, 'shutting down after an error')
     else logger.info({ signal }, 'shutting down')
     await app.close()

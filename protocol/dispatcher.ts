@@ -179,7 +179,7 @@ export class Dispatcher {
   #answer (call: Call, method: Method): void {
     try {
       const result = this.#run(call, method, 0)
-      if (result instanceof Promise) result.then(value => this.#finish(call, value), error => this.#explain(call, error))
+      if (isThenable(result)) Promise.resolve(result).then(value => this.#finish(call, value), error => this.#explain(call, error))
       else this.#finish(call, result)
     } catch (error) {
       this.#explain(call, error)
@@ -221,7 +221,7 @@ export class Dispatcher {
     }
   }
 
-  // The text of an error we did not write never leaves the process; the client gets a number to ask about.
+  // The text of an error we did not write never leaves the process; the client gets an id to ask about.
   #fault (call: Call, error: unknown): void {
     const correlation = randomUUID()
     call.fail(errors.internal(correlation), 200)
@@ -233,6 +233,9 @@ export class Dispatcher {
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision))
   }
 }
+
+const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
 function statusOf (error: McpError, revision: Revision | undefined): number {
   if (error.status !== undefined) return error.status

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../protocol/errors.js'
 import { decode, encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
+import { isRefusal, refusal } from '../protocol/refusal.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
 import type { Session } from '../protocol/session.js'
 import { bodyOf, sendJson } from './channels.js'
-import { isRefusal, refusal } from '../protocol/refusal.js'
 import { ReplyChannel } from './reply-channel.js'
 
 const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
+import { refusal } from '../protocol/refusal.js'
 import { oldest, revisionNamed } from '../protocol/revisions/table.js'
 import { bodyOf, jsonReply } from './channels.js'
-import { refusal } from '../protocol/refusal.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
+import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
 import { bodyOf, jsonReply, overSink } from './channels.js'
 import { accepts, findSession, sessionId } from './http.js'
-import { refusal } from '../protocol/refusal.js'
 
 /** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
 export class SseConnections {

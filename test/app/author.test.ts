@@ -101,3 +101,9 @@ t.test('2025-11-25 and 2026-07-28: an McpError is a result that the model can se
   const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(broken()) }] })
   t.match(await callTool(app, 'it'), { status: 200, result: { ...text('no clipboard'), isError: true, resultType: 'complete' } })
 })
+
+t.test('2025-11-25: an McpError that sends the client to a page first is a JSON-RPC error, with its data', async t => {
+  const data = { elicitations: [{ mode: 'url', elicitationId: 'e', url: 'https://example.org/connect', message: 'Connect first' }] }
+  const item = tool({ name: 'it', description: 'd', run: () => { throw new McpError(-32042, 'connect first', data) } })
+  await t.rejects(client(t, item, '2025-11-25').then(call), { code: -32042, message: 'connect first', data })
+})

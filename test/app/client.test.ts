@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build, createClient, tool } from '../../app.js'
@@ -95,6 +96,36 @@ t.test('closing the client settles what it still waits for', async t => {
   const answer = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 60_000 } })
   close()
   await within(5_000, async signal => await t.rejects(Promise.race([answer, expired(signal, 'forgotten')]), /closed/))
+})
+
+t.test('closing the client settles who waits for a notification, and whoever comes later', async t => {
+  const { notified, close } = await createClient(await gateway(t))
+  const waiting = Array.from({ length: 12 }, async () => await notified('notifications/late'))
+  close()
+  await within(5_000, async signal => {
+    for (const one of [...waiting, notified('notifications/late')]) await t.rejects(Promise.race([one, expired(signal, 'forgotten')]), /closed/)
+  })
+})
+
+t.test('a client that was closed sends nothing more', async t => {
+  const app = await gateway(t)
+  app.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
+  const { request, close } = await createClient(app)
+  close()
+  await within(5_000, async signal => await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/))
+})
+
+t.test('requests that share a signal leave nothing on it', async t => {
+  const { request, close } = await createClient(await gateway(t))
+  const { signal } = new AbortController()
+  for (let count = 0; count < 20; count++) await request('ping', {}, signal)
+  await t.rejects(request('unheard/of', {}, signal))
+  t.equal(getEventListeners(signal, 'abort').length, 0)
+  const answer = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 60_000 } }, signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  close()
+  await t.rejects(answer, /closed/)
+  t.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
 t.test('closing the app answers what is in flight first', async t => {

@@ -20,6 +20,12 @@ async function logged (t: Test, ...items: Array<ReturnType<typeof tool>>) {
   return { app, lines }
 }
 
+const cyclic = (): Json => {
+  const cycle: Json = {}
+  cycle.self = cycle
+  return cycle
+}
+
 const failing = (name: string, error: unknown): ReturnType<typeof tool> => tool({ name, description: 'd', run: () => { throw error } })
 
 const ASKS: Array<[method: string, params: Json]> = [
@@ -65,10 +71,8 @@ t.test('a result the output schema does not allow is a fault of the tool, not an
 })
 
 t.test('a result that cannot be written is a fault of the tool', async t => {
-  const cycle: Json = {}
-  cycle.self = cycle
   const { app } = await logged(t,
-    tool({ name: 'cycle', description: 'd', run: () => cycle }),
+    tool({ name: 'cycle', description: 'd', run: () => cyclic() }),
     tool({ name: 'bigint', description: 'd', run: () => ({ n: 1n }) }),
     tool({ name: 'inside', description: 'd', run: () => ({ content: [], structuredContent: { n: 1n } }) }))
   const { request } = await createClient(app)
@@ -100,4 +104,29 @@ t.test('data that cannot be written does not cost the caller its answer', async 
   const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', { n: 1n }); return 'ok' } }))
   const answer = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
   t.match(answer, { result: { content: [{ text: 'ok' }] } })
+})
+
+const ODD: Array<[what: string, data: unknown, told: unknown]> = [
+  ['a cycle', cyclic(), '[object Object]'],
+  ['a BigInt', 1n, '1'],
+  ['a BigInt inside', { n: 1n }, '[object Object]'],
+  ['nothing', undefined, 'undefined'],
+  ['an error', new Error('no database'), 'no database'],
+  ['null', null, null],
+  ['data', { a: [1] }, { a: [1] }]
+]
+
+for (const [what, data, told] of ODD) {
+  t.test(`a tool may log ${what}: its client is told something, and answered`, async t => {
+    const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', data); return 'ok' } }))
+    const { before, result } = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
+    t.strictSame(before.map(({ params }) => params), [{ level: 'error', data: told }])
+    t.match(result, { content: [{ text: 'ok' }] })
+  })
+}
+
+t.test('an error that a tool logs is in the log of the server, with its stack', async t => {
+  const { app, lines } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('critical', new Error('no database')) } }))
+  await callTool(app, 'it')
+  t.match(lines.find(({ err }) => err !== undefined), { level: 50, method: 'tools/call', err: { message: 'no database', stack: /faults\.test/ } })
 })

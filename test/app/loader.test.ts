@@ -45,6 +45,22 @@ t.test('what an author imports from here is the very same thing the gateway uses
   t.match(await request('tools/call', { name: 'typed', arguments: { n: 21 } }), { content: [{ text: '42' }] })
 })
 
+t.test('files of an author import each other with or without an extension', async t => {
+  const path = await folder(t, {
+    'a.ts': 'export const a: number = 1',
+    'b.ts': 'export const b: number = 2',
+    'c.mts': 'export const c: number = 3',
+    'p.ts': `import { tool } from 'mcp-patchbay'
+      import { a } from './a'
+      import { b } from './b.js'
+      import { c } from './c.mjs'
+      export default tool({ name: 'sum', description: '', run: () => a + b + c })`
+  })
+  const app = await build({ plugins: [join(path, 'p.ts')], http: false })
+  t.teardown(async () => await app.close())
+  t.match(await (await createClient(app)).request('tools/call', { name: 'sum' }), { content: [{ text: '6' }] })
+})
+
 t.test('a plugin may be given as a function, too', async t => {
   const app = await build({ plugins: [async fastify => { fastify.decorate('mine', 7) }], http: false })
   t.teardown(async () => await app.close())

@@ -110,6 +110,17 @@ t.test('an encapsulated part of the host can hold all of it, with its own prefix
   t.equal((await app.inject({ url: '/own' })).headers['x-scope'], undefined)
 })
 
+t.test('a second registration in one scope is refused in words, and two scopes may have one each', async t => {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  await app.register(async scope => {
+    await scope.register(patchbay, { prefix: '/ai' })
+    await t.rejects(async () => await scope.register(patchbay, { prefix: '/more' }), /patchbay is registered here already; register it in two scopes/)
+  })
+  for (const prefix of ['/one', '/two']) await app.register(async scope => { await scope.register(patchbay, { prefix }) })
+  for (const prefix of ['/one', '/two']) t.equal((await app.inject({ url: `${prefix}/health` })).statusCode, 200)
+})
+
 t.test('a host that has WebSockets already keeps its own', async t => {
   const app = await host(t, async app => {
     await app.register(websocket)

@@ -36,6 +36,8 @@ const rows: HttpRow[] = [
     row('G8', `${asked} with the name header sent twice`, body, [version, method(asked), name(given), name(given)], MISMATCH),
     row('G8', `${asked} with the name header in Base64 is good`, body, [version, method(asked), name(base64(given))], OK)
   ]),
+  row('G8', 'a name in bytes that are not ASCII', callTool('caf\u00e9')('modern'), [version, method('tools/call'), name('caf\u00e9')], MISMATCH),
+  row('G8', 'a name in Base64 of bytes that are not UTF-8', callTool('\ufffd')('modern'), [version, method('tools/call'), name('=?base64?/w==?=')], MISMATCH),
   ...['__proto__', 'constructor', 'toString'].map(value => (
     row('G8', `a method called ${value} needs no name header`, call(value)('modern'), [version, method(value)], '404 -32601 id 7'))),
   row('G15', 'the header of the stateless era on a body that claims nothing', call('tools/list')('legacy'), [version, method('tools/list')], '400 -32602 id 7'),

@@ -96,6 +96,11 @@ export class Launched {
     this.#child.kill(signal)
   }
 
+  /** Nobody reads its standard error any more. */
+  deafen (): void {
+    this.#child.stderr.destroy()
+  }
+
   end (): void {
     this.#child.stdin.end()
   }

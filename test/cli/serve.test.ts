@@ -46,7 +46,7 @@ t.test('the command', async t => {
       launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 300 }, { _meta: { progressToken: 'p' } }))
       await launched.next()
       const overHttp = post(url, toolCall(1, 'slow', { steps: 1, delay: 300 }))
-      await bothInFlight(url)
+      await inFlight(url, 2)
       launched.kill(signal)
       t.match(await overHttp, { id: 1, result: { content: [{ text: '1 steps' }] } })
       const { code, stdout } = await launched.exit()
@@ -54,6 +54,17 @@ t.test('the command', async t => {
       t.match(messages(stdout).slice(1), [{ method: 'notifications/progress' }, { id: 1, result: { content: [{ text: '1 steps' }] } }])
     })
   }
+
+  t.test('a call over HTTP that ignores the end of the grace is answered with an error, and the process exits with 0', { buffered: true }, async t => {
+    const cwd = await folder(t, { 'stubborn.mjs': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "stubborn", description: "", run: () => new Promise(() => {}) })' })
+    const launched = launch(t, ['--port', '0', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], { cwd, env: { PATCHBAY_GRACE: '300' } })
+    const url = await launched.url()
+    const answer = post(url, toolCall(1, 'stubborn'))
+    await inFlight(url, 1)
+    launched.kill('SIGTERM')
+    t.match(await answer, { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
+    t.equal((await launched.exit()).code, 0)
+  })
 
   t.test('a process that has nothing to do exits with 0, whoever is connected', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', ...QUIET])
@@ -105,11 +116,11 @@ t.test('the command', async t => {
   })
 })
 
-/** Waits until the client on stdio and one over HTTP are being served. */
-async function bothInFlight (url: string): Promise<void> {
+/** Waits until so many clients are being served. */
+async function inFlight (url: string, count: number): Promise<void> {
   for (;;) {
     const { peers } = await (await fetch(`${url}/health`)).json() as { peers: number }
-    if (peers === 2) return
+    if (peers === count) return
   }
 }
 

@@ -26,6 +26,15 @@ t.test('a resource may be text, bytes, data, or contents spelled out', async t =
   t.strictSame(await read('it://spelled'), [{ uri: 'it://part/1', text: 'one' }, { uri: 'it://part/2', blob: 'AAAA' }])
 })
 
+t.test('a list is data, unless every entry is contents spelled out', async t => {
+  const { app, read } = await serving(t)
+  const lists: object[][] | unknown[][] = [[1, 2, 3], [{ id: 1 }], [{ uri: 'it://part' }], [{ uri: 'it://part', text: 7 }], [{ uri: 'it://part', text: 'one' }, null], ['a']]
+  for (const [index, list] of lists.entries()) {
+    app.resources.add(resource({ uri: `it://list/${index}`, name: 'list', read: () => list }))
+    t.strictSame(await read(`it://list/${index}`), [{ uri: `it://list/${index}`, mimeType: 'application/json', text: JSON.stringify(list) }])
+  }
+})
+
 t.test('empty text is content, undefined is not', async t => {
   const { app, read } = await serving(t)
   app.resources.add(resource({ uri: 'it://empty', name: 'empty', read: () => '' }))

@@ -74,6 +74,35 @@ t.test('a client with a handshake is told without asking, from the handshake on'
   t.strictSame(silent.channel.sent, [])
 })
 
+t.test('what everybody is told is written once', async t => {
+  const app = await gateway(t, { http: false })
+  const clients = Array.from({ length: 20 }, () => client(app.mcp))
+  const { stringify } = JSON
+  let written = 0
+  t.intercept(JSON, 'stringify', {
+    value: (value: { method?: string }) => {
+      if (value?.method === 'notifications/tools/list_changed') written++
+      return stringify(value)
+    }
+  })
+  app.tools.add(late())
+  for (const { channel } of clients) t.match(await channel.next(), { method: 'notifications/tools/list_changed' })
+  t.equal(written, 1)
+})
+
+t.test('a session without a stream learns once of many changes', async t => {
+  const app = await gateway(t)
+  const session = app.sessions.create({ revision: revision('2025-11-25') })
+  const there = client(app.mcp)
+  for (let count = 0; count < 5; count++) {
+    app.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))
+    await there.channel.next()
+  }
+  const told: string[] = []
+  session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {} })
+  t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
+})
+
 t.test('a resource is told of while somebody is subscribed to it', async t => {
   const app = await gateway(t, { http: false })
   const { request, channel } = client(app.mcp)

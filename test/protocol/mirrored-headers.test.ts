@@ -85,6 +85,9 @@ const DISAGREE: Array<[what: string, header: string | undefined, value: unknown]
   ['one for true', '1', true],
   ['Base64 without its padding', '=?base64?SGVsbG8?=', 'Hello'],
   ['Base64 with something else inside', '=?base64?SGVs!bG8=?=', 'Hello'],
+  ['text that is not ASCII', 'Z\u00fcrich', 'Z\u00fcrich'],
+  ['a control character', 'a\u0007b', 'a\u0007b'],
+  ['Base64 of what is not UTF-8', '=?base64?/w==?=', '\ufffd'],
   ['a header for a value that is not there', 'eu-west', undefined],
   ['a header for null', 'null', null]
 ]

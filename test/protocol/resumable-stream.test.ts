@@ -53,6 +53,25 @@ t.test('a client that comes back again and again gets everything once', async t 
   t.strictSame(seen, Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat())
 })
 
+t.test('whoever is not there learns once that a list has changed, and again when it changes after that', async t => {
+  const source = stream([])
+  const [tools, prompts] = ['notifications/tools/list_changed', 'notifications/prompts/list_changed']
+  for (let count = 0; count < 3; count++) {
+    source.emit('tools', tools)
+    source.emit('prompts', prompts)
+    source.emit('progress', 'notifications/progress')
+  }
+  const first = listen(source)
+  t.strictSame(first.texts, ['tools', 'prompts', 'progress', 'progress', 'progress'])
+  source.emit('tools', tools)
+  source.emit('tools', tools)
+  t.equal(first.texts.length, 7, 'whoever is there learns each time')
+  source.detach(first)
+  source.emit('tools', tools)
+  source.emit('tools', tools)
+  t.strictSame(listen(source).texts, ['tools'])
+})
+
 t.test('a client that names nothing gets what nobody had yet', async t => {
   const source = stream(['a'])
   const first = listen(source)

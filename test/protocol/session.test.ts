@@ -56,6 +56,32 @@ t.test('the oldest finished streams are given up, the ones still open never', as
   t.equal(finished.filter(({ key }) => locate(`${key}-0`) !== undefined).length, 255)
 })
 
+t.test('finished replies are kept up to about a mebibyte, the oldest given up first', async t => {
+  const { openStream, locate } = bound(session())
+  const replies = Array.from({ length: 60 }, () => {
+    const stream = openStream()
+    stream.respond('x'.repeat(100_000))
+    stream.end()
+    return stream
+  })
+  openStream()
+  const kept = replies.filter(({ key }) => locate(`${key}-0`) !== undefined)
+  t.ok(kept.length >= 9 && kept.length <= 11, `${kept.length} of 100,000 characters`)
+  t.strictSame(kept, replies.slice(-kept.length))
+})
+
+t.test('a reply that is not finished is kept, however much the others need', async t => {
+  const { openStream, locate } = bound(session())
+  const open = openStream()
+  open.emit('x'.repeat(900_000), 'm')
+  for (let count = 0; count < 20; count++) {
+    const stream = openStream()
+    stream.respond('x'.repeat(500_000))
+    stream.end()
+  }
+  t.equal(locate(`${open.key}-0`)?.stream, open)
+})
+
 t.test('replies are primed where the revision knows polling', async t => {
   for (const [version, primed] of [['2025-11-25', true], ['2025-06-18', false]] as const) {
     let first: unknown

@@ -137,6 +137,19 @@ t.test('progress is sent only to those who asked, and only when it grows', async
   }
 })
 
+t.test('progress that is no finite number is not sent, nor is such a total', async t => {
+  const mcp = limited({}, (_params, call) => {
+    for (const done of [Infinity, -Infinity, NaN]) call.progress(done, 3)
+    for (const [index, total] of [Infinity, NaN, undefined, 4].entries()) call.progress(index + 1, total)
+    return {}
+  })
+  const { ask, channel } = client(mcp)
+  ask('m', { _meta: { progressToken: 7 } })
+  const told = [await channel.next(), await channel.next(), await channel.next(), await channel.next()].map(({ params }) => params)
+  t.strictSame(told, [{ progressToken: 7, progress: 1 }, { progressToken: 7, progress: 2 }, { progressToken: 7, progress: 3 }, { progressToken: 7, progress: 4, total: 4 }])
+  t.match(await channel.next(), { result: {} })
+})
+
 t.test('a channel that cannot stream gets no progress', async t => {
   const mcp = limited({}, (_params, call) => { call.progress(1); return {} })
   const { ask, channel } = client(mcp)

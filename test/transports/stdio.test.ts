@@ -167,3 +167,21 @@ t.test('flushing waits until everything said was handed over', async t => {
   await within(5_000, async () => await done)
   t.match(output.messages.at(-1), { id: 1 })
 })
+
+t.test('a handshake is answered before what a call behind it asks', async t => {
+  const app = await gateway(t, { http: false })
+  const [input, output] = [new PassThrough(), new Output()]
+  serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
+  const lines = [{ id: 0, method: 'initialize', params: { capabilities: { elicitation: {} } } }, { id: 1, method: 'tools/call', params: { name: 'ask_name' } }]
+  input.write(lines.map(line => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''))
+  t.match(await output.until(2), [{ id: 0, result: {} }, { method: 'elicitation/create' }])
+})
+
+t.test('a client that ends its input and does not read is waited for no longer than the grace', async t => {
+  const { app, input, output, stdio, send } = await serve(t)
+  output.reading = false
+  send(echo(1))
+  input.end()
+  await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
+  t.equal(app.mcp.peers.size, 0)
+})

@@ -34,6 +34,15 @@ each('a tool is listed with the members that revision knows', (t, features, sinc
   t.strictSame(present(listed, ['icons']), since('2025-11-25', ['icons'], []))
 })
 
+each('the title of a tool is where that revision looks for it', (t, features, since) => {
+  const titled = { name: 'a', title: 'A', inputSchema: { type: 'object' } }
+  const { title, annotations } = convert.definition(titled, features)
+  t.equal(title, since<string | undefined>('2025-06-18', 'A', undefined))
+  t.strictSame(annotations, since<unknown>('2025-06-18', undefined, since<unknown>('2025-03-26', { title: 'A' }, undefined)))
+  const own = convert.definition({ ...titled, annotations: { title: 'B', readOnlyHint: true } }, features)
+  t.strictSame(own.annotations, since<unknown>('2025-03-26', { title: 'B', readOnlyHint: true }, undefined), 'what the author wrote there stays')
+})
+
 each('an output schema that is no object is listed where any value may be structured', (t, features, since) => {
   const listed = convert.definition({ name: 'a', inputSchema: { type: 'object' }, outputSchema: { type: 'array' } }, features)
   t.strictSame(present(listed, ['outputSchema']), since(MODERN, ['outputSchema'], []))
