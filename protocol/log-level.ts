@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /** The eight levels of RFC 5424, mildest first. */
 export const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
@@ -11,8 +13,8 @@ export const atLeast = (level: LogLevel, floor: LogLevel): boolean => LEVELS.ind
 export function loggable (data: unknown): unknown {
   if (data instanceof Error) return data.message
   try {
-    return JSON.stringify(data) === undefined ? String(data) : data
+    return JSON.stringify(data) === undefined ? inspect(data) : data
   } catch {
-    return String(data)
+    return inspect(data)
   }
 }

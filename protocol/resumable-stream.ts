@@ -24,6 +24,7 @@ export class ResumableStream implements Channel {
   readonly key: string
   readonly #entries: Entry[] = []
   readonly #primed: boolean
+  readonly #onEnd: () => void
   #seq = 0
   #delivered = 0
   #size = 0
@@ -31,9 +32,10 @@ export class ResumableStream implements Channel {
   ended = false
 
   /** A primed stream opens with an event without data, so that the client can resume before the first message. */
-  constructor (key: string, primed: boolean) {
+  constructor (key: string, primed: boolean, onEnd = () => {}) {
     this.key = key
     this.#primed = primed
+    this.#onEnd = onEnd
   }
 
   get connected (): boolean {
@@ -85,6 +87,7 @@ export class ResumableStream implements Channel {
   end (): void {
     this.ended = true
     this.#hangUp()
+    this.#onEnd()
   }
 
   release (retryMs: number): void {

@@ -25,9 +25,9 @@ export class Session {
 
   /** A stream for one reply. Finished ones are kept for clients that lost the end, the oldest given up first. */
   openStream (): ResumableStream {
-    const stream = new ResumableStream(String(++this.#opened), this.peer.revision?.polling === true)
+    const stream = new ResumableStream(String(++this.#opened), this.peer.revision?.polling === true, () => this.#forget(stream.key))
     this.#streams.set(stream.key, stream)
-    this.#forget()
+    this.#forget(stream.key)
     return stream
   }
 
@@ -38,12 +38,13 @@ export class Session {
     return stream?.reaches(Number(seq)) === true ? { stream, after: Number(seq) } : undefined
   }
 
-  #forget (): void {
+  // The newest is always kept: its client has had no chance to come back yet.
+  #forget (newest: string): void {
     let kept = 0
     for (const { size } of this.#streams.values()) kept += size
     for (const [key, { ended, size }] of this.#streams) {
       if (this.#streams.size <= MAX_STREAMS && kept <= MAX_KEPT) return
-      if (!ended) continue
+      if (!ended || key === newest) continue
       this.#streams.delete(key)
       kept -= size
     }

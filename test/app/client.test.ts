@@ -103,7 +103,8 @@ t.test('closing the client settles who waits for a notification, and whoever com
   const waiting = Array.from({ length: 12 }, async () => await notified('notifications/late'))
   close()
   await within(5_000, async signal => {
-    for (const one of [...waiting, notified('notifications/late')]) await t.rejects(Promise.race([one, expired(signal, 'forgotten')]), /closed/)
+    const forgotten = expired(signal, 'forgotten')
+    for (const one of [...waiting, notified('notifications/late')]) await t.rejects(Promise.race([one, forgotten]), /closed/)
   })
 })
 

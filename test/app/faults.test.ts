@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { inspect } from 'node:util'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -107,9 +108,10 @@ t.test('data that cannot be written does not cost the caller its answer', async 
 })
 
 const ODD: Array<[what: string, data: unknown, told: unknown]> = [
-  ['a cycle', cyclic(), '[object Object]'],
-  ['a BigInt', 1n, '1'],
-  ['a BigInt inside', { n: 1n }, '[object Object]'],
+  ['a cycle', cyclic(), inspect(cyclic())],
+  ['a BigInt', 1n, '1n'],
+  ['a BigInt inside', { n: 1n }, '{ n: 1n }'],
+  ['an object that is not even text', Object.assign(Object.create(null) as object, { n: 1n }), '[Object: null prototype] { n: 1n }'],
   ['nothing', undefined, 'undefined'],
   ['an error', new Error('no database'), 'no database'],
   ['null', null, null],
