@@ -70,6 +70,21 @@ t.test('finished replies are kept up to about a mebibyte, the oldest given up fi
   t.strictSame(kept, replies.slice(-kept.length))
 })
 
+t.test('replies that were under way side by side are given up as well once they are finished, but the newest is kept', async t => {
+  const { openStream, locate } = bound(session())
+  const replies = Array.from({ length: 50 }, openStream)
+  for (const stream of replies) {
+    stream.respond('x'.repeat(100_000))
+    stream.end()
+  }
+  const kept = replies.filter(({ key }) => locate(`${key}-0`) !== undefined)
+  t.ok(kept.length >= 9 && kept.length <= 11, `${kept.length} of 100,000 characters`)
+  const large = openStream()
+  large.respond('x'.repeat(2_000_000))
+  large.end()
+  t.equal(locate(`${large.key}-0`)?.stream, large)
+})
+
 t.test('a reply that is not finished is kept, however much the others need', async t => {
   const { openStream, locate } = bound(session())
   const open = openStream()
