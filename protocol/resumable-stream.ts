@@ -47,6 +47,11 @@ export class ResumableStream implements Channel {
     return this.#size
   }
 
+  /** True when a client has been sent all there is. */
+  get delivered (): boolean {
+    return this.#delivered === this.#seq
+  }
+
   /** True when everything after `seq` is still here. */
   reaches (seq: number): boolean {
     const first = this.#entries[0]?.seq ?? this.#seq + 1

@@ -38,13 +38,12 @@ export class Session {
     return stream?.reaches(Number(seq)) === true ? { stream, after: Number(seq) } : undefined
   }
 
-  // The newest is always kept: its client has had no chance to come back yet.
+  // The newest is always kept, and what nobody has fetched yet is given up last.
   #forget (newest: string): void {
-    let kept = 0
-    for (const { size } of this.#streams.values()) kept += size
-    for (const [key, { ended, size }] of this.#streams) {
+    const ended = [...this.#streams.values()].filter(stream => stream.ended && stream.key !== newest)
+    let kept = [...this.#streams.values()].reduce((sum, { size }) => sum + size, 0)
+    for (const { key, size } of [...ended.filter(stream => stream.delivered), ...ended.filter(stream => !stream.delivered)]) {
       if (this.#streams.size <= MAX_STREAMS && kept <= MAX_KEPT) return
-      if (!ended || key === newest) continue
       this.#streams.delete(key)
       kept -= size
     }

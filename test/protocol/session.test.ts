@@ -123,3 +123,20 @@ function bound (session: Session) {
     busy: () => session.busy
   }
 }
+
+t.test('a finished reply that nobody has fetched is kept longer than one that was read', async t => {
+  const client = session()
+  const reply = (size: number, read: boolean) => {
+    const stream = client.openStream()
+    if (read) stream.attach({ write: () => {}, end: () => {} })
+    stream.respond('x'.repeat(size))
+    stream.end()
+    return `${stream.key}-0`
+  }
+  const released = reply(600_000, false)
+  const read = reply(300_000, true)
+  const newest = reply(300_000, true)
+  t.ok(client.locate(released), 'its client may still come for it')
+  t.notOk(client.locate(read))
+  t.ok(client.locate(newest))
+})
