@@ -28,25 +28,23 @@ export const isAboutRequest = ({ status, code }: McpError): boolean => status !=
 /** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
 const URL_ELICITATION_REQUIRED = -32042
 
-const invalidParams = (why: string, data?: object, status?: number) =>
-  new McpError(-32602, `Invalid params: ${why}`, { details: why, ...data }, status)
+const invalidParams = (why: string, status?: number) => new McpError(-32602, `Invalid params: ${why}`, { details: why }, status)
 
 /** Every error of ours that a client can see. docs/errors.md lists them. */
 export const errors = {
   parse: (why: string) => new McpError(-32700, `Parse error: ${why}`),
-  invalidRequest: (why: string, status?: number) => new McpError(-32600, `Invalid Request: ${why}`, undefined, status),
+  invalidRequest: (why: string) => new McpError(-32600, `Invalid Request: ${why}`),
   methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${method}`),
-  invalidParams: (why: string, data?: object) => invalidParams(why, data),
-  badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, undefined, 200),
-  malformedMeta: (why: string) => invalidParams(why, undefined, 400),
+  invalidParams: (why: string) => invalidParams(why),
+  badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, 200),
+  malformedMeta: (why: string) => invalidParams(why, 400),
   internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
   closing: () => new McpError(-32603, 'The server is shutting down'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
-  cannotAsk: (method: string, needed: object) => new McpError(
-    -32603, `The client cannot be asked for ${method}: it did not declare ${JSON.stringify(needed)}, its revision has no such question, or it has no stream to be asked on`),
+  cannotAsk: (method: string, why: string) => new McpError(-32603, `The client cannot be asked for ${method}: ${why}`),
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
     -32022, `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`, { supported, requested }, 400)
 }

@@ -30,9 +30,8 @@ export class Questions {
     this.#rounds = { answers: {}, once: { ...once } }
   }
 
-  can ({ method, params }: Question): boolean {
-    const kind = this.#kinds(method)
-    return this.#reachable && kind.known(params, this.#call.revision) && declares(this.#call.capabilities, kind.needs(params))
+  can (question: Question): boolean {
+    return this.#obstacle(question) === undefined
   }
 
   /** The signal takes back what is still open. */
@@ -68,14 +67,21 @@ export class Questions {
     return this.#pending.size > 0
   }
 
-  get #reachable (): boolean {
-    return this.#call.revision.stateless || this.#call.channel.streams
+  /** Why the client cannot be asked, in words. */
+  #obstacle ({ method, params }: Question): string | undefined {
+    const { revision, channel, capabilities } = this.#call
+    const kind = this.#kinds(method)
+    if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
+    if (!kind.known(params, revision)) return `its protocol revision ${revision.version} has no such question`
+    const needed = kind.needs(params)
+    return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`
   }
 
   #require (question: Question): void {
-    if (this.can(question)) return
-    const needed = this.#kinds(question.method).needs(question.params)
-    throw this.#call.revision.stateless ? errors.missingCapability(needed) : errors.cannotAsk(question.method, needed)
+    const obstacle = this.#obstacle(question)
+    if (obstacle === undefined) return
+    const { method, params } = question
+    throw this.#call.revision.stateless ? errors.missingCapability(this.#kinds(method).needs(params)) : errors.cannotAsk(method, obstacle)
   }
 
   async #send (questions: Record<string, Question>, signal: AbortSignal): Promise<Record<string, unknown>> {

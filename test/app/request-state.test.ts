@@ -75,5 +75,13 @@ for (const [name, method, requiredCapabilities] of NEEDS) {
 t.test('a client of 2025-11-25 that cannot be asked is told so', async t => {
   const { request } = await createClient(await gateway(t))
   const answer = await request('tools/call', { name: 'ask_name' }).catch((error: Error) => error)
-  t.match(answer instanceof Error ? answer.message : JSON.stringify(answer), /elicitation\/create/)
+  t.match(answer instanceof Error ? answer.message : JSON.stringify(answer), /elicitation\/create: it did not declare the capability/)
+})
+
+t.test('the reason why a client cannot be asked is the one that holds', async t => {
+  const app = await gateway(t)
+  const { request } = await createClient(app, { protocolVersion: '2025-03-26', capabilities: { elicitation: {} } })
+  await t.rejects(request('tools/call', { name: 'ask_name' }), { message: /its protocol revision 2025-03-26 has no such question/ })
+  const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask_model' } }
+  t.match((await app.inject({ method: 'POST', url: '/message', payload })).json(), { error: { message: /no stream on which it could be asked/ } })
 })
