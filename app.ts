@@ -10,6 +10,7 @@ import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
 import events from './plugins/events.js'
 import httpErrors from './plugins/http-errors.js'
+import inventory from './plugins/inventory.js'
 import jsonBody from './plugins/json-body.js'
 import lifecycle from './plugins/lifecycle.js'
 import logging from './plugins/logging.js'
@@ -31,6 +32,7 @@ import messageRoutes from './routes/message.js'
 // What the plugins add to Fastify's types has to reach whoever imports this package.
 export type {} from './plugins/connections.js'
 export type {} from './plugins/events.js'
+export type {} from './plugins/inventory.js'
 export type {} from './plugins/mcp.js'
 export type {} from './plugins/pagination.js'
 export type {} from './plugins/prompts.js'
@@ -58,6 +60,7 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
   await fastify.register(capabilities, options)
   if (options.http) await fastify.register(doors, options)
   if (options.tools) {
+    await fastify.register(facilities, options)
     for (const folder of ['tools/', 'resources/', 'prompts/']) await loadFolder(fastify, new URL(folder, import.meta.url))
   }
   for (const plugin of options.plugins) {
@@ -89,6 +92,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
 /** One MCP capability each, in the order they need each other. */
 const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
   const { name, instructions, secret, callTimeout, callTimeoutMax, grace, pageSize } = options
+  await fastify.register(inventory)
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
@@ -98,6 +102,10 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
   for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)
   await fastify.register(pagination, { pageSize })
   for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+})
+
+/** What the built-in tools, resources and prompts stand on. */
+const facilities = fp(async (_fastify: FastifyInstance, _options: Options) => {
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

@@ -3,6 +3,14 @@ import type { FastifyPluginAsync } from 'fastify'
 import { compile } from './protocol/schema.js'
 
 const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
+const Command = Type.Object({
+  program: Type.Optional(Type.String({ minLength: 1 })),
+  args: Type.Optional(Type.Array(Type.String())),
+  maxArgs: Type.Optional(Type.Integer({ minimum: 0 })),
+  folder: Type.Optional(Type.String({ minLength: 1 })),
+  timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000 }))
+}, { additionalProperties: false })
+
 const Count = (preset: number, description: string) => Type.Integer({ minimum: 1, default: preset, description })
 
 /** Everything that can be set, in the config file, in the environment and (the first ones) on the command line. */
@@ -14,6 +22,9 @@ export const Options = Type.Object({
   logLevel: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'How much goes to standard error'
   }),
+  data: Type.Optional(Type.String({ minLength: 1, description: 'The folder that keeps notes, the counter, sessions and event streams; the command has a default, an embedded gateway keeps them in memory' })),
+  ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory, whatever `data` says' }),
+  roots: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Folders to serve, read-only, as file resources' }),
   http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
   prefix: Type.String({ pattern: '^(/[^/]+)*$', expected: 'must begin with / and not end with one', default: '', description: 'Put before every URL, for example /ai' }),
   tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts' }),
@@ -22,6 +33,14 @@ export const Options = Type.Object({
   secret: Type.Optional(Type.String({ minLength: 16, description: 'Shared by instances that serve the same clients; seals cursors and request states' })),
   allowedHosts: Type.Array(Type.String(), { default: [], description: 'Host names besides loopback ones under which the server may be reached' }),
   allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins besides loopback ones that may call the server' }),
+  clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'Whether the clipboard tools are served although other machines can reach the gateway' }),
+  commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),
+  searchUrl: Type.String({ pattern: '^https?://', expected: 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'Where web_search asks' }),
+  searchTimeout: Milliseconds(10_000, 'How long web_search waits'),
+  maxNotes: Count(10_000, 'How many notes one owner may have'),
+  maxNote: Count(65_536, 'The longest note, in characters'),
+  maxFile: Count(2 * 1024 * 1024, 'The largest file that is served, in bytes'),
+  maxData: Count(1024 * 1024 * 1024, 'How large the file in the data folder may become, in bytes'),
   pageSize: Count(100, 'How many entries a page of a list has'),
   maxMessage: Count(4 * 1024 * 1024, 'The largest message, in bytes'),
   maxQueue: Count(1024 * 1024, 'From how many waiting bytes on a client has to read'),

@@ -20,18 +20,25 @@ const FLAGS = {
   port: { type: 'string' },
   host: { type: 'string' },
   plugin: { type: 'string', multiple: true },
+  root: { type: 'string', multiple: true },
+  data: { type: 'string' },
+  ephemeral: { type: 'boolean' },
   config: { type: 'string' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' }
 } as const
 
-export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--config FILE] [--log-level L]
+export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
+                [--data DIR | --ephemeral] [--config FILE] [--log-level L]
 
   --stdio         serve standard input and output; HTTP only if --port is given too
   --port N        listen for HTTP and WebSocket on this port (8080)
   --host H        listen on this address (127.0.0.1)
   --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); may be repeated
+  --root DIR      serve the files of a folder, read-only, as resources; may be repeated
+  --data DIR      keep notes, the counter, sessions and event streams in this folder
+  --ephemeral     keep them in memory, until the process ends
   --config FILE   read options from a JSON file
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
   --help          show this text
@@ -44,8 +51,13 @@ Command line, environment and config file win over each other in this order. doc
 /** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { values } = parse(argv)
-  const { help = false, version = false, config = env[`${PREFIX}CONFIG`], plugin, 'log-level': logLevel, port, ...rest } = values
-  const given = compact({ ...rest, logLevel, port: port === undefined ? undefined : number('--port', port), plugins: plugin?.map(file => resolve(cwd, file)) })
+  const { help = false, version = false, config = env[`${PREFIX}CONFIG`], plugin, root, data, 'log-level': logLevel, port, ...rest } = values
+  const given = compact({
+    ...rest,
+    logLevel,
+    port: port === undefined ? undefined : number('--port', port),
+    ...inFolder(compact({ plugins: plugin, roots: root, data }), cwd)
+  })
   const options = { ...(config === undefined ? {} : fromFile(resolve(cwd, config))), ...fromEnvironment(env, cwd), ...given }
   // A desktop client that launches one gateway per window wants no port unless it says so.
   if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
@@ -64,7 +76,7 @@ function absolute (argv: string[], cwd: string): string[] {
   return parse(argv).tokens.flatMap(token => {
     if (token.kind !== 'option') return []
     if (token.value === undefined) return [token.rawName]
-    return [token.rawName, ['plugin', 'config'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+    return [token.rawName, ['plugin', 'config', 'root', 'data'].includes(token.name) ? resolve(cwd, token.value) : token.value]
   })
 }
 
@@ -76,8 +88,25 @@ function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
     if (option === undefined) throw new Error(`environment variable ${key} does not exist; docs/configure.md lists them`)
     return [[option.name, convert(key, value, option.type)]]
   })
-  const options = Object.fromEntries(entries) as Partial<Values>
-  return options.plugins === undefined ? options : { ...options, plugins: options.plugins.map(file => resolve(cwd, file as string)) }
+  const { MCP_LOG_LEVEL: level = '' } = env
+  return inFolder({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...Object.fromEntries(entries) }, cwd)
+}
+
+/** Options that name files or folders, as seen from the folder in which they were written. */
+function inFolder (options: Partial<Values>, folder: string): Partial<Values> {
+  const { plugins, roots, data } = options
+  return {
+    ...options,
+    ...(Array.isArray(plugins) ? { plugins: plugins.map(file => typeof file === 'string' ? resolve(folder, file) : file) } : {}),
+    ...(Array.isArray(roots) ? { roots: roots.map(root => typeof root === 'string' ? resolve(folder, root) : root) } : {}),
+    ...(typeof data === 'string' && data !== '' ? { data: resolve(folder, data) } : {})
+  }
+}
+
+// The name and the levels that Python servers use.
+function pinoLevel (level: string): Values['logLevel'] {
+  const lower = level.toLowerCase()
+  return ({ warning: 'warn', critical: 'fatal' }[lower] ?? lower) as Values['logLevel']
 }
 
 const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
@@ -85,6 +114,7 @@ const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, l
 function convert (name: string, value: string, type: string): unknown {
   if (type === 'integer') return number(name, value)
   if (type === 'array') return value.split(',').map(part => part.trim()).filter(part => part !== '')
+  if (type === 'object') return object(name, value)
   if (type !== 'boolean') return value
   if (!['true', 'false', '1', '0'].includes(value)) throw new Error(`${name} must be true or false, not "${value}"`)
   return value === 'true' || value === '1'
@@ -94,12 +124,17 @@ function fromFile (file: string): Partial<Values> {
   try {
     const values: unknown = JSON.parse(readFileSync(file, 'utf8'))
     if (!isObject(values)) throw new Error('it must hold a JSON object')
-    const { plugins } = values
-    return Array.isArray(plugins)
-      ? { ...values, plugins: plugins.map((plugin: unknown) => typeof plugin === 'string' ? resolve(dirname(file), plugin) : plugin as string) }
-      : values
+    return inFolder(values, dirname(file))
   } catch (error) {
     throw new Error(`config file ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function object (name: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw new Error(`${name} must be JSON, for example {"remote":true}, not "${text}"`)
   }
 }
 

@@ -19,6 +19,7 @@ const DISCOVER_TTL = 60_000
 export default fp(async ({ mcp }) => {
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
     peer.greeted = true
+    peer.changed = true
     peer.revision = revision
     peer.client = clientInfo as Implementation | undefined
     peer.capabilities = capabilities as Record<string, unknown>

@@ -17,6 +17,7 @@ export default fp(async fastify => {
 
   mcp.method('logging/setLevel', SetLevel, ({ level }, { peer }) => {
     peer.logLevel = level
+    peer.changed = true
     return {}
   })
 

@@ -1,45 +1,58 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
-import type { Collection } from '../protocol/collection.js'
 import { errors } from '../protocol/errors.js'
 import { Json } from '../protocol/result.js'
 import { convert } from '../protocol/revisions/convert.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Serves a list method from a collection, page by page. Each page is written once per revision and kept until the list changes. */
-    paginate: (method: string, member: string, collection: Collection<Listed>) => void
+    /** Serves a list method page by page. A page of a list that keeps what is derived from it is written once per revision. */
+    paginate: (method: string, member: string, listing: Listing) => void
   }
 }
 
 interface Listed { readonly listed: Record<string, unknown> }
 
-const Page = Type.Object({ cursor: Type.Optional(Type.String()) })
+export interface Page { items: Listed[], last: string | undefined }
 
-const LIST_TTL = 60_000
+/** What can be paged: `last` is where the next page goes on, undefined when there is none. */
+export interface Listing {
+  page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
+  /** Emptied when the list changes; absent when nobody knows when that is. */
+  readonly derived?: Map<string, string>
+}
+
+const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
+
+const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
+const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
   const { mcp } = fastify
 
-  fastify.decorate('paginate', (method, member, collection) => {
-    mcp.method(method, Page, ({ cursor }, { revision }) => {
-      const after = cursor === undefined ? undefined : position(method, cursor)
-      const key = `${revision.version} ${after === undefined ? '' : `>${after}`}`
-      const text = collection.derived.get(key) ?? write(method, member, collection, after, revision)
-      collection.derived.set(key, text)
-      return new Json(text)
-    })
-  })
+  fastify.decorate('paginate', (method, member, listing) => {
+    const { derived } = listing
 
-  function write (method: string, member: string, collection: Collection<Listed>, after: string | undefined, revision: Call['revision']): string {
-    const { items, last } = collection.page(after, pageSize)
-    const page = {
-      [member]: items.map(({ listed }) => convert.definition(listed, revision.features)),
-      ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(method, last) })
+    mcp.method(method, Cursor, ({ cursor }, call) => {
+      const after = cursor === undefined ? undefined : position(method, cursor)
+      const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
+      const known = derived?.get(key)
+      if (known !== undefined) return new Json(known)
+      const page = listing.page(after, pageSize, call)
+      return page instanceof Promise ? page.then(found => written(found, call, key)) : written(page, call, key)
+    })
+
+    function written ({ items, last }: Page, { revision }: Call, key: string): Json {
+      const page = {
+        [member]: items.map(({ listed }) => convert.definition(listed, revision.features)),
+        ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(method, last) })
+      }
+      const text = JSON.stringify(revision.cached(page, derived === undefined ? LIVE : KNOWN))
+      derived?.set(key, text)
+      return new Json(text)
     }
-    return JSON.stringify(revision.cached(page, { ttlMs: LIST_TTL, cacheScope: 'public' }))
-  }
+  })
 
   function position (method: string, cursor: string): string {
     const after = mcp.sealer.open(method, cursor)

@@ -1,10 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { McpError } from '../protocol/errors.js'
+import { Interest } from '../protocol/interest.js'
 import type { Peer } from '../protocol/peer.js'
 import type { Resource } from '../protocol/resource.js'
+import { resourceListing } from '../protocol/resource-listing.js'
 import { convert } from '../protocol/revisions/convert.js'
+import { Subscribers } from '../protocol/subscribers.js'
 import type { Variables } from '../protocol/uri-template.js'
 
 declare module 'fastify' {
@@ -17,17 +21,27 @@ declare module 'fastify' {
       get: (uri: string) => Resource | undefined
       /** Tells whoever subscribed that the contents changed. */
       updated: (uri: string) => void
+      /** Tells everybody that what is behind a template is not what it was. */
+      listChanged: () => void
+      /** Lets a peer hear of a URI until it goes; false when there is nothing to hear of. */
+      subscribe: (uri: string, peer: Peer) => Promise<boolean>
     }
   }
 }
 
 const ByUri = Type.Object({ uri: Type.String() })
+const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async fastify => {
   const { mcp } = fastify
   const fixed = new Collection<Resource>('resource')
   const templates = new Collection<Resource>('resource template')
-  const subscribers = new Map<string, Map<Peer, () => void>>()
+  const listeners = new Set<() => void>()
+  const interest = new Interest(async uri => {
+    const { watch } = find(uri)?.resource ?? {}
+    return watch === undefined ? () => {} : await watch(uri, () => fastify.resources.updated(uri))
+  })
+  const subscribers = new Subscribers(interest)
 
   fastify.decorate('resources', {
     add: resource => {
@@ -38,29 +52,33 @@ export default fp(async fastify => {
     remove: uri => fixed.remove(uri) || templates.remove(uri),
     get: uri => fixed.get(uri) ?? templates.get(uri),
     updated: uri => {
-      for (const peer of subscribers.get(uri)?.keys() ?? []) peer.notify('notifications/resources/updated', { uri })
+      for (const peer of subscribers.of(uri)) peer.notify('notifications/resources/updated', { uri })
       fastify.subscriptions.updated(uri)
-    }
+    },
+    listChanged: () => { for (const listener of listeners) listener() },
+    subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
-  for (const collection of [fixed, templates]) fastify.announce(collection, 'notifications/resources/list_changed')
-  fastify.paginate('resources/list', 'resources', fixed)
+  for (const collection of [fixed, templates]) fastify.announce(collection, LIST_CHANGED)
+  fastify.announce({ onChange: listener => { listeners.add(listener); return () => listeners.delete(listener) } }, LIST_CHANGED)
+  fastify.subscriptions.onInterest(async uri => await interest.begin(uri))
+  fastify.paginate('resources/list', 'resources', resourceListing(fixed, templates))
   fastify.paginate('resources/templates/list', 'resourceTemplates', templates)
+  fastify.addHook('onClose', async () => interest.end())
   mcp.capability('resources', () => ({ subscribe: true, listChanged: true }))
 
   mcp.method('resources/read', ByUri, async ({ uri }, call) => {
-    const { resource, variables } = find(uri) ?? notFound(uri, call.revision.unknownResource)
-    const contents = await resource.read(uri, variables, call) ?? notFound(uri, call.revision.unknownResource)
+    const { resource, variables } = find(uri) ?? notFound(uri, call)
+    const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
     return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
   })
 
-  mcp.method('resources/subscribe', ByUri, ({ uri }, { peer, revision }) => {
-    if (find(uri) === undefined) notFound(uri, revision.unknownResource)
-    subscribe(uri, peer)
+  mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
+    if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
   })
 
   mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
-    unsubscribe(uri, peer)
+    subscribers.remove(uri, peer)
     return {}
   })
 
@@ -73,21 +91,8 @@ export default fp(async fastify => {
     }
     return undefined
   }
-
-  function subscribe (uri: string, peer: Peer): void {
-    const peers = subscribers.get(uri) ?? new Map<Peer, () => void>()
-    if (!peers.has(peer)) peers.set(peer, peer.onClose(() => unsubscribe(uri, peer)))
-    subscribers.set(uri, peers)
-  }
-
-  function unsubscribe (uri: string, peer: Peer): void {
-    const peers = subscribers.get(uri)
-    peers?.get(peer)?.()
-    peers?.delete(peer)
-    if (peers?.size === 0) subscribers.delete(uri)
-  }
 }, { name: 'resources', dependencies: ['mcp', 'pagination', 'subscriptions'] })
 
-function notFound (uri: string, code: number): never {
-  throw new McpError(code, `Resource not found: ${uri}`, { uri })
+function notFound (uri: string, { revision }: Call): never {
+  throw new McpError(revision.unknownResource, `Resource not found: ${uri}`, { uri })
 }

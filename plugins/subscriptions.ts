@@ -10,7 +10,11 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Tells every client, whatever its transport and revision, when the collection changes. */
     announce: (collection: Pick<Collection<unknown>, 'onChange'>, method: string) => void
-    subscriptions: { updated: (uri: string) => void }
+    subscriptions: {
+      updated: (uri: string) => void
+      /** Who is asked to watch a URI while a client listens to it; undefined is there for a URI that cannot be. */
+      onInterest: (begin: (uri: string) => Promise<(() => void) | undefined>) => void
+    }
   }
 }
 
@@ -37,6 +41,7 @@ export default fp(async fastify => {
   const waiting = new Set<string>()
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
+  let begin = async (_uri: string): Promise<(() => void) | undefined> => () => {}
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
   fastify.decorate('announce', (collection, method) => {
@@ -51,23 +56,32 @@ export default fp(async fastify => {
   fastify.decorate('subscriptions', {
     updated: (uri: string) => {
       for (const [call, { uris }] of listening) if (uris.has(uri)) send(call, UPDATED, { uri })
-    }
+    },
+    onInterest: interested => { begin = interested }
   })
 
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
     if (!call.channel.streams) throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
     const { resourceSubscriptions = [], ...flags } = notifications
+    const watched = await watch(resourceSubscriptions)
     const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
     const acknowledged = {
       ...Object.fromEntries(kinds.map(([, flag]) => [flag, true])),
-      ...(resourceSubscriptions.length === 0 ? {} : { resourceSubscriptions })
+      ...(watched.size === 0 ? {} : { resourceSubscriptions: [...watched.keys()] })
     }
     send(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
-    listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(resourceSubscriptions) })
+    listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(watched.keys()) })
     await ended(call)
     listening.delete(call)
+    for (const lose of watched.values()) lose()
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false })
+
+  /** Those of the URIs that can be watched, each with how to stop. */
+  async function watch (uris: string[]): Promise<Map<string, () => void>> {
+    const begun = await Promise.all([...new Set(uris)].map(async uri => [uri, await begin(uri).catch(() => undefined)] as const))
+    return new Map(begun.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
+  }
 
   function tell (method: string): void {
     const text = encodeNotification(method)

@@ -45,7 +45,7 @@ export default fp(async fastify => {
 async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
-    if (wrong !== undefined) throw errors.invalidParams(`arguments of ${tool.name}: ${wrong}`)
+    if (wrong !== undefined) throw errors.invalidParams(wrong)
     return await tool.run(args, call)
   } catch (error) {
     if (isToolError(error)) return failure(error.message)

@@ -50,6 +50,11 @@ export class Call {
     return this.peer.principal
   }
 
+  /** True for whoever launched this process or lives in it, false for whoever came over the network, be it from this machine. */
+  get local (): boolean {
+    return this.peer.transport === 'stdio' || this.peer.transport === 'memory'
+  }
+
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
   get signal (): AbortSignal {
     if (this.#controller === undefined) {

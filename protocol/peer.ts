@@ -7,7 +7,11 @@ import type { Implementation, Revision } from './revisions/revision.js'
 
 export type Headers = Record<string, string | string[] | undefined>
 
+/** How a peer reaches us. */
+export type Transport = 'stdio' | 'memory' | 'http' | 'sse' | 'websocket'
+
 export interface PeerOptions {
+  transport?: Transport
   /** Where messages outside any call go; absent while the client has no stream open. */
   channel?: Channel
   /** Set where no handshake is needed: the revision that is spoken unless a request says otherwise. */
@@ -23,6 +27,7 @@ interface Question { resolve: (result: unknown) => void, reject: (error: Error) 
 
 /** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
 export class Peer {
+  readonly transport: Transport
   channel: Channel | undefined
   /** The negotiated revision; undefined until the handshake. */
   revision: Revision | undefined
@@ -36,6 +41,10 @@ export class Peer {
   client: Implementation | undefined
   capabilities: Record<string, unknown> = {}
   logLevel: LogLevel = 'warning'
+  /** URIs the client wants to hear of. */
+  readonly subscriptions = new Set<string>()
+  /** True when what is agreed with the peer has changed since its session was last kept. */
+  changed = false
   /** Calls of the client that are not answered yet. */
   readonly inbound = new Map<Id, Call>()
   readonly #outbound = new Map<Id, Question>()
@@ -45,12 +54,19 @@ export class Peer {
   #draining = false
   closed = false
 
-  constructor ({ channel, revision, claim, headers, principal }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, claim, headers, principal }: PeerOptions = {}) {
+    this.transport = transport
     this.channel = channel
     this.revision = revision
     this.claim = claim
     this.headers = headers
     this.principal = principal
+  }
+
+  subscribed (uri: string, wanted: boolean): void {
+    if (wanted) this.subscriptions.add(uri)
+    else this.subscriptions.delete(uri)
+    this.changed = true
   }
 
   notify (method: string, params?: object): void {

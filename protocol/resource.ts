@@ -11,6 +11,9 @@ type Awaitable<T> = T | Promise<T>
 /** Text, bytes, JSON, or contents spelled out. */
 export type ResourceValue = string | Uint8Array | object | ResourceContents[]
 
+/** One of the resources behind a template, as it is listed. */
+export interface ListedResource { uri: string, name: string, title?: string, description?: string, mimeType?: string, size?: number }
+
 export interface ResourceDefinition<U extends string = string> {
   /** A URI, or an RFC 6570 template such as `note:///{id}`, which serves every URI that matches. */
   uri: U
@@ -26,6 +29,10 @@ export interface ResourceDefinition<U extends string = string> {
   cache?: Partial<CacheHints>
   /** Suggestions for the variables of a template. */
   complete?: Completers
+  /** What is behind a template now: at most `size` resources after a URI, in the order of `list` itself. Makes them part of the list. */
+  list?: (after: string | undefined, size: number, call: Call) => Awaitable<ListedResource[]>
+  /** Runs when the first client subscribes to a URI; `changed` tells all that did. Returns how to stop. Undefined when there is no such thing. */
+  watch?: (uri: string, changed: () => void) => Awaitable<(() => void) | undefined>
   /** Undefined when there is no such thing: the client is told so. */
   read: (variables: VariablesOf<U>, call: Call) => Awaitable<ResourceValue | undefined>
 }
@@ -38,21 +45,24 @@ export interface Resource {
   readonly listed: Record<string, unknown>
   readonly cache: Partial<CacheHints>
   readonly complete: Completers
+  readonly list: ResourceDefinition['list']
+  readonly watch: ResourceDefinition['watch']
   read (uri: string, variables: Variables, call: Call): Promise<ResourceContents[] | undefined>
 }
 
-const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'cache', 'complete', 'read']
+const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'cache', 'complete', 'list', 'watch', 'read']
 const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'read' }
 
 /** Describes a resource, or a family of them when `uri` is a template. */
 export function resource<const U extends string> (definition: ResourceDefinition<U>): Resource {
-  const { uri, read, cache = {}, complete = {}, ...rest } = definition
+  const { uri, read, list, watch, cache = {}, complete = {}, ...rest } = definition
   const what = checkName('resource', rest.name, /./, 'some text')
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'uri', 'string')
   checkPart(what, definition, 'read', 'function')
   const template = isTemplate(uri) ? uriTemplate(uri) : undefined
   if (template === undefined && !URL.canParse(uri)) throw new Error(`${what}: "${uri}" is not a URI`)
+  if (list !== undefined && template === undefined) throw new Error(`${what}: only a template has a "list"`)
   for (const name of Object.keys(complete)) {
     if (template?.variables.includes(name) !== true) throw new Error(`${what}: "${name}" is not a variable of ${uri}`)
   }
@@ -63,6 +73,8 @@ export function resource<const U extends string> (definition: ResourceDefinition
     listed: { [template === undefined ? 'uri' : 'uriTemplate']: uri, ...rest },
     cache,
     complete,
+    list,
+    watch,
     read: async (asked, variables, call) => {
       const value = await read(variables as VariablesOf<U>, call)
       return value === undefined ? undefined : toContents(asked, value, rest.mimeType)

@@ -22,6 +22,8 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
   annotations?: { title?: string, readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean }
   icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
   _meta?: Record<string, unknown>
+  /** How the tool says what is wrong with its arguments; `why` is how the schema says it, and what is said when absent. */
+  explain?: (given: Record<string, unknown>, why: string) => string
   /** How a person reads the result; JSON when absent. */
   text?: (output: ToolOutput<O>, input: Typed<I>) => string
   run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
@@ -34,31 +36,36 @@ export interface Tool {
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
   readonly mirrors: Mirror[]
+  /** What is wrong with the arguments, in words; undefined when they fit. */
   readonly checkInput: Check
   run (input: Record<string, unknown>, call: Call): Promise<CallToolResult>
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'text', 'run']
+const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'explain', 'text', 'run']
 const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
 export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
-  const { name, input = NO_INPUT, output, run, text: render, ...rest } = definition
+  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, text: render, ...rest } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'description', 'string')
   checkPart(what, definition, 'run', 'function')
   return inContext(what, () => {
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
+    const check = compile(input)
     const checkOutput = output === undefined ? undefined : compile(output)
     return {
       kind: 'tool',
       name,
       listed: { name, ...rest, inputSchema: input, ...(output === undefined ? {} : { outputSchema: output }) },
       mirrors: mirrorsOf(input),
-      checkInput: compile(input),
+      checkInput: given => {
+        const why = check(given)
+        return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
+      },
       run: async (given, call) => {
         const value: unknown = await run(given as Typed<I>, call)
         const wrong = checkOutput?.(value)

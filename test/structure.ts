@@ -8,10 +8,11 @@ const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prom
 const below: Record<string, string[]> = {
   cli: ['app', 'helper'],
   app: [...siblings, 'protocol', 'helper'],
-  helper: ['protocol'],
-  ...Object.fromEntries(siblings.map(folder => [folder, ['protocol']])),
+  helper: ['protocol', 'system'],
+  ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system']])),
   routes: ['transports', 'protocol'],
-  protocol: []
+  protocol: [],
+  system: []
 }
 
 export interface Import { specifier: string, line: number, typeOnly: boolean }

@@ -69,7 +69,7 @@ class MemoryConnection {
       emit: text => this.#take(JSON.parse(text) as Json),
       end: () => {}
     }
-    this.#peer = new Peer({ channel: this.#channel })
+    this.#peer = new Peer({ transport: 'memory', channel: this.#channel })
     app.mcp.connect(this.#peer)
   }
 

@@ -24,7 +24,7 @@ export class SseConnections {
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
     if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
     const id = randomBytes(24).toString('base64url')
-    const peer = new Peer()
+    const peer = new Peer({ transport: 'sse' })
     this.#peers.set(id, peer)
     this.#app.mcp.connect(peer)
     const sink = this.#app.events.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {

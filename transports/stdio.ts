@@ -25,7 +25,7 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: Stdi
     emit: text => writer.write(text),
     end: () => {}
   }
-  const peer = new Peer({ channel })
+  const peer = new Peer({ transport: 'stdio', channel })
   mcp.connect(peer)
 
   const lines = new LineReader(maxMessage,

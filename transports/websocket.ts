@@ -14,7 +14,7 @@ export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDe
 export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
   const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.tooSlow, 'messages are not read') })
   const channel = overSocket(socket, backlog)
-  const peer = new Peer({ channel })
+  const peer = new Peer({ transport: 'websocket', channel })
   mcp.connect(peer)
 
   let alive = true

@@ -1,0 +1,12 @@
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What could be served here and is not, by name, and why: one sentence that says what to do about it. */
+    unavailable: Map<string, string>
+  }
+}
+
+export default fp(async fastify => {
+  fastify.decorate('unavailable', new Map<string, string>())
+}, { name: 'inventory' })

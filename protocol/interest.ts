@@ -1,0 +1,52 @@
+type Stop = () => void
+
+/** Starts watching a URI; undefined when there is nothing to watch. */
+export type Watch = (uri: string) => Promise<Stop | undefined>
+
+interface Watched { count: number, stop: Promise<Stop | undefined> }
+
+/** Watches each URI while anybody is interested in it, once for all of them. */
+export class Interest {
+  readonly #watch: Watch
+  readonly #watched = new Map<string, Watched>()
+
+  constructor (watch: Watch) {
+    this.#watch = watch
+  }
+
+  /** Returns how to lose interest; undefined when there is nothing to watch. Rejects as the watch does. */
+  async begin (uri: string): Promise<Stop | undefined> {
+    const watched = this.#watched.get(uri) ?? { count: 0, stop: this.#watch(uri) }
+    this.#watched.set(uri, watched)
+    watched.count++
+    let interested = true
+    const lose = () => {
+      if (interested) this.#release(uri, watched)
+      interested = false
+    }
+    try {
+      if (await watched.stop !== undefined) return lose
+    } catch (error) {
+      lose()
+      throw error
+    }
+    lose()
+    return undefined
+  }
+
+  /** Stops watching, whoever is interested. */
+  end (): void {
+    for (const watched of this.#watched.values()) stop(watched)
+    this.#watched.clear()
+  }
+
+  #release (uri: string, watched: Watched): void {
+    if (--watched.count > 0) return
+    if (this.#watched.get(uri) === watched) this.#watched.delete(uri)
+    stop(watched)
+  }
+}
+
+function stop ({ stop }: Watched): void {
+  stop.then(end => end?.(), () => {})
+}
