@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
+import type { Store } from './protocol/store.js'
 import cancellation from './plugins/cancellation.js'
 import completion from './plugins/completion.js'
 import connections from './plugins/connections.js'
@@ -22,12 +24,14 @@ import resources from './plugins/resources.js'
 import roots from './plugins/roots.js'
 import sampling from './plugins/sampling.js'
 import sessions from './plugins/sessions.js'
+import store from './plugins/store.js'
 import subscriptions from './plugins/subscriptions.js'
 import tools from './plugins/tools.js'
 import websocket from './plugins/websocket.js'
 import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
+import { memoryStore } from './stores/memory.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
 export type {} from './plugins/connections.js'
@@ -38,10 +42,12 @@ export type {} from './plugins/pagination.js'
 export type {} from './plugins/prompts.js'
 export type {} from './plugins/resources.js'
 export type {} from './plugins/sessions.js'
+export type {} from './plugins/store.js'
 export type {} from './plugins/subscriptions.js'
 export type {} from './plugins/tools.js'
 export type { Options } from './options.js'
 export type { Call } from './protocol/call.js'
+export type { Store, Values } from './protocol/store.js'
 export type { ContentBlock } from './protocol/content.js'
 export { McpError, ToolError } from './protocol/errors.js'
 export { prompt } from './protocol/prompt.js'
@@ -91,18 +97,33 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
 
 /** One MCP capability each, in the order they need each other. */
 const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { name, instructions, secret, callTimeout, callTimeoutMax, grace, pageSize } = options
+  const { name, instructions, callTimeout, callTimeoutMax, grace, pageSize } = options
   await fastify.register(inventory)
+  await fastify.register(store, { store: await openStore(options) })
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
-    ...(secret === undefined ? {} : { secret }),
+    secret: options.secret ?? await ownSecret(fastify.store),
+    store: fastify.store.values,
     limits: { callTimeout, callTimeoutMax, grace }
   })
   for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)
   await fastify.register(pagination, { pageSize })
   for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
 })
+
+async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
+  if (ephemeral || data === undefined) return memoryStore()
+  // The engine is loaded by those who need it.
+  const { diskStore } = await import('./stores/disk.js')
+  return diskStore(data, maxData)
+}
+
+/** One secret for all who share the store, made by the first. */
+async function ownSecret ({ values }: Store): Promise<string> {
+  await values.put('patchbay', 'secret', randomBytes(32).toString('base64url'), { ifAbsent: true })
+  return await values.get('patchbay', 'secret') as string
+}
 
 /** What the built-in tools, resources and prompts stand on. */
 const facilities = fp(async (_fastify: FastifyInstance, _options: Options) => {

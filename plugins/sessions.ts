@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { PeerOptions } from '../protocol/peer.js'
 import { Session } from '../protocol/session.js'
+import type { SessionRecord } from '../protocol/store.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -9,8 +10,12 @@ declare module 'fastify' {
       readonly size: number
       /** Undefined when there are as many sessions as allowed. */
       create: (options?: PeerOptions, primed?: boolean) => Session | undefined
-      /** The session, which counts as seen now. */
+      /** A session of this process, which counts as seen now. */
       find: (id: string) => Session | undefined
+      /** Makes a session that was kept one of this process, if there is one of that id. */
+      revive: (id: string) => Promise<void>
+      /** Settles when what is agreed with the client is kept; undefined when it is already. */
+      keep: (session: Session) => Promise<void> | undefined
       end: (session: Session, reason: Error) => void
     }
   }
@@ -19,16 +24,20 @@ declare module 'fastify' {
 export interface SessionOptions { maxSessions: number, sessionIdle: number }
 
 export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) => {
-  const { mcp } = fastify
+  const { mcp, store: { sessions: store } } = fastify
   const sessions = new Map<string, Session>()
+  const reviving = new Map<string, Promise<void>>()
+  const interval = Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
+  let home = ''
+  let swept = Date.now()
 
   fastify.decorate('sessions', {
     get size () { return sessions.size },
-    create: (options = {}, primed = false) => {
+    create: (peer = {}, primed = false) => {
       if (sessions.size >= maxSessions) return undefined
-      const session = new Session(options, primed)
-      sessions.set(session.id, session)
-      mcp.connect(session.peer)
+      const session = new Session({ store, onTrouble, peer, primed })
+      session.peer.changed = true
+      admit(session)
       return session
     },
     find: id => {
@@ -36,26 +45,88 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
       if (session !== undefined) session.lastSeen = Date.now()
       return session
     },
-    end
+    revive: async id => {
+      const revival = reviving.get(id) ?? load(id).catch(onTrouble).finally(() => reviving.delete(id))
+      reviving.set(id, revival)
+      await revival
+    },
+    keep: session => {
+      if (!session.peer.changed) return undefined
+      session.peer.changed = false
+      return store.save(session.id, session.record, home, expiry()).catch(onTrouble)
+    },
+    end: (session, reason) => {
+      forget(session, reason)
+      session.standalone.end()
+      void store.remove(session.id).catch(onTrouble)
+    }
   })
 
-  const sweeper = setInterval(sweep, Math.max(1_000, Math.min(sessionIdle / 4, 60_000))).unref()
+  // Nobody else can have our address, so whoever had it before us is dead and its sessions are ours.
+  fastify.addHook('onListen', async () => {
+    home = fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort().join(' ')
+    const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
+    await Promise.all(left.map(fastify.sessions.revive))
+  })
+
+  const untake = store.onTaken(id => {
+    const session = sessions.get(id)
+    if (session === undefined) return
+    forget(session, new Error('another server has the session now'))
+    session.hangUp()
+  })
+
+  const sweeper = setInterval(sweep, interval).unref()
+  fastify.addHook('preClose', async () => { for (const session of sessions.values()) await session.settled() })
+  // They are kept: the next process goes on with them.
   fastify.addHook('onClose', async () => {
     clearInterval(sweeper)
-    for (const session of sessions.values()) end(session, new Error('the server is shutting down'))
+    untake()
+    for (const session of sessions.values()) forget(session, new Error('the server is shutting down'))
   })
 
-  function end (session: Session, reason: Error): void {
+  function admit (session: Session): void {
+    sessions.set(session.id, session)
+    mcp.connect(session.peer)
+  }
+
+  function forget (session: Session, reason: Error): void {
     sessions.delete(session.id)
     mcp.disconnect(session.peer, reason)
-    session.standalone.end()
+  }
+
+  async function load (id: string): Promise<void> {
+    const record = sessions.has(id) ? undefined : await store.load(id)
+    if (record !== undefined && sessions.size < maxSessions) await adopt(id, record)
+  }
+
+  async function adopt (id: string, record: SessionRecord): Promise<void> {
+    const session = Session.from(record, { id, store, onTrouble })
+    await session.finishReplies()
+    await store.save(id, record, home, expiry())
+    admit(session)
+    for (const uri of record.subscriptions) await fastify.resources.subscribe(uri, session.peer).catch(onTrouble)
+    session.peer.changed = false
   }
 
   function sweep (): void {
     const now = Date.now()
     for (const session of sessions.values()) {
       if (session.busy) session.lastSeen = now
-      else if (session.lastSeen < now - sessionIdle) end(session, new Error('the session was idle for too long'))
+      else if (session.lastSeen < now - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long'))
     }
+    const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
+    swept = now
+    if (seen.length > 0) store.touch(seen, expiry()).catch(onTrouble)
+    store.sweep().catch(onTrouble)
   }
-}, { name: 'sessions', dependencies: ['mcp'] })
+
+  // What is kept is refreshed at every sweep, so it lasts one longer.
+  function expiry (): number {
+    return Date.now() + sessionIdle + interval
+  }
+
+  function onTrouble (error: unknown): void {
+    fastify.log.error({ err: error }, 'a session could not be kept')
+  }
+}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources'] })

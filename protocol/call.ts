@@ -11,6 +11,7 @@ import { Questions } from './questions.js'
 import { convert } from './revisions/convert.js'
 import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
+import type { Values } from './store.js'
 
 /** One request being answered: the only thing a handler may touch. */
 export class Call {
@@ -53,6 +54,12 @@ export class Call {
   /** True for whoever launched this process or lives in it, false for whoever came over the network, be it from this machine. */
   get local (): boolean {
     return this.peer.transport === 'stdio' || this.peer.transport === 'memory'
+  }
+
+  /** Values that outlive the call, by space and key. */
+  get store (): Values {
+    if (this.#mcp.store === undefined) throw new Error('this gateway has no store')
+    return this.#mcp.store
   }
 
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */

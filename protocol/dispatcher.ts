@@ -13,6 +13,7 @@ import type { Json } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
 import { lazily, type Check, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
+import type { Values } from './store.js'
 
 export type Handler<P = Params> = (params: P, call: Call) => object | Json | Promise<object | Json>
 export type Listener<P = Params> = (params: P, peer: Peer) => void
@@ -32,6 +33,7 @@ export interface DispatcherOptions {
   info: Implementation
   instructions?: string
   secret?: string
+  store?: Values
   limits?: Partial<Limits>
 }
 
@@ -44,6 +46,8 @@ export class Dispatcher {
   readonly instructions: string | undefined
   readonly sealer: Sealer
   readonly limits: Limits
+  /** What handlers keep beyond their call. */
+  readonly store: Values | undefined
   /** Everyone who can be told of changes. */
   readonly peers = new Set<Peer>()
   readonly #methods = new Map<string, Method>()
@@ -54,10 +58,11 @@ export class Dispatcher {
   #log: LogSink = () => {}
   #draining = false
 
-  constructor ({ info, instructions, secret, limits }: DispatcherOptions) {
+  constructor ({ info, instructions, secret, store, limits }: DispatcherOptions) {
     this.server = { info, stamp: JSON.stringify({ [META.serverInfo]: info }) }
     this.instructions = instructions
     this.sealer = new Sealer(secret)
+    this.store = store
     this.limits = { callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000, ...limits }
   }
 

@@ -41,6 +41,8 @@ export const errors = {
   internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
   closing: () => new McpError(-32603, 'The server is shutting down'),
+  storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
+  interrupted: () => new McpError(-32603, 'The server was stopped before the call was answered; whether it took effect is not known'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),

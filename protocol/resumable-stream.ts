@@ -1,4 +1,5 @@
 import type { Channel } from './channel.js'
+import type { LoggedEvent, Replay } from './store.js'
 
 /** One message on its way to an SSE client; `id` is where the client may resume after it. */
 export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
@@ -9,80 +10,82 @@ export interface Sink {
   end (): void
 }
 
-interface Entry { seq: number, text: string, method: string }
+/** Where the events of one stream are kept. Nothing here rejects: an event that could not be kept has no number. */
+export interface StreamLog {
+  append (event: LoggedEvent, seen: boolean): Promise<number | undefined>
+  /** What follows an event, or what nobody has seen yet; undefined when it cannot be had. */
+  read (after: number | undefined): Promise<Replay | undefined>
+  saw (number: number): void
+  end (): Promise<void>
+}
 
-const MAX_EVENTS = 1_000
-const MAX_TEXT = 1_048_576
+export interface StreamOptions {
+  /** Opens with an event without data, so that the client can resume before the first message. */
+  primed: boolean
+  /** Runs when the stream has ended and nobody is connected. */
+  onOver?: () => void
+}
+
 const RETRY_MS = 1_000
 
 /**
- * A stream of a session that outlives its connection: what is sent while nobody listens waits, and a client that names the last
- * event it saw gets what followed, once and in order.
+ * A stream of a session that outlives its connection, and the process too where its log does: what is sent while nobody listens waits,
+ * and a client that names the last event it saw gets what followed, once and in order. An event is kept before it is sent.
  */
 export class ResumableStream implements Channel {
   readonly streams = true
   readonly key: string
-  readonly #entries: Entry[] = []
+  readonly #log: StreamLog
   readonly #primed: boolean
-  readonly #onEnd: () => void
-  #seq = 0
-  #delivered = 0
-  #size = 0
+  readonly #onOver: () => void
+  /** List changes that wait for a client. */
+  readonly #unheard = new Set<string>()
+  /** What was begun is done one after the other: appending, connecting, ending. */
+  #turn: Promise<void> = Promise.resolve()
+  #client: Sink | undefined
+  /** The client, once it has been sent what came before. */
   #sink: Sink | undefined
+  #sent = 0
   ended = false
 
-  /** A primed stream opens with an event without data, so that the client can resume before the first message. */
-  constructor (key: string, primed: boolean, onEnd = () => {}) {
+  constructor (key: string, log: StreamLog, { primed, onOver = () => {} }: StreamOptions) {
     this.key = key
+    this.#log = log
     this.#primed = primed
-    this.#onEnd = onEnd
+    this.#onOver = onOver
   }
 
   get connected (): boolean {
-    return this.#sink !== undefined
+    return this.#client !== undefined
   }
 
-  /** How much is kept for clients that come back, in characters. */
-  get size (): number {
-    return this.#size
+  /** Settles when everything that was begun is done. */
+  async settled (): Promise<void> {
+    await this.#turn
   }
 
-  /** True when a client has been sent all there is. */
-  get delivered (): boolean {
-    return this.#delivered === this.#seq
-  }
-
-  /** True when everything after `seq` is still here. */
-  reaches (seq: number): boolean {
-    const first = this.#entries[0]?.seq ?? this.#seq + 1
-    return Number.isInteger(seq) && seq >= first - 1 && seq <= this.#seq
-  }
-
-  /** True when a client that saw everything up to `seq` has nothing more to expect. */
-  exhausted (seq: number): boolean {
-    return this.ended && seq >= this.#seq
-  }
-
-  /** Connects a client: it gets what it has not had, and then whatever comes. */
-  attach (sink: Sink, after = this.#delivered, retry = RETRY_MS): void {
-    this.#sink = sink
-    if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
-    for (const entry of this.#entries) if (entry.seq > after) this.#write(entry)
-    if (this.ended) this.#hangUp()
+  /** Connects a client: it gets what followed the event it names, or else what nobody has seen, and then whatever comes. */
+  attach (sink: Sink, after?: number, retry = RETRY_MS): void {
+    this.#client = sink
+    this.#unheard.clear()
+    this.#next(async () => {
+      const replay = await this.#log.read(after)
+      if (this.#client === sink) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: this.ended }, retry)
+    })
   }
 
   /** The connection is gone; the stream goes on. */
   detach (sink: Sink): void {
-    if (this.#sink === sink) this.#sink = undefined
+    if (this.#client !== sink) return
+    this.#client = this.#sink = undefined
+    if (this.ended) this.#onOver()
   }
 
   emit (text: string, method: string): void {
     if (this.ended || this.#isOldNews(method)) return
-    const entry = { seq: ++this.#seq, text, method }
-    this.#entries.push(entry)
-    this.#size += text.length
-    while (this.#entries.length > MAX_EVENTS || (this.#size > MAX_TEXT && this.#entries.length > 1)) this.#size -= this.#entries.shift()?.text.length ?? 0
-    this.#write(entry)
+    const event = { text, method }
+    const kept = this.#log.append(event, this.connected)
+    this.#next(async () => this.#write(await kept, event))
   }
 
   respond (text: string): void {
@@ -90,31 +93,59 @@ export class ResumableStream implements Channel {
   }
 
   end (): void {
+    if (this.ended) return
     this.ended = true
-    this.#hangUp()
-    this.#onEnd()
+    const kept = this.#log.end()
+    this.#next(async () => {
+      await kept
+      this.#hangUp()
+      this.#onOver()
+    })
+  }
+
+  /** Lets the client go; it may come back. */
+  hangUp (): void {
+    this.#next(async () => this.#hangUp())
   }
 
   release (retryMs: number): void {
-    this.#sink?.write({ text: '', retry: retryMs })
-    this.#hangUp()
+    this.#next(async () => {
+      this.#sink?.write({ text: '', retry: retryMs })
+      this.#hangUp()
+    })
+  }
+
+  #begin (sink: Sink, { after, events, ended }: Replay, retry: number): void {
+    this.#sink = sink
+    this.#sent = after
+    if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
+    for (const { number, ...event } of events) this.#write(number, event)
+    if (events.length > 0) this.#log.saw(this.#sent)
+    if (ended) this.#hangUp()
+  }
+
+  // What a client was sent when it connected is not sent again when its turn comes.
+  #write (number: number | undefined, { text, method }: LoggedEvent): void {
+    if (number !== undefined && number <= this.#sent) return
+    this.#sent = number ?? this.#sent
+    this.#sink?.write(number === undefined ? { text, method } : { id: `${this.key}-${number}`, text, method })
   }
 
   // Whoever is not there learns once that a list has changed, not how often.
   #isOldNews (method: string): boolean {
-    if (this.#sink !== undefined || !method.endsWith('/list_changed')) return false
-    return this.#entries.some(entry => entry.seq > this.#delivered && entry.method === method)
+    if (this.connected || !method.endsWith('/list_changed')) return false
+    if (this.#unheard.has(method)) return true
+    this.#unheard.add(method)
+    return false
   }
 
-  #write ({ seq, text, method }: Entry): void {
-    if (this.#sink === undefined) return
-    this.#delivered = seq
-    this.#sink.write({ id: `${this.key}-${seq}`, text, method })
+  #next (job: () => Promise<void>): void {
+    this.#turn = this.#turn.then(job)
   }
 
   #hangUp (): void {
-    const sink = this.#sink
-    this.#sink = undefined
-    sink?.end()
+    const client = this.#client
+    this.#client = this.#sink = undefined
+    client?.end()
   }
 }

@@ -1,56 +1,134 @@
 import { randomBytes } from 'node:crypto'
 import { Peer, type PeerOptions } from './peer.js'
-import { ResumableStream } from './resumable-stream.js'
+import { ResumableStream, type StreamLog } from './resumable-stream.js'
+import { revisionNamed } from './revisions/table.js'
+import type { Implementation } from './revisions/revision.js'
+import { STANDALONE, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
-const MAX_STREAMS = 256
-const MAX_KEPT = 1_048_576
+export interface SessionOptions {
+  store: SessionStore
+  /** Hears of what could not be kept. */
+  onTrouble: (error: unknown) => void
+  id?: string
+  peer?: PeerOptions
+  primed?: boolean
+}
+
+/** Where a client goes on, as its `Last-Event-ID` says; nothing will follow when the stream is exhausted. */
+export interface Place { stream: ResumableStream, after: number, exhausted: boolean }
 
 /** What a stateful HTTP client is remembered by: its peer, and its streams until they are of no use any more. */
 export class Session {
-  /** 192 random bits: an id is not guessed. */
-  readonly id = randomBytes(24).toString('base64url')
+  readonly id: string
   readonly peer: Peer
   /** Carries what belongs to no call, whether or not the client has opened it. */
   readonly standalone: ResumableStream
   /** Everything outside an answer goes to the standalone stream: its client reads named events beside plain replies. */
   named = false
   lastSeen = Date.now()
-  readonly #streams = new Map<string, ResumableStream>()
-  #opened = 0
+  readonly #store: SessionStore
+  readonly #onTrouble: (error: unknown) => void
+  /** Replies that are being written or read. */
+  readonly #replies = new Map<string, ResumableStream>()
 
-  constructor (options: PeerOptions, primed: boolean) {
-    this.standalone = new ResumableStream('0', primed)
-    this.peer = new Peer({ ...options, channel: this.standalone })
+  /** Ids have 192 random bits: they are not guessed. */
+  constructor ({ store, onTrouble, id = randomBytes(24).toString('base64url'), peer = {}, primed = false }: SessionOptions) {
+    this.id = id
+    this.#store = store
+    this.#onTrouble = onTrouble
+    this.standalone = new ResumableStream(STANDALONE, this.#log(STANDALONE), { primed })
+    this.peer = new Peer({ ...peer, channel: this.standalone })
   }
 
-  /** A stream for one reply. Finished ones are kept for clients that lost the end, the oldest given up first. */
-  openStream (): ResumableStream {
-    const stream = new ResumableStream(String(++this.#opened), this.peer.revision?.polling === true, () => this.#forget(stream.key))
-    this.#streams.set(stream.key, stream)
-    this.#forget(stream.key)
-    return stream
+  /** A session that was kept, as it was left. */
+  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed'>): Session {
+    const revision = record.revision === undefined ? undefined : revisionNamed(record.revision)
+    const session = new Session({
+      ...options,
+      primed: revision?.polling === true,
+      peer: { ...(revision === undefined ? {} : { revision }), ...(record.principal === undefined ? {} : { principal: record.principal }) }
+    })
+    const { peer } = session
+    peer.greeted = record.greeted
+    peer.client = record.client as Implementation | undefined
+    peer.capabilities = record.capabilities
+    peer.logLevel = record.logLevel
+    return session
   }
 
-  /** The stream an event id belongs to, and the position in it; undefined when it cannot be resumed from there. */
-  locate (eventId: string): { stream: ResumableStream, after: number } | undefined {
-    const [, key, seq] = /^(\d+)-(\d+)$/.exec(eventId) ?? []
-    const stream = key === undefined ? undefined : key === '0' ? this.standalone : this.#streams.get(key)
-    return stream?.reaches(Number(seq)) === true ? { stream, after: Number(seq) } : undefined
+  get record (): SessionRecord {
+    const { revision, greeted, client, capabilities, logLevel, subscriptions, principal } = this.peer
+    return { revision: revision?.version, greeted, client, capabilities, logLevel, subscriptions: [...subscriptions], principal }
   }
 
-  // The newest is always kept, and what nobody has fetched yet is given up last.
-  #forget (newest: string): void {
-    const ended = [...this.#streams.values()].filter(stream => stream.ended && stream.key !== newest)
-    let kept = [...this.#streams.values()].reduce((sum, { size }) => sum + size, 0)
-    for (const { key, size } of [...ended.filter(stream => stream.delivered), ...ended.filter(stream => !stream.delivered)]) {
-      if (this.#streams.size <= MAX_STREAMS && kept <= MAX_KEPT) return
-      this.#streams.delete(key)
-      kept -= size
+  /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
+  openStream (lastWord: string): ResumableStream {
+    const key = randomBytes(6).toString('hex')
+    void this.#quietly(this.#store.open(this.id, key, lastWord))
+    return this.#reply(key)
+  }
+
+  /** Undefined when nothing can be resumed from there. */
+  async locate (eventId: string): Promise<Place | undefined> {
+    const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
+    const live = key === STANDALONE ? this.standalone : this.#replies.get(key ?? '')
+    await live?.settled()
+    const replay = key === undefined ? undefined : await this.#read(key, Number(number))
+    if (key === undefined || replay === undefined) return undefined
+    const stream = live ?? this.#replies.get(key) ?? this.#reply(key)
+    if (replay.ended) stream.ended = true
+    return { stream, after: replay.after, exhausted: replay.ended && replay.events.length === 0 }
+  }
+
+  /** Gives the replies that another process left unfinished their last word. */
+  async finishReplies (): Promise<void> {
+    for (const { stream, lastWord } of await this.#store.unfinished(this.id)) {
+      await this.#store.append(this.id, stream, { text: lastWord, method: '' }, false)
+      await this.#store.end(this.id, stream)
     }
   }
 
   /** True while the client is connected or waits for an answer. */
   get busy (): boolean {
-    return this.standalone.connected || this.peer.inbound.size > 0
+    return this.standalone.connected || this.peer.inbound.size > 0 || [...this.#replies.values()].some(reply => reply.connected)
+  }
+
+  /** Settles when everything that was said is kept, and sent to whoever is connected. */
+  async settled (): Promise<void> {
+    await Promise.all([this.standalone, ...this.#replies.values()].map(stream => stream.settled()))
+  }
+
+  /** Lets the client go; it may come back, here or elsewhere. */
+  hangUp (): void {
+    for (const stream of [this.standalone, ...this.#replies.values()]) stream.hangUp()
+  }
+
+  #reply (key: string): ResumableStream {
+    const stream = new ResumableStream(key, this.#log(key), { primed: this.peer.revision?.polling === true, onOver: () => this.#replies.delete(key) })
+    this.#replies.set(key, stream)
+    return stream
+  }
+
+  #log (key: string): StreamLog {
+    return {
+      append: async (event, seen) => await this.#quietly(this.#store.append(this.id, key, event, seen)),
+      read: async after => await this.#read(key, after),
+      saw: number => { void this.#quietly(this.#store.saw(this.id, key, number)) },
+      end: async () => await this.#quietly(this.#store.end(this.id, key))
+    }
+  }
+
+  async #read (key: string, after: number | undefined): Promise<Replay | undefined> {
+    return await this.#quietly(this.#store.read(this.id, key, after))
+  }
+
+  // A client is served as well as can be: what cannot be kept is sent all the same.
+  async #quietly<T> (kept: Promise<T>): Promise<T | undefined> {
+    try {
+      return await kept
+    } catch (error) {
+      this.#onTrouble(error)
+      return undefined
+    }
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { accepts, endSession, servePost, serveStream } from '../transports/http.js'
+import { accepts, endSession, reviveSession, servePost, serveStream } from '../transports/http.js'
 import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -17,11 +17,16 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
         throw refusal(426, 'only WebSocket version 13 is spoken here')
       }
     },
-    handler: (request, reply) => serveStream(app, request, reply),
+    preHandler: reviveSession(app),
+    handler: async (request, reply) => {
+      await serveStream(app, request, reply)
+      return reply
+    },
     wsHandler: socket => serveWebSocket(app.mcp, socket, options)
   })
 
   app.post('/mcp', {
+    preHandler: reviveSession(app),
     onRequest: async request => {
       if (!accepts(request, 'application/json') || !accepts(request, 'text/event-stream')) {
         throw refusal(406, 'Accept must allow application/json and text/event-stream')
@@ -29,7 +34,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     }
   }, (request, reply) => servePost(app, request, reply))
 
-  app.delete('/mcp', (request, reply) => endSession(app, request, reply))
+  app.delete('/mcp', { preHandler: reviveSession(app) }, (request, reply) => endSession(app, request, reply))
 
   refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
 }

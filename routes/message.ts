@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { reviveSession } from '../transports/http.js'
 import { serveMessage } from '../transports/message.js'
 import { SseConnections, serveNamedEvents } from '../transports/sse.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -9,7 +10,10 @@ export default async function messageRoutes (app: FastifyInstance): Promise<void
 
   app.get('/sse', { exposeHeadRoute: false }, (request, reply) => connections.open(`${app.prefix}/message`, request, reply))
 
-  app.get('/mcp/sse', { exposeHeadRoute: false }, (request, reply) => serveNamedEvents(app, request, reply))
+  app.get('/mcp/sse', { exposeHeadRoute: false, preHandler: reviveSession(app) }, async (request, reply) => {
+    await serveNamedEvents(app, request, reply)
+    return reply
+  })
 
   app.post('/message', (request, reply) => {
     const { sessionId } = request.query as Record<string, unknown>

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { errors } from '../protocol/errors.js'
 import { decode, encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
@@ -23,16 +23,16 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
 }
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
-export function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+export async function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   refuseModern(request, reply, 'this revision has no GET stream; use subscriptions/listen')
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'this is the address for an MCP client, whose GET has "Accept: text/event-stream"; for people there is /health')
   const session = findSession(app, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
-  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : session.locate(String(lastEventId))
+  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined, exhausted: false } : await session.locate(String(lastEventId))
   if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
   // The event-stream way of saying that there is nothing to come back for.
-  if (place.after !== undefined && place.stream.exhausted(place.after)) return sendJson(reply, undefined, 204)
+  if (place.exhausted) return sendJson(reply, undefined, 204)
   if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
   reply.header('mcp-session-id', session.id)
   const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
@@ -46,6 +46,15 @@ export function endSession (app: FastifyInstance, request: FastifyRequest, reply
   checkVersion(session, request)
   app.sessions.end(session, new Error('the client ended the session'))
   void reply.code(204).send()
+}
+
+/** Brings back the session a request names, if another process has left it. */
+export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
+  return ({ headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
+    const id = own ?? alias
+    if (id === undefined || app.sessions.find(String(id)) !== undefined) done()
+    else app.sessions.revive(String(id)).then(() => done(), done)
+  }
 }
 
 /** The session a request names, by either header. */
@@ -93,9 +102,10 @@ function openSession (app: FastifyInstance, incoming: Request, reply: FastifyRep
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     beforeAnswer: () => {
-      if (session.peer.greeted) return
+      if (session.peer.greeted) return app.sessions.keep(session)
       reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
       app.sessions.end(session, new Error('the handshake failed'))
+      return undefined
     }
   }))
 }
@@ -109,7 +119,18 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   if (!isInitialize(incoming)) checkVersion(session, request)
   reply.header('mcp-session-id', session.id)
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
-  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, { session }))
+  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+    session,
+    lastWord: () => lastWord(incoming),
+    beforeAnswer: () => app.sessions.keep(session)
+  }))
+}
+
+/** The answer to everything that was asked, for whoever finds that the process which was asked is gone. */
+function lastWord (incoming: Incoming): string {
+  if (incoming.kind === 'request') return encodeError(incoming.id, errors.interrupted())
+  const asked = incoming.kind === 'batch' ? incoming.messages.filter(message => message.kind === 'request') : []
+  return `[${asked.map(lastWord).join(',')}]`
 }
 
 function versionOf ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): string | undefined {

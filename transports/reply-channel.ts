@@ -6,8 +6,10 @@ import { overSink, sendJson } from './channels.js'
 export interface ReplyOptions {
   /** Makes the reply resumable. */
   session?: Session
-  /** Runs while headers can still be set. */
-  beforeAnswer?: () => void
+  /** What the client is told when this process dies before it has answered. */
+  lastWord?: () => string
+  /** Runs while headers can still be set; what it promises is awaited. */
+  beforeAnswer?: () => Promise<void> | undefined
 }
 
 /** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
@@ -16,23 +18,24 @@ export class ReplyChannel implements Channel {
   readonly #app: FastifyInstance
   readonly #reply: FastifyReply
   readonly #session: Session | undefined
-  readonly #beforeAnswer: () => void
+  readonly #lastWord: () => string
+  readonly #beforeAnswer: () => Promise<void> | undefined
   #stream: Channel | undefined
   #done = false
 
-  constructor (app: FastifyInstance, reply: FastifyReply, { session, beforeAnswer = () => {} }: ReplyOptions = {}) {
+  constructor (app: FastifyInstance, reply: FastifyReply, { session, lastWord = () => '', beforeAnswer = () => undefined }: ReplyOptions = {}) {
     this.#app = app
     this.#reply = reply
     this.#session = session
+    this.#lastWord = lastWord
     this.#beforeAnswer = beforeAnswer
   }
 
   respond (text: string, status: number): void {
     this.#done = true
-    this.#beforeAnswer()
-    if (this.#stream === undefined) return sendJson(this.#reply, text, status)
-    this.#stream.respond(text, status)
-    this.#stream.end()
+    const kept = this.#beforeAnswer()
+    if (kept === undefined) this.#answer(text, status)
+    else void kept.then(() => this.#answer(text, status))
   }
 
   emit (text: string, method: string): void {
@@ -52,9 +55,15 @@ export class ReplyChannel implements Channel {
     this.#stream.release?.(retryMs)
   }
 
+  #answer (text: string, status: number): void {
+    if (this.#stream === undefined) return sendJson(this.#reply, text, status)
+    this.#stream.respond(text, status)
+    this.#stream.end()
+  }
+
   #open (retryMs?: number): Channel {
     if (this.#session === undefined) return overSink(this.#app.events.open(this.#reply))
-    const stream = this.#session.openStream()
+    const stream = this.#session.openStream(this.#lastWord())
     const sink = this.#app.events.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream

@@ -4,6 +4,7 @@ import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
+import type { Session } from '../protocol/session.js'
 import { bodyOf, jsonReply, overSink } from './channels.js'
 import { accepts, findSession, sessionId } from './http.js'
 
@@ -49,10 +50,12 @@ export class SseConnections {
 }
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
-export function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+export async function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
   const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest }) : findSession(app, request)
   if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  const after = await seenBy(session, request)
+  await app.sessions.keep(session)
   if (session.standalone.connected) throw refusal(409, 'this session has its stream open on another connection')
   session.named = true
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
@@ -63,7 +66,14 @@ export function serveNamedEvents (app: FastifyInstance, request: FastifyRequest,
     if (!session.peer.greeted) app.sessions.end(session, new Error('the client closed the stream'))
   })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
-  session.standalone.attach(sink)
+  session.standalone.attach(sink, after)
+}
+
+async function seenBy (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
+  if (id === undefined) return undefined
+  const place = await session.locate(String(id))
+  if (place?.stream !== session.standalone) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  return place.after
 }
 
 function nameOf (method = ''): string | undefined {

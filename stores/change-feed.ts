@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+
+interface Change { space: string, key: string }
+interface Row extends Change { number: number, writer: string }
+
+const POLL_MS = 200
+const KEPT = 10_000
+const TRIM_EVERY = 1_000
+
+/**
+ * Tells what has changed: what this process wrote as soon as it is committed, what others wrote shortly after. Every change is noted
+ * in the transaction that makes it, and SQLite itself says cheaply whether another process has committed anything.
+ */
+export class ChangeFeed {
+  readonly #db: Database
+  readonly #tell: (change: Change, foreign: boolean) => void
+  readonly #writer = randomUUID()
+  readonly #timer: NodeJS.Timeout
+  #pending: Change[] = []
+  #noted = 0
+  #version: number
+  #last: number
+
+  constructor (db: Database, tell: (change: Change, foreign: boolean) => void) {
+    this.#db = db
+    this.#tell = tell
+    this.#version = this.#dataVersion()
+    this.#last = (db.prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
+    this.#timer = setInterval(() => this.poll(), POLL_MS).unref()
+  }
+
+  /** Inside a transaction. */
+  note (space: string, key: string): void {
+    this.#db.prepare('INSERT INTO changes (writer, space, key) VALUES (?, ?, ?)').run(this.#writer, space, key)
+    this.#pending.push({ space, key })
+    if (++this.#noted % TRIM_EVERY === 0) this.#db.prepare('DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?').run(KEPT)
+  }
+
+  committed (): void {
+    const changes = this.#pending
+    this.#pending = []
+    for (const change of changes) this.#tell(change, false)
+  }
+
+  rolledBack (): void {
+    this.#pending = []
+  }
+
+  /** Tells what others have written since. */
+  poll (): void {
+    try {
+      const version = this.#dataVersion()
+      if (version === this.#version) return
+      this.#version = version
+      const rows = this.#db.prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number').all(this.#last) as unknown as Row[]
+      this.#last = rows.at(-1)?.number ?? this.#last
+      for (const { writer, space, key } of rows) if (writer !== this.#writer) this.#tell({ space, key }, true)
+    } catch {
+      // Whoever reads or writes next is told what is wrong.
+    }
+  }
+
+  stop (): void {
+    clearInterval(this.#timer)
+  }
+
+  #dataVersion (): number {
+    return (this.#db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version
+  }
+}

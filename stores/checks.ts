@@ -1,0 +1,27 @@
+import { errors, type McpError } from '../protocol/errors.js'
+
+/** Keys are text that every adapter can tell apart. */
+export function checkKey (space: string, key: string): void {
+  for (const part of [space, key]) {
+    if (part === '' || part.length > 1_024 || /[\0\p{Surrogate}]/u.test(part)) throw errors.storage('a key is 1 to 1024 characters of well-formed text')
+  }
+}
+
+export function checkSum (value: unknown, by: number): number {
+  if (typeof value !== 'number') throw errors.storage('the value is not a number')
+  const sum = value + by
+  if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) throw errors.storage(`${value} and ${by} have no sum that is a safe integer`)
+  return sum
+}
+
+export const isFull = (max: number): McpError => errors.storage(`there are ${max} entries already, which is as many as there may be`)
+
+/** Compares as UTF-8 does, which is by code point. */
+export const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+/** Throws on what JSON cannot say, such as a function. */
+export function toJson (value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined
+  if (text === undefined) throw errors.storage('the value cannot be written as JSON')
+  return text
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSyncInstance as Database, StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { errors, isMcpError } from '../protocol/errors.js'
+import type { ChangeListener } from '../protocol/store.js'
+import { ChangeFeed } from './change-feed.js'
+import { explain } from './disk-trouble.js'
+import { GroupCommit } from './group-commit.js'
+
+/** No value can be here, so what happens to sessions is noted here. */
+const SESSIONS = ''
+
+/** The open file: reads at once, writes in groups, tells of changes, and knows whether it is well. */
+export class DiskConnection {
+  readonly #db: Database
+  readonly #commits: GroupCommit
+  readonly #feed: ChangeFeed
+  readonly #changes = new Set<ChangeListener>()
+  readonly #takings = new Set<(id: string) => void>()
+  readonly #troubles = new Set<() => void>()
+  trouble: string | undefined
+
+  constructor (db: Database) {
+    this.#db = db
+    this.#feed = new ChangeFeed(db, ({ space, key }, foreign) => {
+      if (space !== SESSIONS) for (const listener of this.#changes) listener(space, key)
+      else if (foreign) for (const listener of this.#takings) listener(key)
+    })
+    this.#commits = new GroupCommit(db, {
+      committed: () => {
+        this.#setTrouble(undefined)
+        this.#feed.committed()
+      },
+      rolledBack: () => this.#feed.rolledBack(),
+      refused: error => this.#refusal(error)
+    })
+  }
+
+  prepare (sql: string): Statement {
+    return this.#db.prepare(sql)
+  }
+
+  read<T> (work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw this.#refusal(error)
+    }
+  }
+
+  /** Runs in a transaction, soon, and settles when that is committed. */
+  async write<T> (work: () => T): Promise<T> {
+    return await this.#commits.write(work)
+  }
+
+  /** Inside a write. */
+  changed (space: string, key: string): void {
+    this.#feed.note(space, key)
+  }
+
+  /** Inside a write: whoever else serves the session serves it no more. */
+  taken (id: string): void {
+    this.#feed.note(SESSIONS, id)
+  }
+
+  onChange (listener: ChangeListener): () => void {
+    this.#changes.add(listener)
+    return () => this.#changes.delete(listener)
+  }
+
+  onTaken (listener: (id: string) => void): () => void {
+    this.#takings.add(listener)
+    return () => this.#takings.delete(listener)
+  }
+
+  onTrouble (listener: () => void): () => void {
+    this.#troubles.add(listener)
+    return () => this.#troubles.delete(listener)
+  }
+
+  close (): void {
+    this.#commits.flush()
+    this.#feed.stop()
+    this.#db.close()
+  }
+
+  #refusal (error: unknown): unknown {
+    if (isMcpError(error)) return error
+    const why = this.#db.isOpen ? explain(error) : 'the store is closed'
+    this.#setTrouble(why)
+    return errors.storage(why)
+  }
+
+  #setTrouble (why: string | undefined): void {
+    if (why === this.trouble) return
+    this.trouble = why
+    for (const listener of this.#troubles) listener()
+  }
+}

@@ -1,0 +1,94 @@
+import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import type { LoggedEvent, Replay, SessionRecord, SessionStore } from '../protocol/store.js'
+import type { DiskConnection } from './disk-connection.js'
+import { DiskStreams } from './disk-streams.js'
+
+interface Row { id: string, record: string }
+
+export class DiskSessions implements SessionStore {
+  readonly #disk: DiskConnection
+  readonly #streams: DiskStreams
+  readonly #sql: Record<'save' | 'home' | 'load' | 'livingAt' | 'touch' | 'remove' | 'expired', Statement>
+
+  constructor (disk: DiskConnection) {
+    this.#disk = disk
+    this.#streams = new DiskStreams(disk)
+    this.#sql = {
+      save: disk.prepare('INSERT INTO sessions (id, home, record, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET home = excluded.home, record = excluded.record, expires = excluded.expires'),
+      home: disk.prepare('SELECT home FROM sessions WHERE id = ?'),
+      load: disk.prepare('SELECT id, record FROM sessions WHERE id = ? AND expires > ?'),
+      livingAt: disk.prepare('SELECT id, record FROM sessions WHERE home = ? AND expires > ?'),
+      touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
+      remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
+      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= ? LIMIT 1000')
+    }
+  }
+
+  async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
+    await this.#disk.write(() => {
+      const known = this.#sql.home.get(id) as { home: string } | undefined
+      this.#sql.save.run(id, home, JSON.stringify(record), expires)
+      if (known !== undefined && known.home !== home) this.#disk.taken(id)
+    })
+  }
+
+  async load (id: string): Promise<SessionRecord | undefined> {
+    const row = this.#disk.read(() => this.#sql.load.get(id, Date.now())) as Row | undefined
+    return row === undefined ? undefined : recordOf(row)
+  }
+
+  async livingAt (home: string): Promise<string[]> {
+    const rows = this.#disk.read(() => this.#sql.livingAt.all(home, Date.now())) as unknown as Row[]
+    return rows.map(({ id }) => id)
+  }
+
+  async touch (ids: string[], expires: number): Promise<void> {
+    await this.#disk.write(() => { for (const id of ids) this.#sql.touch.run(expires, id) })
+  }
+
+  async remove (id: string): Promise<void> {
+    await this.#disk.write(() => this.#remove(id))
+  }
+
+  async sweep (): Promise<void> {
+    await this.#disk.write(() => {
+      for (const { id } of this.#sql.expired.all(Date.now()) as unknown as Row[]) this.#remove(id)
+    })
+  }
+
+  onTaken (listener: (id: string) => void): () => void {
+    return this.#disk.onTaken(listener)
+  }
+
+  async open (id: string, stream: string, lastWord: string): Promise<void> {
+    await this.#disk.write(() => this.#streams.open(id, stream, lastWord))
+  }
+
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
+    return await this.#disk.write(() => this.#streams.append(id, stream, event, seen))
+  }
+
+  async saw (id: string, stream: string, number: number): Promise<void> {
+    await this.#disk.write(() => this.#streams.saw(id, stream, number))
+  }
+
+  async end (id: string, stream: string): Promise<void> {
+    await this.#disk.write(() => this.#streams.end(id, stream))
+  }
+
+  async unfinished (id: string): Promise<Array<{ stream: string, lastWord: string }>> {
+    return this.#disk.read(() => this.#streams.unfinished(id))
+  }
+
+  async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
+    return this.#disk.read(() => this.#streams.read(id, stream, after))
+  }
+
+  #remove (id: string): void {
+    this.#sql.remove.run(id)
+    this.#streams.remove(id)
+    this.#disk.taken(id)
+  }
+}
+
+const recordOf = ({ record }: Row): SessionRecord => JSON.parse(record) as SessionRecord

@@ -1,0 +1,89 @@
+import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../protocol/store.js'
+import { checkKey, checkSum, isFull, toJson } from './checks.js'
+import type { DiskConnection } from './disk-connection.js'
+
+interface Row { key: string, value: string }
+
+const LIVING = '(expires IS NULL OR expires > ?)'
+
+export class DiskValues implements Values {
+  readonly #disk: DiskConnection
+  readonly #get: Statement
+  readonly #put: Statement
+  readonly #delete: Statement
+  readonly #count: Statement
+  readonly #expire: Statement
+  readonly #list: Record<'ascending' | 'descending', { all: Statement, after: Statement }>
+
+  constructor (disk: DiskConnection) {
+    this.#disk = disk
+    this.#get = disk.prepare(`SELECT value FROM entries WHERE space = ? AND key = ? AND ${LIVING}`)
+    this.#put = disk.prepare('INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires')
+    this.#delete = disk.prepare(`DELETE FROM entries WHERE space = ? AND key = ? RETURNING ${LIVING} AS living`)
+    this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
+    this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
+    const list = (order: string, sign: string) => ({
+      all: disk.prepare(`SELECT key, value FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
+      after: disk.prepare(`SELECT key, value FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`)
+    })
+    this.#list = { ascending: list('ASC', '>'), descending: list('DESC', '<') }
+  }
+
+  async get (space: string, key: string): Promise<unknown> {
+    const text = this.#disk.read(() => this.#text(space, key))
+    return text === undefined ? undefined : JSON.parse(text) as unknown
+  }
+
+  async put (space: string, key: string, value: unknown, { expires, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
+    checkKey(space, key)
+    const text = toJson(value)
+    await this.#disk.write(() => {
+      const present = (ifAbsent || max !== Infinity) && this.#text(space, key) !== undefined
+      if (present && ifAbsent) return
+      if (!present && max !== Infinity && this.#living(space) >= max) throw isFull(max)
+      this.#write(space, key, text, expires)
+    })
+  }
+
+  async delete (space: string, key: string): Promise<boolean> {
+    return await this.#disk.write(() => {
+      const { living } = this.#delete.get(space, key, Date.now()) as { living: number } | undefined ?? { living: 0 }
+      if (living === 1) this.#disk.changed(space, key)
+      return living === 1
+    })
+  }
+
+  async list (space: string, { after, limit = -1, descending = false }: ListOptions = {}): Promise<Entry[]> {
+    const { all, after: following } = this.#list[descending ? 'descending' : 'ascending']
+    const rows = this.#disk.read(() => after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
+    return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown }))
+  }
+
+  async increment (space: string, key: string, by: number): Promise<number> {
+    checkKey(space, key)
+    return await this.#disk.write(() => {
+      const sum = checkSum(JSON.parse(this.#text(space, key) ?? '0'), by)
+      this.#write(space, key, String(sum))
+      return sum
+    })
+  }
+
+  onChange (listener: ChangeListener): () => void {
+    return this.#disk.onChange(listener)
+  }
+
+  #text (space: string, key: string): string | undefined {
+    return (this.#get.get(space, key, Date.now()) as { value: string } | undefined)?.value
+  }
+
+  #write (space: string, key: string, text: string, expires?: number): void {
+    this.#put.run(space, key, text, expires ?? null)
+    this.#disk.changed(space, key)
+  }
+
+  #living (space: string): number {
+    this.#expire.run(space, Date.now())
+    return (this.#count.get(space) as { count: number }).count
+  }
+}
