@@ -70,7 +70,7 @@ export class ResumableStream implements Channel {
     this.#unheard.clear()
     this.#next(async () => {
       const replay = await this.#log.read(after)
-      if (this.#client === sink) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: this.ended }, retry)
+      if (this.#client === sink) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
     })
   }
 
