@@ -11,12 +11,14 @@ import connections from './plugins/connections.js'
 import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
 import events from './plugins/events.js'
+import health from './plugins/health.js'
 import httpErrors from './plugins/http-errors.js'
 import inventory from './plugins/inventory.js'
 import jsonBody from './plugins/json-body.js'
 import lifecycle from './plugins/lifecycle.js'
 import logging from './plugins/logging.js'
 import mcp from './plugins/mcp.js'
+import notes from './plugins/notes.js'
 import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
 import prompts from './plugins/prompts.js'
@@ -36,8 +38,10 @@ import { memoryStore } from './stores/memory.js'
 // What the plugins add to Fastify's types has to reach whoever imports this package.
 export type {} from './plugins/connections.js'
 export type {} from './plugins/events.js'
+export type {} from './plugins/health.js'
 export type {} from './plugins/inventory.js'
 export type {} from './plugins/mcp.js'
+export type {} from './plugins/notes.js'
 export type {} from './plugins/pagination.js'
 export type {} from './plugins/prompts.js'
 export type {} from './plugins/resources.js'
@@ -109,7 +113,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
   })
   for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)
   await fastify.register(pagination, { pageSize })
-  for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+  for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots, health]) await fastify.register(plugin)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
@@ -126,7 +130,8 @@ async function ownSecret ({ values }: Store): Promise<string> {
 }
 
 /** What the built-in tools, resources and prompts stand on. */
-const facilities = fp(async (_fastify: FastifyInstance, _options: Options) => {
+const facilities = fp(async (fastify: FastifyInstance, { maxNotes, maxNote }: Options) => {
+  await fastify.register(notes, { maxNotes, maxNote })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import type { Writable } from 'node:stream'
 import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { build, serveStdio, version, type Stdio } from './app.js'
-import { banner } from './banner.js'
+import { banner, type Inventory } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
 import { readSettings, USAGE } from './settings.js'
+import { dataFolder } from './system/data-folder.js'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
@@ -24,7 +26,7 @@ async function main (): Promise<void> {
     process.stdout.write(help ? USAGE : `${version}\n`)
     return
   }
-  const options = resolveOptions(given)
+  const options = withData(resolveOptions(given))
   checkExposure(options)
   process.setSourceMapsEnabled(options.plugins.length > 0)
   await serve(options, claimStdout(), [process.execPath, process.argv[1] ?? '', ...args])
@@ -54,7 +56,16 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage })
     void stdio.closed.then(async () => await closing.close())
   }
-  process.stderr.write(banner({ version, address, prefix: options.prefix, stdio: options.stdio, launch }))
+  process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
+}
+
+/** Where things are kept unless somebody says otherwise. */
+function withData (options: Options): Options {
+  return options.ephemeral || options.data !== undefined ? options : { ...options, data: dataFolder(process.platform, process.env) }
+}
+
+function inventoryOf ({ tools, resources, prompts, unavailable }: FastifyInstance): Inventory {
+  return { tools: tools.names(), resources: resources.uris(), prompts: prompts.names(), unavailable: [...unavailable] }
 }
 
 /** Standard output belongs to the stdio transport: whatever a plugin prints goes to standard error. */

@@ -20,10 +20,10 @@ export default fp(async fastify => {
 
   mcp.capability('completions', ({ features }) => features.completions ? {} : undefined)
 
-  mcp.method('completion/complete', Complete, async ({ ref, argument, context }) => {
+  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
     const { known, complete } = find(ref)
     if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${argument.name}"`)
-    const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}) ?? []
+    const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
   })
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import type { Middleware } from '../protocol/dispatcher.js'
 import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
 const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel>({ type: 'string', enum: [...LEVELS] }) })
@@ -20,6 +21,23 @@ export default fp(async fastify => {
     peer.changed = true
     return {}
   })
+
+  const traced: Middleware = async (call, next) => {
+    const start = performance.now()
+    const line = { method: call.method, of: call.params.name ?? call.params.uri, id: call.id, transport: call.peer.transport, revision: call.revision.version }
+    fastify.log.debug(line, 'request')
+    try {
+      const result = await next()
+      fastify.log.debug({ ...line, ms: performance.now() - start, isError: 'isError' in result && result.isError === true }, 'response')
+      return result
+    } catch (error) {
+      fastify.log.debug({ ...line, ms: performance.now() - start, err: error }, 'response')
+      throw error
+    }
+  }
+
+  // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
+  if (/^(debug|trace)$/.test(fastify.log.level)) mcp.use(traced)
 
   mcp.onLog((level, data, call) => {
     const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }

@@ -8,7 +8,7 @@ import { convert } from '../protocol/revisions/convert.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /** The prompts of every transport. */
-    prompts: { add: (prompt: Prompt) => void, remove: (name: string) => boolean, get: (name: string) => Prompt | undefined }
+    prompts: { add: (prompt: Prompt) => void, remove: (name: string) => boolean, get: (name: string) => Prompt | undefined, names: () => string[] }
   }
 }
 
@@ -24,7 +24,8 @@ export default fp(async fastify => {
       prompts.add(prompt.name, prompt)
     },
     remove: name => prompts.remove(name),
-    get: name => prompts.get(name)
+    get: name => prompts.get(name),
+    names: () => prompts.keys()
   })
   fastify.announce(prompts, 'notifications/prompts/list_changed')
   fastify.paginate('prompts/list', 'prompts', prompts)

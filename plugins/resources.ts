@@ -19,8 +19,10 @@ declare module 'fastify' {
       /** By the URI or template it was added with. */
       remove: (uri: string) => boolean
       get: (uri: string) => Resource | undefined
-      /** Tells whoever subscribed that the contents changed. */
-      updated: (uri: string) => void
+      /** The URIs and templates, in order. */
+      uris: () => string[]
+      /** Tells whoever subscribed that the contents changed, or those of them whose principal is among those who may know. */
+      updated: (uri: string, mayKnow?: (principal: string | undefined) => boolean) => void
       /** Tells everybody that what is behind a template is not what it was. */
       listChanged: () => void
       /** Lets a peer hear of a URI until it goes; false when there is nothing to hear of. */
@@ -51,9 +53,10 @@ export default fp(async fastify => {
     },
     remove: uri => fixed.remove(uri) || templates.remove(uri),
     get: uri => fixed.get(uri) ?? templates.get(uri),
-    updated: uri => {
-      for (const peer of subscribers.of(uri)) peer.notify('notifications/resources/updated', { uri })
-      fastify.subscriptions.updated(uri)
+    uris: () => [...fixed.keys(), ...templates.keys()],
+    updated: (uri, mayKnow = () => true) => {
+      for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
+      fastify.subscriptions.updated(uri, mayKnow)
     },
     listChanged: () => { for (const listener of listeners) listener() },
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)

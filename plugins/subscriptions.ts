@@ -11,7 +11,7 @@ declare module 'fastify' {
     /** Tells every client, whatever its transport and revision, when the collection changes. */
     announce: (collection: Pick<Collection<unknown>, 'onChange'>, method: string) => void
     subscriptions: {
-      updated: (uri: string) => void
+      updated: (uri: string, mayKnow: (principal: string | undefined) => boolean) => void
       /** Who is asked to watch a URI while a client listens to it; undefined is there for a URI that cannot be. */
       onInterest: (begin: (uri: string) => Promise<(() => void) | undefined>) => void
     }
@@ -54,8 +54,8 @@ export default fp(async fastify => {
   })
 
   fastify.decorate('subscriptions', {
-    updated: (uri: string) => {
-      for (const [call, { uris }] of listening) if (uris.has(uri)) send(call, UPDATED, { uri })
+    updated: (uri, mayKnow) => {
+      for (const [call, { uris }] of listening) if (uris.has(uri) && mayKnow(call.principal)) send(call, UPDATED, { uri })
     },
     onInterest: interested => { begin = interested }
   })

@@ -12,7 +12,7 @@ import type { Tool } from '../protocol/tool.js'
 declare module 'fastify' {
   interface FastifyInstance {
     /** The tools of every transport. Adding or removing one is announced to all clients. */
-    tools: { add: (tool: Tool) => void, remove: (name: string) => boolean, get: (name: string) => Tool | undefined }
+    tools: { add: (tool: Tool) => void, remove: (name: string) => boolean, get: (name: string) => Tool | undefined, names: () => string[] }
   }
 }
 
@@ -28,7 +28,8 @@ export default fp(async fastify => {
       tools.add(tool.name, tool)
     },
     remove: name => tools.remove(name),
-    get: name => tools.get(name)
+    get: name => tools.get(name),
+    names: () => tools.keys()
   })
   fastify.announce(tools, 'notifications/tools/list_changed')
   fastify.paginate('tools/list', 'tools', tools)

@@ -33,6 +33,11 @@ export class Collection<T> {
     return this.#items.size
   }
 
+  /** All keys, in order. */
+  keys (): string[] {
+    return [...this.#sorted ??= [...this.#items.keys()].sort()]
+  }
+
   values (): IterableIterator<T> {
     return this.#items.values()
   }

@@ -42,6 +42,7 @@ export const errors = {
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
   closing: () => new McpError(-32603, 'The server is shutting down'),
   storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
+  full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`),
   interrupted: () => new McpError(-32603, 'The server was stopped before the call was answered; whether it took effect is not known'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(

@@ -1,11 +1,18 @@
+import type { FastifyInstance } from 'fastify'
 import { resource } from '../protocol/resource.js'
 
-const startedAt = Date.now()
+const URI = 'server://status'
 
-export default resource({
-  uri: 'server://status',
-  name: 'Server Status',
-  description: 'Current server status',
-  mimeType: 'application/json',
-  read: () => ({ status: 'healthy', uptime: Math.floor((Date.now() - startedAt) / 1000) })
-})
+export default async function serverStatus ({ resources, health }: FastifyInstance): Promise<void> {
+  resources.add(resource({
+    uri: URI,
+    name: 'Server Status',
+    description: 'Current server status',
+    mimeType: 'application/json',
+    read: () => {
+      const { status, uptime, reason } = health.now()
+      return { status, uptime, ...(reason === undefined ? {} : { reason }) }
+    }
+  }))
+  health.onChange(() => resources.updated(URI))
+}

@@ -10,11 +10,11 @@ export function checkKey (space: string, key: string): void {
 export function checkSum (value: unknown, by: number): number {
   if (typeof value !== 'number') throw errors.storage('the value is not a number')
   const sum = value + by
-  if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) throw errors.storage(`${value} and ${by} have no sum that is a safe integer`)
+  if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) throw errors.invalidParams(`${value} and ${by} have no sum that can be counted exactly`)
   return sum
 }
 
-export const isFull = (max: number): McpError => errors.storage(`there are ${max} entries already, which is as many as there may be`)
+export const isFull = (max: number): McpError => errors.full(max)
 
 /** Compares as UTF-8 does, which is by code point. */
 export const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

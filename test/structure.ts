@@ -6,7 +6,7 @@ const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prom
 
 /** What each place may import besides itself. A top-level file that is neither app nor cli is a `helper`. */
 const below: Record<string, string[]> = {
-  cli: ['app', 'helper'],
+  cli: ['app', 'helper', 'system'],
   app: [...siblings, 'protocol', 'helper'],
   helper: ['protocol', 'system'],
   ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system']])),

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { resource } from '../protocol/resource.js'
+
+const PREFIX = 'note:///'
+const MAX_TITLE = 60
+const SUGGESTED = 101
+
+export default async function noteResources ({ resources, notes }: FastifyInstance): Promise<void> {
+  resources.add(resource({
+    uri: 'note:///{id}',
+    name: 'note',
+    title: 'Note',
+    description: 'A note, by its id',
+    mimeType: 'text/plain',
+    complete: { id: async (typed, _others, call) => (await notes.newest(call.principal, [], 1000)).notes.map(({ id }) => id).filter(id => id.startsWith(typed)).slice(0, SUGGESTED) },
+    list: async (after, size, call) => {
+      const found = await notes.page(call.principal, after?.slice(PREFIX.length), size)
+      return found.map(({ id, content }) => ({ uri: PREFIX + id, name: `Note ${id}`, title: titleOf(content), mimeType: 'text/plain' }))
+    },
+    read: async ({ id }, call) => (await notes.get(call.principal, id))?.content
+  }))
+  notes.onChange((id, owner) => {
+    resources.updated(PREFIX + id, principal => principal === owner)
+    resources.listChanged()
+  })
+}
+
+function titleOf (content: string): string {
+  const [line = ''] = content.trim().split('\n')
+  const characters = [...line]
+  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join('')}…` : line
+}

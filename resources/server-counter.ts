@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify'
+import { resource } from '../protocol/resource.js'
+
+const URI = 'server://counter'
+
+export default async function serverCounter (fastify: FastifyInstance): Promise<void> {
+  const { resources, store } = fastify
+  resources.add(resource({
+    uri: URI,
+    name: 'Counter',
+    description: 'Current counter value',
+    mimeType: 'text/plain',
+    read: async (_variables, call) => String(await call.store.get('counter', 'value') ?? 0)
+  }))
+  const off = store.values.onChange(space => { if (space === 'counter') resources.updated(URI) })
+  fastify.addHook('onClose', async () => off())
+}

@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Call } from '../protocol/call.js'
+import { ToolError } from '../protocol/errors.js'
+import { tool } from '../protocol/tool.js'
+
+const Confirmation = {
+  type: 'object',
+  properties: { confirm: { type: 'boolean', title: 'Delete it', description: 'It cannot be brought back' } },
+  required: ['confirm']
+}
+
+export default async function deleteNote ({ tools, notes }: FastifyInstance): Promise<void> {
+  tools.add(tool({
+    name: 'delete_note',
+    title: 'Delete a note',
+    description: 'Delete a note, after the user has confirmed it',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    input: Type.Object({
+      id: Type.String({ description: 'The id of the note' }),
+      confirm: Type.Optional(Type.Boolean({ description: 'That the user wants it; counts only where the client cannot ask the user itself' }))
+    }, { additionalProperties: false }),
+    output: Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
+    text: ({ id, deleted }) => deleted ? `Note ${id} deleted` : `Note ${id} was kept`,
+    run: async ({ id, confirm = false }, call) => {
+      const note = await notes.get(call.principal, id)
+      if (note === undefined) throw new ToolError(`There is no note ${JSON.stringify(id)}; get_notes lists them`)
+      const deleted = await confirmed(call, id, note.content, confirm) && await notes.delete(call.principal, id)
+      return { id, deleted }
+    }
+  }))
+}
+
+/** Asks the user where that is possible; a model cannot confirm in the user's place there. */
+async function confirmed (call: Call, id: string, content: string, confirm: boolean): Promise<boolean> {
+  if (call.can('elicitation/create')) {
+    const { action, content: given } = await call.elicit('confirm', { message: `Delete note ${id}? ${excerpt(content)}`, requestedSchema: Confirmation })
+    return action === 'accept' && given?.confirm === true
+  }
+  if (!confirm) throw new ToolError(`This client cannot ask the user: call delete_note again with "confirm": true once the user has agreed to delete note ${id}`)
+  return true
+}
+
+function excerpt (content: string): string {
+  const characters = [...content.replace(/\s+/g, ' ')]
+  return characters.length > 80 ? `"${characters.slice(0, 80).join('')}…"` : `"${characters.join('')}"`
+}

@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { versions } from '../protocol/revisions/table.js'
+import { tool } from '../protocol/tool.js'
+import { runtime } from '../system/runtime.js'
+
+const Output = Type.Object({
+  status: Type.Unsafe<'healthy' | 'degraded'>({ type: 'string', enum: ['healthy', 'degraded'] }),
+  reason: Type.Optional(Type.String()),
+  uptime: Type.Integer({ description: 'Seconds' }),
+  versions: Type.Object({ server: Type.String(), node: Type.String(), protocol: Type.Array(Type.String()) }),
+  transports: Type.Array(Type.String()),
+  sessions: Type.Integer(),
+  peers: Type.Integer(),
+  memory: Type.Object({ rss: Type.Integer(), heapUsed: Type.Integer() }, { description: 'Bytes' }),
+  store: Type.Object({ kind: Type.Unsafe<'memory' | 'disk'>({ type: 'string', enum: ['memory', 'disk'] }), writable: Type.Boolean() }),
+  unavailable: Type.Record(Type.String(), Type.String(), { description: 'What is not served here, and why' })
+})
+
+export default async function healthCheck ({ tools, health, mcp, unavailable }: FastifyInstance): Promise<void> {
+  tools.add(tool({
+    name: 'health_check',
+    title: 'Health',
+    description: 'Tell how the server is: status, uptime, versions, transports, sessions, memory and store',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    output: Output,
+    run: () => {
+      const { node, memory } = runtime()
+      return {
+        ...health.now(),
+        versions: { server: mcp.server.info.version, node, protocol: [...versions] },
+        memory,
+        unavailable: Object.fromEntries(unavailable)
+      }
+    }
+  }))
+}
