@@ -3,7 +3,6 @@ import { resource } from '../protocol/resource.js'
 
 const PREFIX = 'note:///'
 const MAX_TITLE = 60
-const SUGGESTED = 101
 
 export default async function noteResources ({ resources, notes }: FastifyInstance): Promise<void> {
   resources.add(resource({
@@ -12,7 +11,7 @@ export default async function noteResources ({ resources, notes }: FastifyInstan
     title: 'Note',
     description: 'A note, by its id',
     mimeType: 'text/plain',
-    complete: { id: async (typed, _others, call) => (await notes.newest(call.principal, [], 1000)).notes.map(({ id }) => id).filter(id => id.startsWith(typed)).slice(0, SUGGESTED) },
+    complete: { id: async (typed, _others, call) => (await notes.newest(call.principal, [], 1000)).notes.map(({ id }) => id).filter(id => id.startsWith(typed)) },
     list: async (after, size, call) => {
       const found = await notes.page(call.principal, after?.slice(PREFIX.length), size)
       return found.map(({ id, content }) => ({ uri: PREFIX + id, name: `Note ${id}`, title: titleOf(content), mimeType: 'text/plain' }))

@@ -1,19 +1,25 @@
 // Runs the compiled tests; words after the command choose the files whose path contains one of them.
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { Parser } from 'tap-parser'
 
 const words = process.argv.slice(2)
+// What gateways under test keep is not put among the user's own.
+const data = mkdtempSync(join(tmpdir(), 'patchbay-data-'))
 const count = { passed: 0, failed: 0, skipped: 0 }
 
 const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
   cwd: fileURLToPath(new URL('..', import.meta.url)),
-  env: { ...process.env, TEST_FILES: words.join(' ') },
+  env: { ...process.env, TEST_FILES: words.join(' '), XDG_DATA_HOME: data },
   stdio: ['ignore', 'pipe', 'inherit']
 })
 tap.stdout.pipe(reporter())
 tap.on('close', code => {
+  rmSync(data, { recursive: true, force: true })
   const ran = count.passed + count.failed > 0
   if (!ran) console.log('No tests ran.')
   else if (code !== 0 && count.failed === 0) console.log(`No test failed, but tap ended with ${code ?? tap.signalCode}.`)

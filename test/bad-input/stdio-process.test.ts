@@ -100,7 +100,7 @@ async function start (t: Test): Promise<Child> {
 }
 
 function launch (t: Test): Child {
-  const child = spawn(process.execPath, [CLI, '--stdio'], { stdio: 'pipe' })
+  const child = spawn(process.execPath, [CLI, '--stdio', '--ephemeral'], { stdio: 'pipe' })
   t.teardown(() => { child.kill('SIGKILL') })
   const inbox = new Inbox<unknown>()
   readLines(child.stdout, line => inbox.push(JSON.parse(line)))

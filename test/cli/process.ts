@@ -13,6 +13,9 @@ export type Json = Record<string, unknown>
 const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const DEADLINE = 20_000
 
+/** Where processes keep things that are not told where: not among the user's own. */
+const DATA = process.env['XDG_DATA_HOME'] ?? join(tmpdir(), 'patchbay-test-data')
+
 /** How many processes of a test run side by side. */
 export const PROCESSES = 3
 
@@ -23,7 +26,7 @@ export interface Ended { code: number | null, signal: string | null, stdout: str
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
 export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir() }: { env?: Record<string, string>, cwd?: string } = {}): Launched {
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env['PATH'], ...env } })
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
   const launched = new Launched(child)
   t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
   return launched

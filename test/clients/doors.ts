@@ -23,7 +23,7 @@ interface StdioParameters { command: string, args: string[], env: Record<string,
 export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Door<T>> {
   const transport = new Transport({
     command: process.execPath,
-    args: [path('../../cli.js'), '--stdio', '--plugin', path('../helper.js'), '--plugin', path('levers.js')],
+    args: [path('../../cli.js'), '--stdio', '--ephemeral', '--plugin', path('../helper.js'), '--plugin', path('levers.js')],
     env: { PATCHBAY_PAGE_SIZE: String(PAGE_SIZE) },
     stderr: 'pipe'
   })

@@ -93,6 +93,7 @@ t.test('what everybody is told is written once', async t => {
 t.test('a session without a stream learns once of many changes', async t => {
   const app = await gateway(t)
   const session = app.sessions.create({ revision: revision('2025-11-25') })
+  if (session !== undefined) await app.sessions.keep(session)
   const there = client(app.mcp)
   for (let count = 0; count < 5; count++) {
     app.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))
@@ -100,6 +101,7 @@ t.test('a session without a stream learns once of many changes', async t => {
   }
   const told: string[] = []
   session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {} })
+  await session?.standalone.settled()
   t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
 

@@ -24,7 +24,7 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Wi
 /** A gateway in a process of its own, the way a desktop client launches it. */
 export async function openProcess (_place: Place, receive: Receive): Promise<Wire> {
   const plugins = ['../../helper.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
-  const child = spawn(process.execPath, [pathOf('../../../cli.js'), '--stdio', '--log-level', 'silent', ...plugins], {
+  const child = spawn(process.execPath, [pathOf('../../../cli.js'), '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, PATCHBAY_PAGE_SIZE: '2' }
   })
