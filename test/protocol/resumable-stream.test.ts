@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ResumableStream, type Sink, type StreamEvent } from '../../protocol/resumable-stream.js'
+import { ResumableStream, type Sink, type StreamEvent, type StreamLog } from '../../protocol/resumable-stream.js'
+import { memoryLog } from './stream-log.js'
 
 class Listener implements Sink {
   readonly events: StreamEvent[] = []
@@ -10,46 +11,54 @@ class Listener implements Sink {
   get ids (): Array<string | undefined> { return this.events.map(({ id }) => id) }
 }
 
-function stream (texts: string[], primed = false): ResumableStream {
-  const made = new ResumableStream('7', primed)
+function stream (texts: string[], primed = false, log = memoryLog('7')): ResumableStream {
+  const made = new ResumableStream('7', log, { primed })
   for (const text of texts) made.emit(text, 'm')
   return made
 }
 
-function listen (to: ResumableStream, after?: number): Listener {
+/** A client that has been sent what was there. */
+async function listen (to: ResumableStream, after?: number): Promise<Listener> {
   const listener = new Listener()
   to.attach(listener, after)
+  await to.settled()
   return listener
 }
 
+async function reaches (log: StreamLog, place: number): Promise<boolean> {
+  return await log.read(place) !== undefined
+}
+
 t.test('what is sent while nobody listens waits for somebody', async t => {
-  t.strictSame(listen(stream(['a', 'b', 'c'])).texts, ['a', 'b', 'c'])
+  t.strictSame((await listen(stream(['a', 'b', 'c']))).texts, ['a', 'b', 'c'])
 })
 
 t.test('a client that listens gets each event as it comes, with the place to resume after it', async t => {
   const source = stream([])
-  const listener = listen(source)
+  const listener = await listen(source)
   source.emit('a', 'notifications/progress')
   source.respond('b')
+  await source.settled()
   t.match(listener.events, [{ id: '7-1', text: 'a', method: 'notifications/progress' }, { id: '7-2', text: 'b' }])
 })
 
 t.test('a client that names its last event gets what followed, once and in order, wherever it broke off', async t => {
   const texts = Array.from({ length: 20 }, (_, index) => `event ${index + 1}`)
-  for (let last = 0; last <= texts.length; last++) t.strictSame(listen(stream(texts), last).texts, texts.slice(last))
+  for (let last = 0; last <= texts.length; last++) t.strictSame((await listen(stream(texts), last)).texts, texts.slice(last))
 })
 
 t.test('a client that comes back again and again gets everything once', async t => {
   const source = stream([])
   const seen: string[] = []
   for (let round = 0; round < 10; round++) {
-    const listener = listen(source, seen.length)
+    const listener = await listen(source, seen.length)
     source.emit(`while listening ${round}`, 'm')
+    await source.settled()
     source.detach(listener)
     source.emit(`while away ${round}`, 'm')
     seen.push(...listener.texts)
   }
-  seen.push(...listen(source, seen.length).texts)
+  seen.push(...(await listen(source, seen.length)).texts)
   t.strictSame(seen, Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat())
 })
 
@@ -61,23 +70,24 @@ t.test('whoever is not there learns once that a list has changed, and again when
     source.emit('prompts', prompts)
     source.emit('progress', 'notifications/progress')
   }
-  const first = listen(source)
+  const first = await listen(source)
   t.strictSame(first.texts, ['tools', 'prompts', 'progress', 'progress', 'progress'])
   source.emit('tools', tools)
   source.emit('tools', tools)
+  await source.settled()
   t.equal(first.texts.length, 7, 'whoever is there learns each time')
   source.detach(first)
   source.emit('tools', tools)
   source.emit('tools', tools)
-  t.strictSame(listen(source).texts, ['tools'])
+  t.strictSame((await listen(source)).texts, ['tools'])
 })
 
 t.test('a client that names nothing gets what nobody had yet', async t => {
   const source = stream(['a'])
-  const first = listen(source)
+  const first = await listen(source)
   source.detach(first)
   source.emit('b', 'm')
-  t.strictSame(listen(source).texts, ['b'])
+  t.strictSame((await listen(source)).texts, ['b'])
 })
 
 t.test('an older client that goes does not take the newer one along', async t => {
@@ -87,66 +97,102 @@ t.test('an older client that goes does not take the newer one along', async t =>
   source.attach(newer)
   source.detach(older)
   source.emit('a', 'm')
+  await source.settled()
   t.strictSame(newer.texts, ['a'])
   t.strictSame(older.texts, [])
   t.equal(source.connected, true)
 })
 
 t.test('a primed stream opens with an event to resume from, and without data', async t => {
-  t.strictSame(listen(stream([], true)).events, [{ id: '7-0', text: '', retry: 1000 }])
-  t.strictSame(listen(stream(['a', 'b'], true), 1).ids, ['7-1', '7-2'])
+  t.strictSame((await listen(stream([], true))).events, [{ id: '7-0', text: '', retry: 1000 }])
+  t.strictSame((await listen(stream(['a', 'b'], true), 1)).ids, ['7-1', '7-2'])
 })
 
 t.test('a released stream says when to come back, hangs up, and goes on for whoever does', async t => {
   const source = stream(['a'], true)
-  const listener = listen(source)
+  const listener = await listen(source)
   source.release(250)
+  await source.settled()
   t.match(listener.events.at(-1), { text: '', retry: 250 })
   t.equal(listener.ended, true)
   t.equal(source.connected, false)
   source.respond('the answer')
   source.end()
-  const back = listen(source, 1)
+  const back = await listen(source, 1)
   t.strictSame(back.texts, ['', 'the answer'])
   t.equal(back.ended, true)
 })
 
 t.test('an ended stream takes nothing more, and hangs up on whoever comes for the rest', async t => {
   const source = stream(['a', 'b'])
-  const listener = listen(source)
+  const listener = await listen(source)
   source.end()
+  await source.settled()
   t.equal(listener.ended, true)
   source.emit('late', 'm')
+  await source.settled()
   t.strictSame(listener.texts, ['a', 'b'])
-  const back = listen(source, 1)
+  const back = await listen(source, 1)
   t.strictSame(back.texts, ['b'])
   t.equal(back.ended, true)
   t.equal(source.connected, false)
 })
 
 t.test('a place is reached while everything after it is still here', async t => {
-  const source = stream(['a', 'b'])
-  t.strictSame([-1, 0, 1, 2, 3, 0.5, NaN, Infinity].map(place => source.reaches(place)), [false, true, true, true, false, false, false, false])
-  t.equal(stream([]).reaches(0), true)
+  const log = memoryLog('7')
+  await stream(['a', 'b'], false, log).settled()
+  t.strictSame(await Promise.all([-1, 0, 1, 2, 3, Infinity].map(async place => await reaches(log, place))), [false, true, true, true, false, false])
 })
 
 t.test('the oldest events are given up beyond a thousand, and a place among them is reached no more', async t => {
-  const source = stream(Array.from({ length: 1_200 }, (_, index) => String(index + 1)))
-  t.equal(source.reaches(199), false)
-  t.equal(source.reaches(200), true)
-  const { texts } = listen(source, 200)
+  const log = memoryLog('7')
+  const source = stream(Array.from({ length: 1_200 }, (_, index) => String(index + 1)), false, log)
+  await source.settled()
+  t.equal(await reaches(log, 199), false)
+  t.equal(await reaches(log, 200), true)
+  const { texts } = await listen(source, 200)
   t.equal(texts.length, 1_000)
   t.strictSame([texts[0], texts.at(-1)], ['201', '1200'])
 })
 
 t.test('the oldest events are given up beyond a mebibyte of text', async t => {
   const large = 'x'.repeat(300_000)
-  const source = stream([large, large, large, large, 'last'])
-  t.equal(source.reaches(0), false)
-  t.strictSame(listen(source, 1).texts.map(text => text.length), [300_000, 300_000, 300_000, 4])
+  const log = memoryLog('7')
+  const source = stream([large, large, large, large, 'last'], false, log)
+  await source.settled()
+  t.equal(await reaches(log, 0), false)
+  t.strictSame((await listen(source, 1)).texts.map(text => text.length), [300_000, 300_000, 300_000, 4])
 })
 
 t.test('one event larger than the bound is kept until it is delivered', async t => {
   const source = stream(['small', 'x'.repeat(2_000_000)])
-  t.strictSame(listen(source, 1).texts.map(text => text.length), [2_000_000])
+  t.strictSame((await listen(source, 1)).texts.map(text => text.length), [2_000_000])
+})
+
+t.test('an event that could not be kept is sent all the same, without a place to resume from', async t => {
+  const source = stream([], false, { ...memoryLog('7'), append: async () => undefined })
+  const listener = await listen(source)
+  source.emit('a', 'm')
+  await source.settled()
+  t.strictSame(listener.events, [{ text: 'a', method: 'm' }])
+})
+
+t.test('an event is kept before it is sent', async t => {
+  const log = memoryLog('7')
+  const source = stream([], false, log)
+  const kept: Array<Promise<unknown>> = []
+  source.attach({ write: () => { kept.push(log.read(0)) }, end: () => {} })
+  source.emit('a', 'm')
+  await source.settled()
+  t.match(await Promise.all(kept), [{ events: [{ number: 1, text: 'a' }] }])
+})
+
+t.test('a client that connects while events are on their way gets each once and in order', async t => {
+  const source = stream(['a', 'b'])
+  const listener = new Listener()
+  source.attach(listener, 1)
+  source.emit('c', 'm')
+  source.emit('d', 'm')
+  await source.settled()
+  t.strictSame(listener.texts, ['b', 'c', 'd'])
 })

@@ -1,0 +1,25 @@
+import type { StreamLog } from '../../protocol/resumable-stream.js'
+import type { SessionRecord, SessionStore } from '../../protocol/store.js'
+import { memoryStore } from '../../stores/memory.js'
+
+export const RECORD: SessionRecord = {
+  revision: '2025-11-25', greeted: true, client: undefined, capabilities: {}, logLevel: 'warning', subscriptions: [], principal: undefined
+}
+
+export const TOMORROW = Date.now() + 86_400_000
+
+/** The log of one stream of a session in memory. */
+export function memoryLog (stream: string): StreamLog {
+  const { sessions } = memoryStore()
+  void sessions.save('s', RECORD, 'home', TOMORROW)
+  return logOf(sessions, 's', stream)
+}
+
+export function logOf (sessions: SessionStore, id: string, stream: string): StreamLog {
+  return {
+    append: async (event, seen) => await sessions.append(id, stream, event, seen),
+    read: async after => await sessions.read(id, stream, after),
+    saw: number => { void sessions.saw(id, stream, number) },
+    end: async () => await sessions.end(id, stream)
+  }
+}
