@@ -78,14 +78,20 @@ export class ResumableStream implements Channel {
   detach (sink: Sink): void {
     if (this.#client !== sink) return
     this.#client = this.#sink = undefined
-    if (this.ended) this.#onOver()
+    this.#rest()
   }
 
   emit (text: string, method: string): void {
     if (this.ended || this.#isOldNews(method)) return
     const event = { text, method }
-    const kept = this.#log.append(event, this.connected)
-    this.#next(async () => this.#write(await kept, event))
+    const seen = this.#sink !== undefined
+    const kept = this.#log.append(event, seen)
+    this.#next(async () => {
+      const number = await kept
+      this.#write(number, event)
+      // The client has connected meanwhile.
+      if (number !== undefined && !seen && this.#sink !== undefined) this.#log.saw(number)
+    })
   }
 
   respond (text: string): void {
@@ -95,23 +101,26 @@ export class ResumableStream implements Channel {
   end (): void {
     if (this.ended) return
     this.ended = true
+    const client = this.#client
     const kept = this.#log.end()
     this.#next(async () => {
       await kept
-      this.#hangUp()
-      this.#onOver()
+      this.#leave(client)
+      this.#rest()
     })
   }
 
   /** Lets the client go; it may come back. */
   hangUp (): void {
-    this.#next(async () => this.#hangUp())
+    const client = this.#client
+    this.#next(async () => this.#leave(client))
   }
 
   release (retryMs: number): void {
+    const client = this.#client
     this.#next(async () => {
-      this.#sink?.write({ text: '', retry: retryMs })
-      this.#hangUp()
+      if (this.#sink === client) client?.write({ text: '', retry: retryMs })
+      this.#leave(client)
     })
   }
 
@@ -121,7 +130,7 @@ export class ResumableStream implements Channel {
     if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
     for (const { number, ...event } of events) this.#write(number, event)
     if (events.length > 0) this.#log.saw(this.#sent)
-    if (ended) this.#hangUp()
+    if (ended) this.#leave(sink)
   }
 
   // What a client was sent when it connected is not sent again when its turn comes.
@@ -143,9 +152,15 @@ export class ResumableStream implements Channel {
     this.#turn = this.#turn.then(job)
   }
 
-  #hangUp (): void {
-    const client = this.#client
+  // Whoever has come meanwhile is not meant.
+  #leave (client: Sink | undefined): void {
+    if (client === undefined || this.#client !== client) return
     this.#client = this.#sink = undefined
-    client?.end()
+    client.end()
+    this.#rest()
+  }
+
+  #rest (): void {
+    if (this.ended && !this.connected) this.#onOver()
   }
 }
