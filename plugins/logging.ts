@@ -3,7 +3,8 @@ import fp from 'fastify-plugin'
 import type { Middleware } from '../protocol/dispatcher.js'
 import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
-const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel>({ type: 'string', enum: [...LEVELS] }) })
+// `warn` is what some clients say.
+const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'string', enum: [...LEVELS, 'warn'] }) })
 
 // Never fatal: pino writes that level synchronously, and for ever if nobody reads standard error any more.
 const PINO_LEVEL = {
@@ -17,7 +18,7 @@ export default fp(async fastify => {
   mcp.capability('logging', () => ({}))
 
   mcp.method('logging/setLevel', SetLevel, ({ level }, { peer }) => {
-    peer.logLevel = level
+    peer.logLevel = level === 'warn' ? 'warning' : level
     peer.changed = true
     return {}
   })
