@@ -6,6 +6,7 @@ import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
 import type { Store } from './protocol/store.js'
 import cancellation from './plugins/cancellation.js'
+import commands from './plugins/commands.js'
 import completion from './plugins/completion.js'
 import connections from './plugins/connections.js'
 import cors from './plugins/cors.js'
@@ -36,6 +37,7 @@ import messageRoutes from './routes/message.js'
 import { memoryStore } from './stores/memory.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
+export type {} from './plugins/commands.js'
 export type {} from './plugins/connections.js'
 export type {} from './plugins/events.js'
 export type {} from './plugins/health.js'
@@ -130,8 +132,9 @@ async function ownSecret ({ values }: Store): Promise<string> {
 }
 
 /** What the built-in tools, resources and prompts stand on. */
-const facilities = fp(async (fastify: FastifyInstance, { maxNotes, maxNote }: Options) => {
-  await fastify.register(notes, { maxNotes, maxNote })
+const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
+  await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
+  await fastify.register(commands, { commands: options.commands })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

@@ -1,0 +1,46 @@
+/** Lets so many works run at once; the others wait, first come first served. */
+export class Turns {
+  #free: number
+  readonly #waiting = new Set<() => void>()
+
+  constructor (count: number) {
+    this.#free = count
+  }
+
+  /** Runs `work` when its turn comes; rejects if the signal aborts before. */
+  async take<T> (signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    if (this.#free > 0) this.#free--
+    else await this.#wait(signal)
+    try {
+      return await work()
+    } finally {
+      this.#pass()
+    }
+  }
+
+  async #wait (signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const go = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        this.#waiting.delete(go)
+        reject(new Error('gave up waiting', { cause: signal.reason }))
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      this.#waiting.add(go)
+    })
+  }
+
+  #pass (): void {
+    const [go] = this.#waiting
+    if (go === undefined) {
+      this.#free++
+      return
+    }
+    this.#waiting.delete(go)
+    go()
+  }
+}

@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Call } from '../protocol/call.js'
+import { ToolError } from '../protocol/errors.js'
+import { tool } from '../protocol/tool.js'
+
+interface Shown { stdout: string, stderr: string, truncated: boolean, failure?: string }
+
+const SIGN_OF_LIFE = 1_000
+
+const Input = Type.Object({
+  command: Type.String({ description: 'The name of a command' }),
+  args: Type.Optional(Type.Array(Type.String({ maxLength: 8_192 }), { description: 'Its arguments; they reach the program as they are' }))
+}, { additionalProperties: false })
+
+const Output = Type.Object({
+  exitCode: Type.Union([Type.Integer(), Type.Null()]),
+  signal: Type.Union([Type.String(), Type.Null()]),
+  stdout: Type.String(),
+  stderr: Type.String(),
+  truncated: Type.Boolean({ description: 'Whether output was left out' }),
+  failure: Type.Optional(Type.String({ description: 'Why the command failed' }))
+})
+
+export default async function (fastify: FastifyInstance): Promise<void> {
+  const { commands } = fastify
+  if (commands.names.length === 0) {
+    fastify.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/commands.md')
+    return
+  }
+  const { run, ...described } = tool({
+    name: 'execute_command',
+    title: 'Execute a command',
+    description: `Execute a command. Allowed are: ${commands.names.join(', ')}`,
+    annotations: { destructiveHint: true, openWorldHint: true },
+    input: Input,
+    output: Output,
+    text: shown,
+    run: async ({ command, args = [] }, call) => {
+      checkCaller(call)
+      return await reporting(call, async onOutput => await commands.run(command, args, { signal: call.signal, onOutput }))
+    }
+  })
+  fastify.tools.add({
+    ...described,
+    run: async (input, call) => {
+      const result = await run(input, call)
+      return (result.structuredContent as Shown).failure === undefined ? result : { ...result, isError: true }
+    }
+  })
+}
+
+function checkCaller ({ local, principal }: Call): void {
+  if (!local && principal === undefined) throw new ToolError('execute_command is served only over stdio, or with authentication')
+}
+
+/** Tells of output as it comes. A program that writes nothing is alive all the same; its own timeout ends it. */
+async function reporting<T> (call: Call, work: (onOutput: (bytes: number, text: string) => void) => Promise<T>): Promise<T> {
+  let written = 0
+  const alive = setInterval(() => call.progress(written), SIGN_OF_LIFE).unref()
+  try {
+    return await work((bytes, text) => {
+      written = bytes
+      call.progress(bytes, undefined, text)
+    })
+  } finally {
+    clearInterval(alive)
+  }
+}
+
+function shown ({ stdout, stderr, truncated, failure }: Shown): string {
+  const output = stdout + (stdout === '' || stderr === '' || stdout.endsWith('\n') ? '' : '\n') + stderr
+  const whole = truncated ? `${output}\n(output beyond 256 KiB was left out)` : output
+  if (failure === undefined) return whole
+  return whole === '' ? `Command failed: ${failure}` : `Command failed: ${failure}\n${whole}`
+}
