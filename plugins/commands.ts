@@ -75,4 +75,8 @@ function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[
   }
 }
 
-const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+/** In a form that neither hides nor reorders anything, and is not too long. */
+function quoted (text: string): string {
+  const start = text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return JSON.stringify(start).replace(/(?! )[\p{C}\p{Z}]/gu, letter => `\\u{${letter.codePointAt(0)?.toString(16)}}`)
+}
