@@ -1,0 +1,55 @@
+import t from 'tap'
+import { Output } from '../../system/output.js'
+import { eventually } from '../protocol/deadline.js'
+
+function recorded (limit = 1_000) {
+  const heard: Array<[bytes: number, text: string]> = []
+  return { heard, output: new Output(limit, (bytes, text) => { heard.push([bytes, text]) }) }
+}
+
+t.test('characters that come in pieces come out whole, on each stream by itself', async t => {
+  const { output, heard } = recorded()
+  const text = 'a€😀é'
+  for (const byte of Buffer.from(text)) {
+    output.write('stdout', Buffer.of(byte))
+    output.write('stderr', Buffer.of(byte))
+  }
+  output.end()
+  t.strictSame([output.stdout, output.stderr], [text, text])
+  t.notMatch(JSON.stringify(heard), '\ufffd')
+  t.equal(heard.at(-1)?.[0], 2 * Buffer.byteLength(text))
+})
+
+t.test('what is no text is marked, also at the end', async t => {
+  const { output } = recorded()
+  output.write('stdout', Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82]))
+  output.end()
+  t.strictSame([output.stdout, output.truncated], ['a\ufffdb\ufffd', false])
+})
+
+t.test('the limit holds for both streams together, and cuts no character in half', async t => {
+  const { output } = recorded(6)
+  output.write('stderr', Buffer.from('abc'))
+  output.write('stdout', Buffer.from('d€€'))
+  output.write('stderr', Buffer.from('more'))
+  output.end()
+  t.strictSame([output.stdout, output.stderr, output.truncated], ['d', 'abc', true])
+})
+
+t.test('output that fits exactly is whole', async t => {
+  const { output } = recorded(3)
+  output.write('stdout', Buffer.from('abc'))
+  output.end()
+  t.strictSame([output.stdout, output.truncated], ['abc', false])
+})
+
+t.test('the first output is told at once, the rest together some time later, and nothing twice', async t => {
+  const { output, heard } = recorded()
+  for (const text of ['a', 'b', 'c']) output.write('stdout', Buffer.from(text))
+  t.strictSame(heard, [[1, 'a']])
+  await eventually(() => heard.length > 1)
+  t.strictSame(heard, [[1, 'a'], [3, 'bc']])
+  output.write('stderr', Buffer.from('d'))
+  output.end()
+  t.strictSame(heard.at(-1), [4, 'd'])
+})
