@@ -24,6 +24,8 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
   _meta?: Record<string, unknown>
   /** How the tool says what is wrong with its arguments; `why` is how the schema says it, and what is said when absent. */
   explain?: (given: Record<string, unknown>, why: string) => string
+  /** True for an output that tells of a failure: the client gets it as an `isError` result. */
+  failed?: (output: ToolOutput<O>) => boolean
   /** How a person reads the result; JSON when absent. */
   text?: (output: ToolOutput<O>, input: Typed<I>) => string
   run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
@@ -42,13 +44,13 @@ export interface Tool {
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'explain', 'text', 'run']
+const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'explain', 'failed', 'text', 'run']
 const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
 export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
-  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, text: render, ...rest } = definition
+  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, ...rest } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'description', 'string')
@@ -70,7 +72,8 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
         const value: unknown = await run(given as Typed<I>, call)
         const wrong = checkOutput?.(value)
         if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
-        return toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
+        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
+        return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
       }
     }
   })

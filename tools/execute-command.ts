@@ -22,32 +22,26 @@ const Output = Type.Object({
   failure: Type.Optional(Type.String({ description: 'Why the command failed' }))
 })
 
-export default async function (fastify: FastifyInstance): Promise<void> {
+export default async function executeCommand (fastify: FastifyInstance): Promise<void> {
   const { commands } = fastify
   if (commands.names.length === 0) {
     fastify.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/commands.md')
     return
   }
-  const { run, ...described } = tool({
+  fastify.tools.add(tool({
     name: 'execute_command',
     title: 'Execute a command',
     description: `Execute a command. Allowed are: ${commands.names.join(', ')}`,
     annotations: { destructiveHint: true, openWorldHint: true },
     input: Input,
     output: Output,
+    failed: ({ failure }) => failure !== undefined,
     text: shown,
     run: async ({ command, args = [] }, call) => {
       checkCaller(call)
       return await reporting(call, async onOutput => await commands.run(command, args, { signal: call.signal, onOutput }))
     }
-  })
-  fastify.tools.add({
-    ...described,
-    run: async (input, call) => {
-      const result = await run(input, call)
-      return (result.structuredContent as Shown).failure === undefined ? result : { ...result, isError: true }
-    }
-  })
+  }))
 }
 
 function checkCaller ({ local, principal }: Call): void {
