@@ -13,6 +13,7 @@ import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
 import events from './plugins/events.js'
 import health from './plugins/health.js'
+import files from './plugins/files.js'
 import httpErrors from './plugins/http-errors.js'
 import inventory from './plugins/inventory.js'
 import jsonBody from './plugins/json-body.js'
@@ -41,6 +42,7 @@ export type {} from './plugins/commands.js'
 export type {} from './plugins/connections.js'
 export type {} from './plugins/events.js'
 export type {} from './plugins/health.js'
+export type {} from './plugins/files.js'
 export type {} from './plugins/inventory.js'
 export type {} from './plugins/mcp.js'
 export type {} from './plugins/notes.js'
@@ -135,6 +137,8 @@ async function ownSecret ({ values }: Store): Promise<string> {
 const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands })
+  const { roots, maxFile } = options
+  await fastify.register(files, { roots, maxFile })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

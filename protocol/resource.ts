@@ -33,8 +33,8 @@ export interface ResourceDefinition<U extends string = string> {
   list?: (after: string | undefined, size: number, call: Call) => Awaitable<ListedResource[]>
   /** Runs when the first client subscribes to a URI; `changed` tells all that did. Returns how to stop. Undefined when there is no such thing. */
   watch?: (uri: string, changed: () => void) => Awaitable<(() => void) | undefined>
-  /** Undefined when there is no such thing: the client is told so. */
-  read: (variables: VariablesOf<U>, call: Call) => Awaitable<ResourceValue | undefined>
+  /** Undefined when there is no such thing: the client is told so. The URI is as it was asked for. */
+  read: (variables: VariablesOf<U>, call: Call, uri: string) => Awaitable<ResourceValue | undefined>
 }
 
 /** A resource or resource template as the registry keeps it. */
@@ -76,7 +76,7 @@ export function resource<const U extends string> (definition: ResourceDefinition
     list,
     watch,
     read: async (asked, variables, call) => {
-      const value = await read(variables as VariablesOf<U>, call)
+      const value = await read(variables as VariablesOf<U>, call, asked)
       return value === undefined ? undefined : toContents(asked, value, rest.mimeType)
     }
   }

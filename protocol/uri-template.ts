@@ -18,7 +18,8 @@ export interface UriTemplate {
   match (uri: string): Variables | undefined
 }
 
-const MAX_URI = 2048
+/** No template matches a URI that is longer. */
+export const MAX_URI = 2048
 
 interface Operator { prefix: string, separator: string, named: boolean, reserved: boolean }
 interface Variable { name: string, explode: boolean, max: number }

@@ -1,0 +1,35 @@
+import { resolve } from 'node:path'
+import fp from 'fastify-plugin'
+import { MAX_URI } from '../protocol/uri-template.js'
+import { FolderWatchers } from '../system/folder-watchers.js'
+import { Folder } from '../system/folder.js'
+import { realFolder } from '../system/jail.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The folders whose files are served, the innermost ones first. */
+    folders: readonly Folder[]
+  }
+}
+
+export default fp(async (fastify, { roots, maxFile }: { roots: string[], maxFile: number }) => {
+  const watchers = new FolderWatchers()
+  const places = await distinct(roots)
+  const others = new Set(places.values())
+  const folders = [...places].map(([real, path]) => new Folder({ real, path, others, watchers, maxFile, maxUri: MAX_URI }))
+  // A URI goes to the first folder that has it, and an inner one may be there by a link that the outer one does not follow.
+  fastify.decorate('folders', folders.sort((a, b) => b.uri.length - a.uri.length))
+  fastify.addHook('onClose', async () => watchers.close())
+}, { name: 'files' })
+
+/** The path of each folder by its real path: one that is named twice is served once. */
+async function distinct (roots: string[]): Promise<Map<string, string>> {
+  const places = new Map<string, string>()
+  for (const root of roots) {
+    const path = resolve(root)
+    const real = await realFolder(path)
+    if (real === undefined) throw new Error(`option roots: ${path} is not a folder that can be read`)
+    if (!places.has(real)) places.set(real, path)
+  }
+  return places
+}

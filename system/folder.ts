@@ -1,0 +1,88 @@
+import { basename, dirname, join } from 'node:path'
+import { folderUri, namesBelow, uriBelow } from './file-uri.js'
+import type { FolderWatchers } from './folder-watchers.js'
+import { findInside, resolveInside, unlessAbsent } from './jail.js'
+import { listFiles } from './list-files.js'
+import { readInside, type Refusal } from './read-inside.js'
+import { suggestPaths } from './suggest-paths.js'
+
+export interface FolderOptions {
+  /** The path by which the folder is known. */
+  path: string
+  /** Where it really is. */
+  real: string
+  /** The largest file that is read, in bytes. */
+  maxFile: number
+  /** The longest URI that is listed. */
+  maxUri: number
+  /** Paths of folders that are listed elsewhere. */
+  others: ReadonlySet<string>
+  watchers: FolderWatchers
+}
+
+/** A folder whose files can be read by their URIs, and nothing else. */
+export class Folder {
+  /** What the URIs of its files begin with. */
+  readonly uri: string
+  readonly path: string
+  readonly maxFile: number
+  readonly #options: FolderOptions
+
+  constructor (options: FolderOptions) {
+    this.#options = options
+    this.path = options.path
+    this.maxFile = options.maxFile
+    this.uri = folderUri(options.path)
+  }
+
+  /** At most `size` files after a URI. */
+  async list (after: string | undefined, size: number, signal?: AbortSignal): Promise<Array<{ uri: string, path: string, size: number }>> {
+    const { real, others, maxUri } = this.#options
+    const files = await listFiles(real, {
+      after: after === undefined ? [] : namesBelow(this.uri, after) ?? [],
+      size,
+      leavesOut: names => others.has(join(this.path, ...names)) || uriBelow(this.path, names).length > maxUri,
+      signal
+    })
+    return files.map(({ names, size }) => ({ uri: uriBelow(this.path, names), path: names.join('/'), size }))
+  }
+
+  async read (uri: string, signal?: AbortSignal): Promise<Buffer | Refusal> {
+    const path = this.#pathOf(uri)
+    return path === undefined ? 'absent' : await readInside(this.#options.real, path, this.#options.maxFile, signal)
+  }
+
+  /** Tells of every change of a file, until it is stopped; undefined when there is no such file. */
+  async watch (uri: string, changed: () => void): Promise<(() => void) | undefined> {
+    const { real: root, watchers } = this.#options
+    const path = this.#pathOf(uri)
+    const real = path === undefined ? undefined : await this.#fileAt(path)
+    const folder = path === undefined ? undefined : await this.#folderOf(path)
+    if (path === undefined || real === undefined || folder === undefined) return undefined
+    // A link can change, and so can what it leads to.
+    const stop = await unlessAbsent(async () => await watchers.watch([...new Set([real, join(folder, basename(path))])], changed))
+    if (await resolveInside(root, path) === real) return stop
+    stop?.()
+    return undefined
+  }
+
+  async suggest (typed: string): Promise<string[]> {
+    return await suggestPaths(this.#options.real, typed)
+  }
+
+  #pathOf (uri: string): string | undefined {
+    const names = namesBelow(this.uri, uri)
+    return names === undefined ? undefined : join(this.#options.real, ...names)
+  }
+
+  async #fileAt (path: string): Promise<string | undefined> {
+    const found = await findInside(this.#options.real, path)
+    return found?.stats.isFile() === true ? found.real : undefined
+  }
+
+  async #folderOf (path: string): Promise<string | undefined> {
+    const { real } = this.#options
+    const folder = dirname(path)
+    return folder === real ? real : await resolveInside(real, folder)
+  }
+}

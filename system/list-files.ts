@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { entriesOf } from './folder-entries.js'
+import { findInside } from './jail.js'
+
+export interface ListedFile { names: string[], size: number }
+
+export interface Listing {
+  /** The names that lead to the last file that is known already. */
+  after: string[]
+  /** How many files at most. */
+  size: number
+  /** What is not listed, with everything below it. */
+  leavesOut: (names: string[]) => boolean
+  signal?: AbortSignal | undefined
+}
+
+/** The regular files below a real folder, by name, what is in a folder in the place of the folder. What lies before `after` is not looked at. */
+export async function listFiles (root: string, { after, size, leavesOut, signal }: Listing): Promise<ListedFile[]> {
+  const found: ListedFile[] = []
+  await visit([], after)
+  return found
+
+  async function visit (folder: string[], [from, ...deeper]: string[]): Promise<void> {
+    for (const { name, kind } of await entriesOf(join(root, ...folder), from)) {
+      if (found.length === size) return
+      signal?.throwIfAborted()
+      const names = [...folder, name]
+      if (leavesOut(names)) continue
+      // Links to folders are not followed: they may lead in circles.
+      if (kind === 'folder') await visit(names, name === from ? deeper : [])
+      else if (name !== from) await take(names)
+    }
+  }
+
+  async function take (names: string[]): Promise<void> {
+    const { stats } = await findInside(root, join(root, ...names)) ?? {}
+    if (stats?.isFile() === true) found.push({ names, size: stats.size })
+  }
+}

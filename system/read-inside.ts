@@ -1,0 +1,62 @@
+import { constants } from 'node:fs'
+import { open, stat, type FileHandle } from 'node:fs/promises'
+import { codeOf, findInside, isInside, placeOf, resolveInside, unlessAbsent } from './jail.js'
+
+/** Why there are no bytes. */
+export type Refusal = 'absent' | 'unreadable' | 'too large'
+
+// Windows knows neither flag, and neither links nor pipes that would need them.
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+const CHUNK = 64 * 1024
+const TRIES = 3
+
+/** The bytes of a regular file below a real folder, at most `max` of them. A file that is replaced meanwhile is opened again. */
+export async function readInside (root: string, path: string, max: number, signal?: AbortSignal): Promise<Buffer | Refusal> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const file = await openInside(root, path)
+    if (typeof file === 'string') return file
+    try {
+      if (await isStillInside(root, path, file)) return await readAtMost(file, max, signal)
+    } finally {
+      await file.close()
+    }
+  }
+  return 'absent'
+}
+
+async function openInside (root: string, path: string): Promise<FileHandle | 'absent' | 'unreadable'> {
+  const found = await findInside(root, path)
+  // To open a device can be to do something, so only a file is opened.
+  if (found?.stats.isFile() !== true) return 'absent'
+  try {
+    return await open(found.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (error) {
+    if (['EACCES', 'EPERM'].includes(codeOf(error))) return 'unreadable'
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'].includes(codeOf(error))) return 'absent'
+    throw error
+  }
+}
+
+// A folder on the way may have become a link between the look and the opening, and may be a folder again now: only the open file counts.
+async function isStillInside (root: string, path: string, file: FileHandle): Promise<boolean> {
+  const opened = await file.stat({ bigint: true })
+  const place = await placeOf(file)
+  if (!opened.isFile() || (place !== undefined && !isInside(root, place))) return false
+  const real = await resolveInside(root, path)
+  const named = real === undefined ? undefined : await unlessAbsent(async () => await stat(real, { bigint: true }))
+  return named?.ino === opened.ino && named.dev === opened.dev
+}
+
+// The size that a file says it has is no promise: it may grow, or be made up as it is read.
+async function readAtMost (file: FileHandle, max: number, signal?: AbortSignal): Promise<Buffer | 'too large'> {
+  if ((await file.stat()).size > max) return 'too large'
+  const chunks: Buffer[] = []
+  for (let length = 0; length <= max;) {
+    signal?.throwIfAborted()
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(CHUNK, max + 1 - length)))
+    if (bytesRead === 0) return Buffer.concat(chunks)
+    chunks.push(buffer.subarray(0, bytesRead))
+    length += bytesRead
+  }
+  return 'too large'
+}
