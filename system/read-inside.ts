@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, type BigIntStats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { codeOf, findInside, isInside, placeOf, resolveInside, unlessAbsent } from './jail.js'
 
@@ -9,6 +9,7 @@ export type Refusal = 'absent' | 'unreadable' | 'too large'
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const CHUNK = 64 * 1024
 const TRIES = 3
+const LOOKS = 5
 
 /** The bytes of a regular file below a real folder, at most `max` of them. A file that is replaced meanwhile is opened again. */
 export async function readInside (root: string, path: string, max: number, signal?: AbortSignal): Promise<Buffer | Refusal> {
@@ -42,9 +43,17 @@ async function isStillInside (root: string, path: string, file: FileHandle): Pro
   const opened = await file.stat({ bigint: true })
   const place = await placeOf(file)
   if (!opened.isFile() || (place !== undefined && !isInside(root, place))) return false
+  // Who swaps folders at the right moments can deceive one look at the path, but hardly all of them.
+  for (let looks = place === undefined ? LOOKS : 1; looks > 0; looks--) {
+    if (!await leadsTo(opened, root, path)) return false
+  }
+  return true
+}
+
+async function leadsTo ({ dev, ino }: BigIntStats, root: string, path: string): Promise<boolean> {
   const real = await resolveInside(root, path)
   const named = real === undefined ? undefined : await unlessAbsent(async () => await stat(real, { bigint: true }))
-  return named?.ino === opened.ino && named.dev === opened.dev
+  return named?.ino === ino && named.dev === dev
 }
 
 // The size that a file says it has is no promise: it may grow, or be made up as it is read.
