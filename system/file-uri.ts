@@ -1,14 +1,11 @@
-import { join, sep } from 'node:path'
+import { sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** The URI of a folder, with a slash at its end. */
-export function folderUri (path: string): string {
-  const { href } = pathToFileURL(path)
-  return href.endsWith('/') ? href : `${href}/`
-}
+export const folderUri = (path: string): string => pathToFileURL(path.endsWith(sep) ? path : path + sep).href
 
-/** The URI of what is at these names below a folder. */
-export const uriBelow = (folder: string, names: string[]): string => pathToFileURL(join(folder, ...names)).href
+/** The URI of what is at these names below the URI of a folder. */
+export const uriBelow = (base: string, names: string[]): string => base + names.map(written).join('/')
 
 /** The names that lead from a folder to a URI; undefined for a URI that is not below it, or not written plainly. */
 export function namesBelow (base: string, uri: string): string[] | undefined {
@@ -21,6 +18,9 @@ export function namesIn (path: string): string[] | undefined {
   const names = path.split('/').map(decode)
   return names.every(isName) ? names : undefined
 }
+
+// A URL that is parsed loses the spaces and control characters at its end, which are part of a name.
+const written = (name: string): string => encodeURI(name).replace(/[?#]/g, encodeURIComponent)
 
 function isName (name: string | undefined): name is string {
   if (name === undefined || name === '' || name === '.' || name === '..') return false

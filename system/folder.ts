@@ -41,10 +41,10 @@ export class Folder {
     const files = await listFiles(real, {
       after: after === undefined ? [] : namesBelow(this.uri, after) ?? [],
       size,
-      leavesOut: names => others.has(join(this.path, ...names)) || uriBelow(this.path, names).length > maxUri,
+      leavesOut: names => others.has(join(this.path, ...names)) || uriBelow(this.uri, names).length > maxUri,
       signal
     })
-    return files.map(({ names, size }) => ({ uri: uriBelow(this.path, names), path: names.join('/'), size }))
+    return files.map(({ names, size }) => ({ uri: uriBelow(this.uri, names), path: names.join('/'), size }))
   }
 
   async read (uri: string, signal?: AbortSignal): Promise<Buffer | Refusal> {
