@@ -20,6 +20,7 @@ const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
   ['a bad value in the environment', { args: ['--stdio'], env: { PATCHBAY_PORT: 'abc' } }, /PATCHBAY_PORT must be a whole number, not "abc"/],
   ['a config file that is not JSON', { args: ['--config', 'c.json'], files: { 'c.json': '{ port: 1 }' } }, /config file .*c\.json/],
   ['an address others can reach, without names for it', { args: ['--host', '0.0.0.0', '--port', '0'] }, /option host is 0\.0\.0\.0.*allowedHosts/],
+  ['a root that is not a folder', { args: ['--stdio', '--root', 'a.txt'], files: { 'a.txt': '' } }, /option roots: \/.+\/a\.txt is not a folder/],
   ['a plugin in TypeScript that cannot be read', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': '\n\nexport default tool({' } }, /p\.ts: .*\w/],
   ['a plugin in JavaScript that cannot be read', { args: ['--stdio', '--plugin', 'p.js'], files: { 'p.js': '\n\nexport default tool({' } }, /p\.js: .*\w/],
   ['a plugin that throws', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } }, /plugin \/.+\/p\.ts: no database/]

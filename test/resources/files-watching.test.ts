@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
+import { createClient, type Client } from '../../app.js'
+import { modernMeta } from '../app/modern.js'
+import { listening } from '../helper.js'
+import { eventually, within } from '../protocol/deadline.js'
+import { openSession } from '../transports/http-session.js'
+import { openStream } from '../transports/sse-reader.js'
+import { read, serving, tree, uriOf, type Json } from './tree.js'
+
+const UPDATED = 'notifications/resources/updated'
+
+/** How many folders the system watches for this process. */
+function systemWatches (): number {
+  return readdirSync('/proc/self/fdinfo').flatMap(fd => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').split('\n').filter(line => line.startsWith('inotify '))
+    } catch {
+      return []
+    }
+  }).length
+}
+
+async function watched (t: Test) {
+  const root = await tree(t, { 'system.log': '0' })
+  const before = systemWatches()
+  const { app, url } = await listening(t, { roots: [root] })
+  const file = join(root, 'system.log')
+  return { app, url, root, file, uri: uriOf(file), watches: () => systemWatches() - before }
+}
+
+/** What the client is told next. Keeps the process awake meanwhile. */
+const told = async (client: Client): Promise<Json> => await within(5_000, async () => await client.notified(UPDATED))
+
+type Next = () => Promise<Json>
+
+/** Goes on when a client that reads the file each time it is told of it has read this. */
+async function toldOf (t: Test, { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string }, text: string | undefined): Promise<void> {
+  const reader = await createClient(app)
+  for (;;) {
+    const message = await next()
+    if (message.method !== UPDATED) continue
+    t.match(message.params, { uri })
+    const found = await read(reader, uri).then(contents => contents.text, () => undefined)
+    if (found === text) break
+  }
+  reader.close()
+}
+
+async function changes (t: Test, setting: Awaited<ReturnType<typeof watched>>, next: Next): Promise<void> {
+  const { file, root } = setting
+  const told = { ...setting, next }
+  await writeFile(file, 'changed')
+  await toldOf(t, told, 'changed')
+  await writeFile(join(root, 'other'), 'replaced')
+  await rename(join(root, 'other'), file)
+  await toldOf(t, told, 'replaced')
+  await rm(file)
+  await toldOf(t, told, undefined)
+  await writeFile(file, 'made anew')
+  await toldOf(t, told, 'made anew')
+}
+
+async function socketTo (t: Test, url: string): Promise<{ socket: WebSocket, send: (message: object) => void, next: Next }> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
+  t.teardown(() => socket.terminate())
+  const messages: Json[] = []
+  socket.on('message', data => { messages.push(JSON.parse(String(data)) as Json) })
+  await within(5_000, async signal => await once(socket, 'open', { signal }))
+  return {
+    socket,
+    send: message => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message })),
+    next: async () => await within(5_000, async signal => {
+      while (messages.length === 0) await once(socket, 'message', { signal })
+      return messages.shift() as Json
+    })
+  }
+}
+
+const linux = { skip: process.platform !== 'linux' }
+const listen = (uris: string[]) => ({ id: 1, method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: uris }, _meta: modernMeta() } })
+
+t.test('in process: a change, a replacement, the end and a new beginning are told', linux, async t => {
+  const setting = await watched(t)
+  const client = await createClient(setting.app)
+  t.strictSame(await client.request('resources/subscribe', { uri: setting.uri }), {})
+  await changes(t, setting, async () => ({ method: UPDATED, params: await told(client) }))
+  t.equal(setting.watches(), 1)
+  await client.request('resources/unsubscribe', { uri: setting.uri })
+  await eventually(() => setting.watches() === 0)
+})
+
+t.test('HTTP with a session: the same, until the session ends', linux, async t => {
+  const setting = await watched(t)
+  const session = await openSession(setting.url)
+  const stream = await session.listen()
+  t.match(await session.post({ id: 2, method: 'resources/subscribe', params: { uri: setting.uri } }), { body: { result: {} } })
+  await changes(t, setting, async () => await stream.message())
+  t.equal(setting.watches(), 1)
+  await session.end()
+  await eventually(() => setting.watches() === 0)
+  stream.drop()
+})
+
+t.test('HTTP without a handshake: the same, until the stream is dropped', linux, async t => {
+  const setting = await watched(t)
+  const headers = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
+  const uris = [setting.uri, uriOf(setting.root, 'missing'), uriOf(setting.root, '..', 'outside')]
+  const stream = await openStream(`${setting.url}/mcp`, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...listen(uris) }) })
+  t.match(await stream.message(), { params: { notifications: { resourceSubscriptions: [setting.uri] } } }, 'what is not there is not promised')
+  await changes(t, setting, async () => await stream.message())
+  t.equal(setting.watches(), 1)
+  stream.drop()
+  await eventually(() => setting.watches() === 0)
+})
+
+t.test('WebSocket with a handshake: the same, until the socket closes', linux, async t => {
+  const setting = await watched(t)
+  const { socket, send, next } = await socketTo(t, setting.url)
+  send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } })
+  t.match(await next(), { id: 1, result: { capabilities: { resources: { subscribe: true } } } })
+  send({ id: 2, method: 'resources/subscribe', params: { uri: setting.uri } })
+  t.match(await next(), { id: 2, result: {} })
+  await changes(t, setting, next)
+  t.equal(setting.watches(), 1)
+  socket.close()
+  await eventually(() => setting.watches() === 0)
+})
+
+t.test('WebSocket without a handshake: the same, until the subscription is cancelled', linux, async t => {
+  const setting = await watched(t)
+  const { send, next } = await socketTo(t, setting.url)
+  send(listen([setting.uri]))
+  t.match(await next(), { params: { notifications: { resourceSubscriptions: [setting.uri] } } })
+  await changes(t, setting, next)
+  t.equal(setting.watches(), 1)
+  send({ method: 'notifications/cancelled', params: { requestId: 1 } })
+  await eventually(() => setting.watches() === 0)
+})
+
+t.test('a hundred clients of one folder share one watch, and none is left when the server ends', linux, async t => {
+  const { app, uri, root, watches } = await watched(t)
+  await writeFile(join(root, 'second'), '')
+  const clients = await Promise.all(Array.from({ length: 100 }, async () => await createClient(app)))
+  await Promise.all(clients.map(async (client, count) => await client.request('resources/subscribe', { uri: count % 2 === 0 ? uri : uriOf(root, 'second') })))
+  t.equal(watches(), 1)
+  for (const client of clients.slice(0, 99)) client.close()
+  await writeFile(join(root, 'second'), '1')
+  await told(clients[99] as Client)
+  await app.close()
+  t.equal(watches(), 0)
+})
+
+t.test('a link is told of when it changes and when its target does', async t => {
+  const root = await tree(t, { 'a/target': '', 'a/next': '' })
+  await symlink('a/target', join(root, 'link'))
+  const { client } = await serving(t, [root])
+  await client.request('resources/subscribe', { uri: uriOf(root, 'link') })
+  await writeFile(join(root, 'a/target'), '1')
+  t.strictSame(await told(client), { uri: uriOf(root, 'link') })
+  await symlink('a/next', join(root, 'new'))
+  await rename(join(root, 'new'), join(root, 'link'))
+  t.strictSame(await told(client), { uri: uriOf(root, 'link') })
+})
+
+t.test('a folder that goes with its file leaves the subscription silent and the server well', async t => {
+  const root = await tree(t, { 'sub/a': '', b: 'still here' })
+  const { client } = await serving(t, [root])
+  const uri = uriOf(root, 'sub/a')
+  await client.request('resources/subscribe', { uri })
+  await rm(join(root, 'sub'), { recursive: true })
+  t.strictSame(await told(client), { uri })
+  await t.rejects(client.request('resources/subscribe', { uri: uriOf(root, 'sub/b') }), { code: -32002 })
+  t.match(await read(client, uriOf(root, 'b')), { text: 'still here' })
+  t.strictSame(await client.request('resources/unsubscribe', { uri }), {})
+})

@@ -1,0 +1,126 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { FolderWatchers } from '../../system/folder-watchers.js'
+import { eventually } from '../protocol/deadline.js'
+import { tree } from '../resources/tree.js'
+
+/** Longer than what happens together is told late. */
+const CALM = 150
+
+function watching (t: Test): FolderWatchers {
+  const watchers = new FolderWatchers()
+  t.teardown(() => watchers.close())
+  return watchers
+}
+
+async function heard (watchers: FolderWatchers, ...files: string[]) {
+  const told = { count: 0 }
+  const stop = await watchers.watch(files, () => { told.count++ })
+  return { told, stop, after: async (count: number) => await eventually(() => told.count >= count) }
+}
+
+t.test('a change, a replacement, an end and a new beginning are told', async t => {
+  const root = await tree(t, { a: '1', b: '1' })
+  const { told, after } = await heard(watching(t), join(root, 'a'))
+  await writeFile(join(root, 'a'), '2')
+  await after(1)
+  await sleep(CALM)
+  told.count = 0
+  await writeFile(join(root, 'new'), '3')
+  await rename(join(root, 'new'), join(root, 'a'))
+  await after(1)
+  await rm(join(root, 'a'))
+  await after(2)
+  await writeFile(join(root, 'a'), '4')
+  await after(3)
+  told.count = 0
+  await writeFile(join(root, 'b'), '2')
+  await sleep(CALM)
+  t.equal(told.count, 0, 'its neighbours are not its business')
+})
+
+t.test('what happens together is told once, and what goes on is told while it does', async t => {
+  const root = await tree(t, { a: '' })
+  const { told } = await heard(watching(t), join(root, 'a'))
+  for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
+  await eventually(() => told.count > 0)
+  await sleep(CALM)
+  t.ok(told.count <= 2, `told ${told.count} times`)
+  told.count = 0
+  const end = Date.now() + 400
+  while (Date.now() < end) {
+    await writeFile(join(root, 'a'), 'x')
+    await sleep(5)
+  }
+  t.ok(told.count > 2, `told ${told.count} times`)
+})
+
+t.test('files of one folder share a watcher, which ends with the last of them', async t => {
+  const root = await tree(t, { a: '', b: '', 'sub/c': '' })
+  const watchers = watching(t)
+  const [a, again, b, c] = await Promise.all(['a', 'a', 'b', 'sub/c'].map(async name => await heard(watchers, join(root, name)))) as [Heard, Heard, Heard, Heard]
+  t.equal(watchers.size, 2)
+  a.stop()
+  a.stop()
+  await writeFile(join(root, 'a'), '1')
+  await again.after(1)
+  t.equal(a.told.count, 0)
+  c.stop()
+  t.equal(watchers.size, 1)
+  again.stop()
+  b.stop()
+  t.equal(watchers.size, 0)
+  const anew = await heard(watchers, join(root, 'a'))
+  await writeFile(join(root, 'a'), '2')
+  await anew.after(1)
+})
+
+t.test('nothing is told after the end', async t => {
+  const root = await tree(t, { a: '' })
+  const watchers = watching(t)
+  const { told, stop } = await heard(watchers, join(root, 'a'))
+  await writeFile(join(root, 'a'), '1')
+  stop()
+  await sleep(CALM)
+  t.equal(told.count, 0)
+})
+
+t.test('a folder that goes falls silent, and one that takes its place is heard by who comes then', async t => {
+  const root = await tree(t, { 'sub/a': '' })
+  const watchers = watching(t)
+  const before = await heard(watchers, join(root, 'sub/a'))
+  await rm(join(root, 'sub'), { recursive: true })
+  await before.after(1)
+  await mkdir(join(root, 'sub'))
+  await writeFile(join(root, 'sub/a'), '')
+  const after = await heard(watchers, join(root, 'sub/a'))
+  await writeFile(join(root, 'sub/a'), '1')
+  await after.after(1)
+  before.stop()
+  after.stop()
+  t.equal(watchers.size, 0)
+})
+
+t.test('a folder whose parent was moved is not mistaken for the one at its path', async t => {
+  const root = await tree(t, { 'x/sub/a': '' })
+  const watchers = watching(t)
+  await heard(watchers, join(root, 'x/sub/a'))
+  await rename(join(root, 'x'), join(root, 'y'))
+  await mkdir(join(root, 'x/sub'), { recursive: true })
+  await writeFile(join(root, 'x/sub/a'), '')
+  const after = await heard(watchers, join(root, 'x/sub/a'))
+  await writeFile(join(root, 'x/sub/a'), '1')
+  await after.after(1)
+  t.equal(watchers.size, 2)
+})
+
+t.test('a watch of several files that cannot begin leaves none behind', async t => {
+  const root = await tree(t, { a: '' })
+  const watchers = watching(t)
+  await t.rejects(heard(watchers, join(root, 'a'), join(root, 'nowhere', 'b')), { code: 'ENOENT' })
+  t.equal(watchers.size, 0)
+})
+
+type Heard = Awaited<ReturnType<typeof heard>>
