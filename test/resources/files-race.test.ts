@@ -9,7 +9,7 @@ import { names, read, serving, tree, uriOf } from './tree.js'
 
 const SWAP = fileURLToPath(new URL('../../../test/resources/swap.mjs', import.meta.url))
 const READS = 3_000
-const TIME = 2_000
+const TIME = 1_500
 
 /** Another process that puts a link to the secrets where the folder is, and the folder back, all the time. */
 async function swapping (t: Test, folder: string, secrets: string): Promise<() => Promise<number>> {
