@@ -137,8 +137,7 @@ async function ownSecret ({ values }: Store): Promise<string> {
 const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands })
-  const { roots, maxFile } = options
-  await fastify.register(files, { roots, maxFile })
+  await fastify.register(files, { roots: options.roots, maxFile: options.maxFile })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
