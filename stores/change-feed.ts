@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 
 interface Change { space: string, key: string }
 interface Row extends Change { number: number, writer: string }
@@ -13,7 +13,7 @@ const TRIM_EVERY = 1_000
  * in the transaction that makes it, and SQLite itself says cheaply whether another process has committed anything.
  */
 export class ChangeFeed {
-  readonly #db: Database
+  readonly #sql: Record<'note' | 'trim' | 'version' | 'since', Statement>
   readonly #tell: (change: Change, foreign: boolean) => void
   readonly #writer = randomUUID()
   readonly #timer: NodeJS.Timeout
@@ -22,19 +22,24 @@ export class ChangeFeed {
   #version: number
   #last: number
 
-  constructor (db: Database, tell: (change: Change, foreign: boolean) => void) {
-    this.#db = db
+  constructor (prepare: (sql: string) => Statement, tell: (change: Change, foreign: boolean) => void) {
+    this.#sql = {
+      note: prepare('INSERT INTO changes (writer, space, key) VALUES (?, ?, ?)'),
+      trim: prepare('DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?'),
+      version: prepare('PRAGMA data_version'),
+      since: prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number')
+    }
     this.#tell = tell
     this.#version = this.#dataVersion()
-    this.#last = (db.prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
+    this.#last = (prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
     this.#timer = setInterval(() => this.poll(), POLL_MS).unref()
   }
 
   /** Inside a transaction. */
   note (space: string, key: string): void {
-    this.#db.prepare('INSERT INTO changes (writer, space, key) VALUES (?, ?, ?)').run(this.#writer, space, key)
+    this.#sql.note.run(this.#writer, space, key)
     this.#pending.push({ space, key })
-    if (++this.#noted % TRIM_EVERY === 0) this.#db.prepare('DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?').run(KEPT)
+    if (++this.#noted % TRIM_EVERY === 0) this.#sql.trim.run(KEPT)
   }
 
   committed (): void {
@@ -53,7 +58,7 @@ export class ChangeFeed {
       const version = this.#dataVersion()
       if (version === this.#version) return
       this.#version = version
-      const rows = this.#db.prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number').all(this.#last) as unknown as Row[]
+      const rows = this.#sql.since.all(this.#last) as unknown as Row[]
       this.#last = rows.at(-1)?.number ?? this.#last
       for (const { writer, space, key } of rows) if (writer !== this.#writer) this.#tell({ space, key }, true)
     } catch {
@@ -66,6 +71,6 @@ export class ChangeFeed {
   }
 
   #dataVersion (): number {
-    return (this.#db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version
+    return (this.#sql.version.get() as { data_version: number }).data_version
   }
 }

@@ -1,10 +1,10 @@
 import { errors, type McpError } from '../protocol/errors.js'
 
 /** Keys are text that every adapter can tell apart. */
+export const isKey = (key: string): boolean => key !== '' && key.length <= 1_024 && !/[\0\p{Surrogate}]/u.test(key)
+
 export function checkKey (space: string, key: string): void {
-  for (const part of [space, key]) {
-    if (part === '' || part.length > 1_024 || /[\0\p{Surrogate}]/u.test(part)) throw errors.storage('a key is 1 to 1024 characters of well-formed text')
-  }
+  if (!isKey(space) || !isKey(key)) throw errors.storage('a key is 1 to 1024 characters of well-formed text')
 }
 
 export function checkSum (value: unknown, by: number): number {
@@ -19,9 +19,17 @@ export const isFull = (max: number): McpError => errors.full(max)
 /** Compares as UTF-8 does, which is by code point. */
 export const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** Throws on what JSON cannot say, such as a function. */
+/** Throws on what JSON cannot say, such as a function or a circle. */
 export function toJson (value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined
+  const text = attempt(() => JSON.stringify(value) as string | undefined)
   if (text === undefined) throw errors.storage('the value cannot be written as JSON')
   return text
+}
+
+function attempt<T> (work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }

@@ -4,6 +4,7 @@ import type { ChangeListener } from '../protocol/store.js'
 import { ChangeFeed } from './change-feed.js'
 import { explain } from './disk-trouble.js'
 import { GroupCommit } from './group-commit.js'
+import { Listeners } from './listeners.js'
 
 /** No value can be here, so what happens to sessions is noted here. */
 const SESSIONS = ''
@@ -13,16 +14,16 @@ export class DiskConnection {
   readonly #db: Database
   readonly #commits: GroupCommit
   readonly #feed: ChangeFeed
-  readonly #changes = new Set<ChangeListener>()
-  readonly #takings = new Set<(id: string) => void>()
-  readonly #troubles = new Set<() => void>()
+  readonly #changes = new Listeners<Parameters<ChangeListener>>()
+  readonly #takings = new Listeners<[id: string]>()
+  readonly #troubles = new Listeners<[]>()
   trouble: string | undefined
 
   constructor (db: Database) {
     this.#db = db
-    this.#feed = new ChangeFeed(db, ({ space, key }, foreign) => {
-      if (space !== SESSIONS) for (const listener of this.#changes) listener(space, key)
-      else if (foreign) for (const listener of this.#takings) listener(key)
+    this.#feed = new ChangeFeed(sql => this.prepare(sql), ({ space, key }, foreign) => {
+      if (space !== SESSIONS) this.#changes.tell(space, key)
+      else if (foreign) this.#takings.tell(key)
     })
     this.#commits = new GroupCommit(db, {
       committed: () => {
@@ -62,23 +63,26 @@ export class DiskConnection {
   }
 
   onChange (listener: ChangeListener): () => void {
-    this.#changes.add(listener)
-    return () => this.#changes.delete(listener)
+    return this.#changes.add(listener)
   }
 
   onTaken (listener: (id: string) => void): () => void {
-    this.#takings.add(listener)
-    return () => this.#takings.delete(listener)
+    return this.#takings.add(listener)
   }
 
   onTrouble (listener: () => void): () => void {
-    this.#troubles.add(listener)
-    return () => this.#troubles.delete(listener)
+    return this.#troubles.add(listener)
   }
 
+  /** What was begun is written, and all of it is in the one file. */
   close (): void {
+    if (!this.#db.isOpen) return
     this.#commits.flush()
     this.#feed.stop()
+    // Whoever else has the file open does it when they close it.
+    try {
+      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {}
     this.#db.close()
   }
 
@@ -92,6 +96,6 @@ export class DiskConnection {
   #setTrouble (why: string | undefined): void {
     if (why === this.trouble) return
     this.trouble = why
-    for (const listener of this.#troubles) listener()
+    this.#troubles.tell()
   }
 }

@@ -9,7 +9,7 @@ const APPLICATION = 0x50425931
 const FORMAT = 1
 const BUSY_TIMEOUT = 5_000
 /** Up to this size the whole file is read at start; a larger one is found damaged when the damage is met. */
-const CHECKED = 32 * 1024 * 1024
+const CHECKED = 16 * 1024 * 1024
 
 const SCHEMA = `
   CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires INTEGER, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
@@ -93,6 +93,6 @@ function check (db: Database, file: string): void {
   // Finds out now, and not at the first note, whether writing is possible.
   db.exec('BEGIN IMMEDIATE; ROLLBACK')
   if (statSync(file).size > CHECKED) return
-  const { quick_check: verdict } = db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+  const { integrity_check: verdict } = db.prepare('PRAGMA integrity_check(1)').get() as { integrity_check: string }
   if (verdict !== 'ok') throw new Error(`${FILE} is damaged: restore a copy of it or delete it`)
 }

@@ -2,6 +2,7 @@ import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import type { LoggedEvent, Replay, SessionRecord, SessionStore } from '../protocol/store.js'
 import type { DiskConnection } from './disk-connection.js'
 import { DiskStreams } from './disk-streams.js'
+import { parse } from './disk-trouble.js'
 
 interface Row { id: string, record: string }
 
@@ -25,16 +26,16 @@ export class DiskSessions implements SessionStore {
   }
 
   async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
+    const text = JSON.stringify(record)
     await this.#disk.write(() => {
       const known = this.#sql.home.get(id) as { home: string } | undefined
-      this.#sql.save.run(id, home, JSON.stringify(record), expires)
+      this.#sql.save.run(id, home, text, expires)
       if (known !== undefined && known.home !== home) this.#disk.taken(id)
     })
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
-    const row = this.#disk.read(() => this.#sql.load.get(id, Date.now())) as Row | undefined
-    return row === undefined ? undefined : recordOf(row)
+    return this.#disk.read(() => parse((this.#sql.load.get(id, Date.now()) as Row | undefined)?.record) as SessionRecord | undefined)
   }
 
   async livingAt (home: string): Promise<string[]> {
@@ -90,5 +91,3 @@ export class DiskSessions implements SessionStore {
     this.#disk.taken(id)
   }
 }
-
-const recordOf = ({ record }: Row): SessionRecord => JSON.parse(record) as SessionRecord

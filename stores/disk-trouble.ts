@@ -1,11 +1,15 @@
+import { errors } from '../protocol/errors.js'
+
+const DAMAGED = 'the data file is damaged: restore a copy of it or delete it'
+
 const WORDS: Record<number, string> = {
   5: 'another process keeps the data file locked',
   8: 'the data file may not be written',
   10: 'the disk reports an error',
-  11: 'the data file is damaged: restore a copy of it or delete it',
+  11: DAMAGED,
   13: 'the disk is full, or the data file is as large as option maxData allows',
   14: 'the data file cannot be opened',
-  26: 'the data file is damaged: restore a copy of it or delete it'
+  26: DAMAGED
 }
 
 const FILE_WORDS: Record<string, string> = {
@@ -20,6 +24,17 @@ const FILE_WORDS: Record<string, string> = {
 /** What the database or the file system says, in words. */
 export function explain (error: unknown): string {
   const { code = '', errcode, message } = error as Error & { code?: string, errcode?: number }
+  // Not every error has its number.
+  if (/malformed|not a database/.test(message)) return DAMAGED
   // The lower byte is the kind of error, the others are details.
   return (errcode === undefined ? FILE_WORDS[code] : WORDS[errcode & 0xff]) ?? message
+}
+
+/** What we have written ourselves is JSON, or damaged. */
+export function parse (text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text) as unknown
+  } catch {
+    throw errors.storage(DAMAGED)
+  }
 }

@@ -1,7 +1,8 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../protocol/store.js'
-import { checkKey, checkSum, isFull, toJson } from './checks.js'
+import { checkKey, checkSum, isFull, isKey, toJson } from './checks.js'
 import type { DiskConnection } from './disk-connection.js'
+import { parse } from './disk-trouble.js'
 
 interface Row { key: string, value: string }
 
@@ -14,6 +15,7 @@ export class DiskValues implements Values {
   readonly #delete: Statement
   readonly #count: Statement
   readonly #expire: Statement
+  readonly #expiry: Statement
   readonly #list: Record<'ascending' | 'descending', { all: Statement, after: Statement }>
 
   constructor (disk: DiskConnection) {
@@ -22,6 +24,7 @@ export class DiskValues implements Values {
     this.#put = disk.prepare('INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires')
     this.#delete = disk.prepare(`DELETE FROM entries WHERE space = ? AND key = ? RETURNING ${LIVING} AS living`)
     this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
+    this.#expiry = disk.prepare('SELECT expires FROM entries WHERE space = ? AND key = ?')
     this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
     const list = (order: string, sign: string) => ({
       all: disk.prepare(`SELECT key, value FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
@@ -31,8 +34,8 @@ export class DiskValues implements Values {
   }
 
   async get (space: string, key: string): Promise<unknown> {
-    const text = this.#disk.read(() => this.#text(space, key))
-    return text === undefined ? undefined : JSON.parse(text) as unknown
+    if (!isKey(key)) return undefined
+    return this.#disk.read(() => parse(this.#text(space, key)))
   }
 
   async put (space: string, key: string, value: unknown, { expires, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
@@ -47,6 +50,7 @@ export class DiskValues implements Values {
   }
 
   async delete (space: string, key: string): Promise<boolean> {
+    if (!isKey(key)) return false
     return await this.#disk.write(() => {
       const { living } = this.#delete.get(space, key, Date.now()) as { living: number } | undefined ?? { living: 0 }
       if (living === 1) this.#disk.changed(space, key)
@@ -56,15 +60,19 @@ export class DiskValues implements Values {
 
   async list (space: string, { after, limit = -1, descending = false }: ListOptions = {}): Promise<Entry[]> {
     const { all, after: following } = this.#list[descending ? 'descending' : 'ascending']
-    const rows = this.#disk.read(() => after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
-    return rows.map(({ key, value }) => ({ key, value: JSON.parse(value) as unknown }))
+    return this.#disk.read(() => {
+      const rows = (after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
+      return rows.map(({ key, value }) => ({ key, value: parse(value) }))
+    })
   }
 
   async increment (space: string, key: string, by: number): Promise<number> {
     checkKey(space, key)
     return await this.#disk.write(() => {
-      const sum = checkSum(JSON.parse(this.#text(space, key) ?? '0'), by)
-      this.#write(space, key, String(sum))
+      const text = this.#text(space, key)
+      const sum = checkSum(parse(text ?? '0'), by)
+      const { expires } = (text === undefined ? undefined : this.#expiry.get(space, key) as { expires: number | null } | undefined) ?? { expires: null }
+      this.#write(space, key, String(sum), expires ?? undefined)
       return sum
     })
   }

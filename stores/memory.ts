@@ -1,5 +1,6 @@
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../protocol/store.js'
 import { byCodePoint, checkKey, checkSum, isFull, toJson } from './checks.js'
+import { Listeners } from './listeners.js'
 import { MemorySessions } from './memory-sessions.js'
 
 /** Keeps everything until the process ends. */
@@ -18,7 +19,7 @@ interface Kept { text: string, expires: number }
 
 class MemoryValues implements Values {
   readonly #spaces = new Map<string, Space>()
-  readonly #listeners = new Set<ChangeListener>()
+  readonly #listeners = new Listeners<Parameters<ChangeListener>>()
 
   async get (space: string, key: string): Promise<unknown> {
     const kept = this.#space(space).get(key)
@@ -53,8 +54,7 @@ class MemoryValues implements Values {
   }
 
   onChange (listener: ChangeListener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   #write (space: string, key: string, kept: Kept): void {
@@ -69,7 +69,7 @@ class MemoryValues implements Values {
   }
 
   #changed (space: string, key: string): void {
-    for (const listener of this.#listeners) listener(space, key)
+    this.#listeners.tell(space, key)
   }
 }
 
