@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { Parser } from 'tap-parser'
+import { prepare } from '../scripts/test-setup.mjs'
 
 const words = process.argv.slice(2)
 // What gateways under test keep is not put among the user's own.
 const data = mkdtempSync(join(tmpdir(), 'patchbay-data-'))
 const count = { passed: 0, failed: 0, skipped: 0 }
+
+prepare()
 
 const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
   cwd: fileURLToPath(new URL('..', import.meta.url)),

@@ -1,0 +1,73 @@
+// Installs the programs that tests need and this machine lacks, where that is possible without asking anybody.
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What the tests run besides Node.js, and the Debian package that brings it. */
+export const PROGRAMS = [
+  { program: 'Xvfb', package: 'xvfb' },
+  { program: 'xsel', package: 'xsel' }
+]
+
+const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
+const TIMEOUT = 180_000
+
+/** Those of the programs that are not on the PATH. */
+export function missing (programs = PROGRAMS) {
+  return programs.filter(({ program }) => !isOnPath(program))
+}
+
+/** Installs what is missing; what cannot be had is told on standard error, and the tests that need it are skipped. */
+export function prepare () {
+  const wanted = missing()
+  if (wanted.length === 0) return
+  const trouble = install(wanted.map(({ package: name }) => name))
+  const left = missing()
+  if (left.length > 0) process.stderr.write(complaint(left, trouble ?? 'the packages do not contain them'))
+}
+
+function install (packages) {
+  const prefix = privileges()
+  if (prefix === undefined) return 'this takes apt-get on Linux, and root or sudo without a password'
+  process.stderr.write(`The tests need ${packages.join(' and ')}: installing with apt-get.\n`)
+  const install = [...prefix, ...APT, 'install', '-y', '--no-install-recommends', ...packages]
+  if (run(install) === undefined) return undefined
+  // Mostly the list of packages is not there or too old.
+  return run([...prefix, ...APT, 'update']) ?? run(install)
+}
+
+function privileges () {
+  if (process.platform !== 'linux' || !isOnPath('apt-get')) return undefined
+  if (process.getuid() === 0) return []
+  return isOnPath('sudo') && run(['sudo', '-n', 'true']) === undefined ? ['sudo', '-n'] : undefined
+}
+
+/** What went wrong, if anything did. */
+function run ([command, ...args]) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const { status, error, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8', timeout: TIMEOUT, stdio: ['ignore', 'pipe', 'pipe'] })
+  if (status === 0) return undefined
+  return [`${[command, ...args].join(' ')} failed${error === undefined ? '' : ` (${error.message})`}`, stdout, stderr].filter(Boolean).join('\n').trim()
+}
+
+function complaint (left, trouble) {
+  const programs = left.map(({ program }) => program).join(' and ')
+  const packages = left.map(({ package: name }) => name).join(' ')
+  return `\n*** ${programs} could not be installed: ${trouble}\n*** Tests that need ${left.length > 1 ? 'them' : 'it'} are SKIPPED. To run them: sudo apt-get install ${packages}\n\n`
+}
+
+function isOnPath (program) {
+  return (process.env.PATH ?? '').split(delimiter).some(folder => isExecutable(join(folder, program)))
+}
+
+function isExecutable (file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) prepare()
