@@ -8,8 +8,8 @@ export class Turns {
   }
 
   /** Runs `work` when its turn comes; rejects if the signal aborts before. */
-  async take<T> (signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
+  async take<T> (signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
     else await this.#wait(signal)
     try {
@@ -19,17 +19,17 @@ export class Turns {
     }
   }
 
-  async #wait (signal: AbortSignal): Promise<void> {
+  async #wait (signal: AbortSignal | undefined): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const go = () => {
-        signal.removeEventListener('abort', leave)
+        signal?.removeEventListener('abort', leave)
         resolve()
       }
       const leave = () => {
         this.#waiting.delete(go)
-        reject(new Error('gave up waiting', { cause: signal.reason }))
+        reject(new Error('gave up waiting', { cause: signal?.reason }))
       }
-      signal.addEventListener('abort', leave, { once: true })
+      signal?.addEventListener('abort', leave, { once: true })
       this.#waiting.add(go)
     })
   }

@@ -1,0 +1,77 @@
+import { release } from 'node:os'
+import { ClipboardError, clipboardFailure, noAnswer, noDisplay, tooLong } from './clipboard-error.js'
+import { killable } from './killable.js'
+import { sessionOf } from './session.js'
+import { Turns } from './turns.js'
+import { Xsel } from './xsel.js'
+
+/** The longest text that is read or written, in characters (code points). */
+export const MAX_TEXT = 1_048_576
+
+/** The clipboard of this machine. Calls run one after the other; each fails with a `ClipboardError`, or with the reason of its signal. */
+export class Clipboard {
+  readonly #turns = new Turns(1)
+  readonly #xsel = new Xsel(plain)
+  readonly #timeout: number
+
+  constructor (timeout = 5_000) {
+    this.#timeout = timeout
+  }
+
+  async read (signal?: AbortSignal): Promise<string> {
+    const text = await this.#use(async limit => await this.#door.read(limit), signal)
+    if (text.length > MAX_TEXT && characters(text) > MAX_TEXT) throw tooLong(MAX_TEXT)
+    return text
+  }
+
+  async write (text: string, signal?: AbortSignal): Promise<void> {
+    await this.#use(async limit => await this.#door.write(text, limit), signal)
+  }
+
+  /** Why there is no clipboard now, and what to do about it; undefined when there may be one. */
+  obstacle (): string | undefined {
+    if (session() !== 'none') return undefined
+    const { message, hint } = noDisplay()
+    return `${message}. ${hint}`
+  }
+
+  get #door () {
+    return session() === 'x11' ? this.#xsel : plain
+  }
+
+  async #use<T> (work: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return await this.#turns.take(signal, async () => {
+      if (session() === 'none') throw noDisplay()
+      return await inTime(this.#timeout, work, signal)
+    })
+  }
+}
+
+/** How many characters a text has for JSON Schema and for people: an emoji beyond the basic plane is one. */
+export function characters (text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; index += (text.codePointAt(index) as number) > 0xFFFF ? 2 : 1) count++
+  return count
+}
+
+const session = () => sessionOf(process.platform, process.env, release())
+
+// The library decides between X11 and Wayland when it is loaded, so that is left until somebody needs it.
+const plain = {
+  read: async (limit: AbortSignal) => await killable(async () => await (await import('clipboardy')).default.read(), limit),
+  write: async (text: string, limit: AbortSignal) => await killable(async () => await (await import('clipboardy')).default.write(text), limit)
+}
+
+async function inTime<T> (ms: number, work: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(noAnswer(ms)), ms)
+  const limit = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+  try {
+    return await work(limit)
+  } catch (error) {
+    limit.throwIfAborted()
+    throw error instanceof ClipboardError ? error : clipboardFailure(error, session())
+  } finally {
+    clearTimeout(timer)
+  }
+}

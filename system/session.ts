@@ -1,0 +1,12 @@
+type Environment = Record<string, string | undefined>
+
+/** What a clipboard depends on: `none` is a Linux machine without a display, `other` one whose clipboard needs none (macOS, Windows, WSL). */
+export type Session = 'x11' | 'wayland' | 'none' | 'other'
+
+export function sessionOf (platform: string, env: Environment, release: string): Session {
+  if (platform !== 'linux' || /microsoft/i.test(release)) return 'other'
+  const { DISPLAY = '', WAYLAND_DISPLAY = '', XDG_SESSION_TYPE } = env
+  if (WAYLAND_DISPLAY !== '') return 'wayland'
+  if (DISPLAY === '') return 'none'
+  return XDG_SESSION_TYPE === 'wayland' ? 'wayland' : 'x11'
+}
