@@ -3,7 +3,8 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { text, type CallToolResult } from '../protocol/content.js'
-import { errors, isAboutRequest, isMcpError, isToolError } from '../protocol/errors.js'
+import { errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../protocol/errors.js'
+import { isObject } from '../protocol/json.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { checkHeaders } from '../protocol/mirrored-headers.js'
 import { convert } from '../protocol/revisions/convert.js'
@@ -50,9 +51,18 @@ async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResul
     return await tool.run(args, call)
   } catch (error) {
     if (isToolError(error)) return failure(error.message)
-    if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(error.message)
+    if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(inWords(error))
     throw error
   }
 }
 
 const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })
+
+/** A result has no place for the data of an error, and `details` and `hint` are what helps. */
+function inWords ({ message, data }: McpError): string {
+  const { details, hint } = isObject(data) ? data : {}
+  const said = isNews(details, message) ? `${message}: ${details}` : message
+  return isNews(hint, said) ? `${said}. ${hint}` : said
+}
+
+const isNews = (part: unknown, said: string): part is string => typeof part === 'string' && !said.includes(part)
