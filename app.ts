@@ -7,6 +7,7 @@ import { resolveOptions, type Options } from './options.js'
 import type { Store } from './protocol/store.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
+import clipboard from './plugins/clipboard.js'
 import completion from './plugins/completion.js'
 import connections from './plugins/connections.js'
 import cors from './plugins/cors.js'
@@ -39,6 +40,7 @@ import { memoryStore } from './stores/memory.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
 export type {} from './plugins/commands.js'
+export type {} from './plugins/clipboard.js'
 export type {} from './plugins/connections.js'
 export type {} from './plugins/events.js'
 export type {} from './plugins/health.js'
@@ -138,6 +140,7 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile })
+  await fastify.register(clipboard, options)
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

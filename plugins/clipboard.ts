@@ -1,0 +1,66 @@
+import fp from 'fastify-plugin'
+import { McpError } from '../protocol/errors.js'
+import { ClipboardError } from '../system/clipboard-error.js'
+import { Clipboard } from '../system/clipboard.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The clipboard of the machine. What fails is an `McpError` for the client, in words and with a hint. */
+    clipboard: {
+      /** False where other machines reach the gateway and nobody said they may use the clipboard. */
+      readonly offered: boolean
+      read: (signal?: AbortSignal) => Promise<string>
+      write: (text: string, signal?: AbortSignal) => Promise<void>
+      /** Why there is no clipboard now, and what to do about it; undefined when there may be one. */
+      obstacle: () => string | undefined
+    }
+  }
+}
+
+export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean } }
+
+const TOOLS = ['get_clipboard', 'set_clipboard']
+const CLIPBOARD_ERROR = -32001
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
+const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
+
+export default fp(async (fastify, { http, host, clipboard: { remote } }: ClipboardOptions) => {
+  const clipboard = new Clipboard()
+  const guarded = http && !remote
+  const offered = !guarded || isLocal(host)
+
+  fastify.decorate('clipboard', {
+    offered,
+    read: async signal => await told(clipboard.read(signal)),
+    write: async (text, signal) => await told(clipboard.write(text, signal)),
+    obstacle: () => clipboard.obstacle()
+  })
+
+  const why = offered ? clipboard.obstacle() : EXPOSED
+  if (why !== undefined) for (const name of TOOLS) fastify.unavailable.set(name, why)
+
+  // An application that Patchbay is part of chooses its own address.
+  if (guarded) {
+    fastify.addHook('onListen', async () => {
+      if (fastify.addresses().every(isLocal)) return
+      for (const name of TOOLS) {
+        fastify.tools.remove(name)
+        fastify.unavailable.set(name, EXPOSED)
+      }
+    })
+  }
+}, { name: 'clipboard', dependencies: ['inventory', 'tools'] })
+
+/** A Unix socket has a path in place of an address. */
+function isLocal (place: string | { address: string }): boolean {
+  return typeof place === 'string' ? place.includes('/') || LOOPBACK.test(place) : LOOPBACK.test(place.address)
+}
+
+async function told<T> (work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ClipboardError)) throw error
+    throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', { details: `Failed to access system clipboard: ${error.message}`, hint: error.hint })
+  }
+}

@@ -1,0 +1,17 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { tool } from '../protocol/tool.js'
+
+export default async function (fastify: FastifyInstance): Promise<void> {
+  if (!fastify.clipboard.offered) return
+  fastify.tools.add(tool({
+    name: 'get_clipboard',
+    title: 'Read the clipboard',
+    description: 'Get the current text content from the system clipboard',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: Type.Object({}, { additionalProperties: false, required: [] }),
+    output: Type.Object({ text: Type.String() }),
+    text: ({ text }) => text,
+    run: async (_input, { signal }) => ({ text: await fastify.clipboard.read(signal) })
+  }))
+}
