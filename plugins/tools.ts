@@ -40,7 +40,8 @@ export default fp(async fastify => {
     const tool = tools.get(name)
     if (tool === undefined) throw errors.invalidParams(`Unknown tool: ${name}`)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
-    return convert.callResult(await run(tool, args, call), call.revision.features)
+    const result = await run(tool, args, call)
+    return convert.callResult(call.revision.errorsAsResults ? { ...result, isError: result.isError ?? false } : result, call.revision.features)
   })
 }, { name: 'tools', dependencies: ['mcp', 'pagination', 'subscriptions'] })
 

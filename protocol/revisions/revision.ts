@@ -8,7 +8,7 @@ export interface Revision {
   readonly batches: boolean
   /** An SSE reply may be let go and fetched again later (`retry`, a first event without data). */
   readonly polling: boolean
-  /** Bad arguments and a tool's `McpError` are `isError` results, so that the model can see them. */
+  /** Bad arguments and a tool's `McpError` are `isError` results, so that the model can see them; a success says `isError: false`. */
   readonly errorsAsResults: boolean
   readonly unknownResource: number
   readonly unknownMethodStatus: number

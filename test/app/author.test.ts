@@ -40,9 +40,19 @@ t.test('a tool may return', async t => {
   for (const [what, returned, result] of RETURNED) {
     t.test(what, async t => {
       value = returned
-      t.strictSame(await call(connected), result)
+      t.strictSame(await call(connected), { isError: false, ...result })
     })
   }
+})
+
+t.test('a success carries isError: false from 2025-11-25 on; earlier revisions leave it out', async t => {
+  const app = await gateway(t)
+  const echo = { name: 'echo', arguments: { text: 'hi' } }
+  for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+    t.notOk('isError' in await (await createClient(app, { protocolVersion })).request('tools/call', echo), protocolVersion)
+  }
+  t.equal((await (await createClient(app, { protocolVersion: '2025-11-25' })).request('tools/call', echo))['isError'], false)
+  t.equal((await callTool(app, 'echo', { text: 'hi' })).result['isError'], false)
 })
 
 t.test('a tool with an output schema gives structured content, and text made by the author', async t => {
@@ -54,7 +64,7 @@ t.test('a tool with an output schema gives structured content, and text made by 
     text: ({ double }, { n }) => `twice ${n} is ${double}`,
     run: ({ n }) => ({ double: 2 * n })
   })
-  t.strictSame(await call(await client(t, item), { n: 4 }), { ...text('twice 4 is 8'), structuredContent: { double: 8 } })
+  t.strictSame(await call(await client(t, item), { n: 4 }), { ...text('twice 4 is 8'), structuredContent: { double: 8 }, isError: false })
 })
 
 t.test('an output schema that allows nothing to be returned still gives a valid result', async t => {
@@ -71,13 +81,13 @@ t.test('arguments that do not fit never reach the tool', async t => {
 
 t.test('arguments arrive as they were sent: nothing is coerced, dropped or filled in', async t => {
   const item = tool({ name: 'it', description: 'd', input: { type: 'object', properties: { n: { type: 'number', default: 5 } } }, run: input => JSON.stringify(input) })
-  t.strictSame(await call(await client(t, item), { other: '1', nested: [null] }), text('{"other":"1","nested":[null]}'))
+  t.strictSame(await call(await client(t, item), { other: '1', nested: [null] }), { ...text('{"other":"1","nested":[null]}'), isError: false })
 })
 
 t.test('a tool without an input schema takes no arguments', async t => {
   const item = tool({ name: 'it', description: 'd', run: () => 'ok' })
   const connected = await client(t, item)
-  t.strictSame(await connected.request('tools/call', { name: 'it' }), text('ok'))
+  t.strictSame(await connected.request('tools/call', { name: 'it' }), { ...text('ok'), isError: false })
   t.match(await call(connected, { extra: 1 }), { isError: true, content: [{ text: /"extra"/ }] })
 })
 
