@@ -32,6 +32,7 @@ import sessions from './plugins/sessions.js'
 import store from './plugins/store.js'
 import subscriptions from './plugins/subscriptions.js'
 import tools from './plugins/tools.js'
+import webSearch from './plugins/web-search.js'
 import websocket from './plugins/websocket.js'
 import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
@@ -55,6 +56,7 @@ export type {} from './plugins/sessions.js'
 export type {} from './plugins/store.js'
 export type {} from './plugins/subscriptions.js'
 export type {} from './plugins/tools.js'
+export type {} from './plugins/web-search.js'
 export type { Options } from './options.js'
 export type { Call } from './protocol/call.js'
 export type { Store, Values } from './protocol/store.js'
@@ -141,6 +143,7 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(commands, { commands: options.commands })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile })
   await fastify.register(clipboard, options)
+  await fastify.register(webSearch, { searchUrl, searchTimeout })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

@@ -1,0 +1,28 @@
+import { SearchFailure } from './search-failure.js'
+import { fetchPage } from './search-fetch.js'
+import { readResults, type Result } from './search-page.js'
+
+export interface Search { query: string, max: number, timeout: number, signal: AbortSignal }
+
+/** Asks DuckDuckGo's pages for browsers without scripts, or a service that answers like them. Fails with a `SearchFailure`. */
+export async function search (service: URL, { query, max, timeout, signal }: Search): Promise<Result[]> {
+  signal.throwIfAborted()
+  const stop = new AbortController()
+  const cancel = () => stop.abort(signal.reason)
+  signal.addEventListener('abort', cancel, { once: true })
+  const timer = setTimeout(() => stop.abort(new SearchFailure('Network timeout')), timeout)
+  try {
+    const { html, url } = await fetchPage(queryUrl(service, query), stop.signal)
+    return readResults(html, url, max)
+  } finally {
+    clearTimeout(timer)
+    stop.abort()
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+function queryUrl (service: URL, query: string): URL {
+  const url = new URL(service)
+  url.searchParams.set('q', query)
+  return url
+}
