@@ -69,6 +69,17 @@ t.test('a status that is not success is named', async t => {
   await fails(t, (await giving(t, three, 302)).url, 'The search service answered with status 302')
 })
 
+t.test('what nobody reads is not waited for, and its connection ends', async t => {
+  for (const [status, type] of [[503, 'text/html'], [302, 'text/html'], [200, 'image/png']] as Array<[number, string]>) {
+    const events = new EventEmitter()
+    const { url } = await service(t, (_request, response) => {
+      response.on('close', () => { events.emit('gone') })
+      response.writeHead(status, { 'content-type': type, location: 'https://elsewhere.example/' }).write('and so on')
+    })
+    await within(3_000, async signal => await Promise.all([once(events, 'gone', { signal }), fails(t, url, /^The search service (answered|redirects|sent)/)]))
+  }
+})
+
 t.test('a page that asks for proof of a person is one, with status 202 or 200', async t => {
   for (const status of [202, 200]) await fails(t, (await giving(t, anomaly, status)).url, 'The search service asks for proof that a person is searching; try again later')
 })
