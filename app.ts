@@ -143,7 +143,7 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(commands, { commands: options.commands })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile })
   await fastify.register(clipboard, options)
-  await fastify.register(webSearch, { searchUrl, searchTimeout })
+  await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { McpError } from '../protocol/errors.js'
-import { ClipboardError } from '../system/clipboard-error.js'
-import { Clipboard } from '../system/clipboard.js'
+import { ClipboardError } from '../system/clipboard/clipboard-error.js'
+import { Clipboard } from '../system/clipboard/clipboard.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import fp from 'fastify-plugin'
 import { ToolError } from '../protocol/errors.js'
-import { isExecutable, isFolder, lookUp } from '../system/executable.js'
-import { runProgram, type Outcome, type Watch } from '../system/program.js'
+import { isExecutable, isFolder, lookUp } from '../system/programs/executable.js'
+import { runProgram, type Outcome, type Watch } from '../system/programs/program.js'
 import { Turns } from '../system/turns.js'
 
 declare module 'fastify' {

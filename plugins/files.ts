@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import fp from 'fastify-plugin'
 import { MAX_URI } from '../protocol/uri-template.js'
-import { FolderWatchers } from '../system/folder-watchers.js'
-import { Folder } from '../system/folder.js'
-import { realFolder } from '../system/jail.js'
+import { FolderWatchers } from '../system/files/folder-watchers.js'
+import { Folder } from '../system/files/folder.js'
+import { realFolder } from '../system/files/jail.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

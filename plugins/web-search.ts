@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
 import { ToolError } from '../protocol/errors.js'
-import { SearchFailure } from '../system/search-failure.js'
-import type { Result } from '../system/search-page.js'
-import { search } from '../system/search.js'
+import { SearchFailure } from '../system/search/failure.js'
+import type { Result } from '../system/search/results-page.js'
+import { search } from '../system/search/search.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -45,7 +45,7 @@ export function prompt<const A extends Record<string, PromptArgument>> (definiti
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'get', 'function')
   const entries: Array<[string, PromptArgument]> = Object.entries(args ?? {})
-  const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, ...argument }))
+  const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, required: false, ...argument }))
   return {
     kind: 'prompt',
     name,

@@ -48,6 +48,9 @@ const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations
 const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
+// There are clients that look into `required` without asking whether it is there.
+const listedInput = (input: Schema): object => ({ required: [], ...input })
+
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
 export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
   const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, ...rest } = definition
@@ -62,7 +65,7 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
     return {
       kind: 'tool',
       name,
-      listed: { name, ...rest, inputSchema: input, ...(output === undefined ? {} : { outputSchema: output }) },
+      listed: { name, ...rest, inputSchema: listedInput(input), ...(output === undefined ? {} : { outputSchema: output }) },
       mirrors: mirrorsOf(input),
       checkInput: given => {
         const why = check(given)

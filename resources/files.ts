@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { ResourceContents } from '../protocol/content.js'
 import { McpError } from '../protocol/errors.js'
 import { resource, type Resource } from '../protocol/resource.js'
-import { typeByName, typed } from '../system/file-type.js'
-import type { Folder } from '../system/folder.js'
+import { typeByName, typed } from '../system/files/file-type.js'
+import type { Folder } from '../system/files/folder.js'
 
 const FAILED = -32603
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { errors } from '../protocol/errors.js'
 import { tool } from '../protocol/tool.js'
-import { characters, MAX_TEXT } from '../system/clipboard.js'
+import { characters, MAX_TEXT } from '../system/clipboard/clipboard.js'
 
 export default async function (fastify: FastifyInstance): Promise<void> {
   if (!fastify.clipboard.offered) return

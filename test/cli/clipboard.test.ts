@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { display, noDisplay } from '../system/display.js'
+import { display, noDisplay } from '../system/clipboard/display.js'
 import { folder, launch, toolCall, type Json, type Launched } from './process.js'
 
 async function stdio (t: Test, env: Record<string, string>, args: string[] = []): Promise<Launched> {

@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { build, createClient, patchbay, type Options } from '../../app.js'
 import { folder } from '../cli/process.js'
-import { environment } from '../system/display.js'
+import { environment } from '../system/clipboard/display.js'
 
 const NAMES = ['get_clipboard', 'set_clipboard']
 

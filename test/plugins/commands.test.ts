@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../app.js'
 import { gateway } from '../helper.js'
-import { scripts } from '../system/scripts.js'
+import { scripts } from '../system/programs/scripts.js'
 
 type Commands = Options['commands']
 

@@ -5,7 +5,7 @@ import { build, createClient, type Client } from '../../app.js'
 import { callTool } from '../app/modern.js'
 import { listening } from '../helper.js'
 import { eventually, within } from '../protocol/deadline.js'
-import { display, environment, noDisplay } from '../system/display.js'
+import { display, environment, noDisplay } from '../system/clipboard/display.js'
 
 type Json = Record<string, unknown>
 

@@ -8,7 +8,7 @@ import { callTool, type Json } from '../app/modern.js'
 import { gateway, listening } from '../helper.js'
 import { eventually, within } from '../protocol/deadline.js'
 import { client, revision } from '../protocol/recorder.js'
-import { forked, FORKS, isAlive, scripts } from '../system/scripts.js'
+import { forked, FORKS, isAlive, scripts } from '../system/programs/scripts.js'
 import { openSession, post } from '../transports/http-session.js'
 
 const UNTRUSTED = 'execute_command is served only over stdio, or with authentication'

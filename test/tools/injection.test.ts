@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { createClient, type Client } from '../../app.js'
 import { gateway } from '../helper.js'
-import { scripts } from '../system/scripts.js'
+import { scripts } from '../system/programs/scripts.js'
 import { payloads } from './payloads.js'
 
 interface Answer { isError?: boolean, content: [{ text: string }], structuredContent?: { stdout: string } }

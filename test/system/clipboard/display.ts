@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import { folder } from '../cli/process.js'
-import { within } from '../protocol/deadline.js'
+import { folder } from '../../cli/process.js'
+import { within } from '../../protocol/deadline.js'
 
 type Program = { program: string, package: string }
 // The module is not compiled, so it stays where the sources are.
-const { missing } = await import(new URL('../../../scripts/test-setup.mjs', import.meta.url).href) as { missing: () => Program[] }
+const { missing } = await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href) as { missing: () => Program[] }
 
 const VARIABLES = ['DISPLAY', 'WAYLAND_DISPLAY', 'XDG_SESSION_TYPE'] as const
 

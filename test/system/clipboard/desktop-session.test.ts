@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sessionOf } from '../../system/session.js'
+import { sessionOf } from '../../../system/clipboard/desktop-session.js'
 
 t.test('the environment tells what a clipboard depends on', async t => {
   const session = (platform: string, env = {}, release = '6.1.0-generic') => sessionOf(platform, env, release)

@@ -3,12 +3,12 @@ import { createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { connectionFailure } from '../../system/search-failure.js'
-import { search } from '../../system/search.js'
-import { TLS } from '../app/tls.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { anomaly, found, page, result, three } from '../tools/search-pages.js'
-import { attend, giving, service } from '../tools/search-service.js'
+import { connectionFailure } from '../../../system/search/failure.js'
+import { search } from '../../../system/search/search.js'
+import { TLS } from '../../app/tls.js'
+import { eventually, within } from '../../protocol/deadline.js'
+import { anomaly, found, page, result, three } from '../../tools/search-pages.js'
+import { attend, giving, service } from '../../tools/search-service.js'
 
 const HTML = { 'content-type': 'text/html; charset=UTF-8' }
 const never = new AbortController().signal

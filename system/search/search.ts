@@ -1,6 +1,6 @@
-import { SearchFailure } from './search-failure.js'
-import { fetchPage } from './search-fetch.js'
-import { readResults, type Result } from './search-page.js'
+import { SearchFailure } from './failure.js'
+import { fetchPage } from './fetch-page.js'
+import { readResults, type Result } from './results-page.js'
 
 export interface Search { query: string, max: number, timeout: number, signal: AbortSignal }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Clipboard, MAX_TEXT } from '../../system/clipboard.js'
-import { eventually } from '../protocol/deadline.js'
+import { Clipboard, MAX_TEXT } from '../../../system/clipboard/clipboard.js'
+import { eventually } from '../../protocol/deadline.js'
 import { display, environment, noDisplay } from './display.js'
 
 t.test('a real clipboard', { skip: noDisplay }, async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Output } from '../../system/output.js'
-import { eventually } from '../protocol/deadline.js'
+import { Output } from '../../../system/programs/output.js'
+import { eventually } from '../../protocol/deadline.js'
 
 function recorded (limit = 1_000) {
   const heard: Array<[bytes: number, text: string]> = []

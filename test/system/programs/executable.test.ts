@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import t from 'tap'
-import { isExecutable, isFolder, lookUp } from '../../system/executable.js'
-import { folder } from '../cli/process.js'
+import { isExecutable, isFolder, lookUp } from '../../../system/programs/executable.js'
+import { folder } from '../../cli/process.js'
 import { scripts } from './scripts.js'
 
 t.test('a program is a file that may be executed', async t => {

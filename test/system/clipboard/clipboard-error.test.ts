@@ -1,6 +1,6 @@
 import t from 'tap'
-import { clipboardFailure } from '../../system/clipboard-error.js'
-import type { Session } from '../../system/session.js'
+import { clipboardFailure } from '../../../system/clipboard/clipboard-error.js'
+import type { Session } from '../../../system/clipboard/desktop-session.js'
 
 t.test('what the library says becomes our words, with a hint that fits the session', async t => {
   const DISPLAY = "Clipboard access requires a display server (X11 or Wayland). This doesn't work in headless environments."

@@ -2,9 +2,9 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { FolderWatchers } from '../../system/folder-watchers.js'
-import { eventually } from '../protocol/deadline.js'
-import { tree } from '../resources/tree.js'
+import { FolderWatchers } from '../../../system/files/folder-watchers.js'
+import { eventually } from '../../protocol/deadline.js'
+import { tree } from '../../resources/tree.js'
 
 /** Longer than what happens together is told late. */
 const CALM = 150

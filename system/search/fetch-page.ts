@@ -1,5 +1,5 @@
 import { MIMEType, TextDecoder } from 'node:util'
-import { connectionFailure, SearchFailure } from './search-failure.js'
+import { connectionFailure, SearchFailure } from './failure.js'
 
 export interface Page { url: URL, html: string }
 

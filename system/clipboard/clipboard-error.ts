@@ -1,4 +1,4 @@
-import type { Session } from './session.js'
+import type { Session } from './desktop-session.js'
 
 type LibraryError = Error & { xselError?: { stderr?: unknown } }
 

@@ -4,8 +4,8 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { environment, runProgram, type Outcome } from '../../system/program.js'
-import { eventually, within } from '../protocol/deadline.js'
+import { environment, runProgram, type Outcome } from '../../../system/programs/program.js'
+import { eventually, within } from '../../protocol/deadline.js'
 import { forked, FORKS, isAlive, scripts } from './scripts.js'
 
 const never = new AbortController().signal
@@ -106,7 +106,7 @@ t.test('nobody waits for a process that left the group and holds the pipes', { s
 
 t.test('programs do not survive the process that runs them', async t => {
   const path = await scripts(t, { it: `${FORKS}; sleep 600` })
-  const program = new URL('../../system/program.js', import.meta.url).href
+  const program = new URL('../../../system/programs/program.js', import.meta.url).href
   const source = `import { existsSync } from 'node:fs'
     import { runProgram } from ${JSON.stringify(program)}
     void runProgram({ path: './it', args: [], folder: process.cwd(), timeout: 60000 }, { signal: new AbortController().signal, onOutput: () => {} })

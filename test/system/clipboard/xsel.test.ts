@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Xsel } from '../../system/xsel.js'
+import { Xsel } from '../../../system/clipboard/xsel.js'
 
 /** A clipboard that gives these texts, one after the other and then the last for ever, and tells what was written. */
 function scripted (...texts: string[]) {

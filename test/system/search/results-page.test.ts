@@ -1,6 +1,6 @@
 import t from 'tap'
-import { readResults } from '../../system/search-page.js'
-import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../tools/search-pages.js'
+import { readResults } from '../../../system/search/results-page.js'
+import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../../tools/search-pages.js'
 
 const base = new URL('https://html.duckduckgo.com/html/?q=mcp')
 const read = (html: string, max = 20) => readResults(html, base, max)
