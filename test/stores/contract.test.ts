@@ -1,0 +1,8 @@
+import t from 'tap'
+import { memoryStore } from '../../stores/memory.js'
+import { contract } from './contract.js'
+import { onDisk } from './on-disk.js'
+
+contract(t, 'memory', async () => ({ store: memoryStore(), pause: async () => {} }))
+contract(t, 'disk', async t => await onDisk(t))
+contract(t, 'disk, closed and opened again', async t => await onDisk(t, true))

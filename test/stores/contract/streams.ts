@@ -1,0 +1,148 @@
+import type { Test } from 'tap'
+import { KEPT, type SessionStore } from '../../../protocol/store.js'
+import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
+import type { Open } from '../contract.js'
+
+const TEXTS = ['', '{"a":1}', 'ä😀', 'a\nb', "'", 'x'.repeat(100_000)]
+
+export function streams (t: Test, open: Open): void {
+  t.test('events are numbered from 1 without gaps, in the order in which they were said, however many at once', async t => {
+    const box = await session(t, open)
+    const names = ['0', 'a', 'b']
+    const numbers = await Promise.all(Array.from({ length: 600 }, async (_, index) => await append(box.store.sessions, names[index % 3] as string, String(index))))
+    t.strictSame(numbers, Array.from({ length: 600 }, (_, index) => Math.floor(index / 3) + 1))
+    await box.pause()
+    t.equal(await append(box.store.sessions, 'a', 'next'), 201)
+    const replay = await box.store.sessions.read('s', 'b', 0)
+    t.strictSame(replay?.events.map(({ text }) => text), Array.from({ length: 200 }, (_, index) => String(index * 3 + 2)))
+  })
+
+  t.test('what follows can be read after every event', async t => {
+    const box = await session(t, open)
+    for (const text of TEXTS) await append(box.store.sessions, 'a', text)
+    await box.pause()
+    const { sessions } = box.store
+    const events = TEXTS.map((text, index) => ({ number: index + 1, text, method: `m${text.length}` }))
+    for (let after = 0; after <= TEXTS.length; after++) {
+      t.same(await sessions.read('s', 'a', after), { after, events: events.slice(after), ended: false }, `after ${after}`)
+    }
+    t.equal(await sessions.read('s', 'a', TEXTS.length + 1), undefined)
+    t.equal(await sessions.read('s', 'a', -1), undefined)
+    t.equal(await sessions.read('s', 'other', 0), undefined)
+    t.equal(await sessions.read('other', 'a', 0), undefined)
+  })
+
+  t.test('whoever names no event gets what nobody has seen', async t => {
+    const box = await session(t, open)
+    const unseen = async () => { await box.pause(); return (await box.store.sessions.read('s', '0', undefined))?.events.map(({ text }) => text) }
+    await append(box.store.sessions, '0', 'a')
+    await append(box.store.sessions, '0', 'b')
+    t.strictSame(await unseen(), ['a', 'b'])
+    t.strictSame(await unseen(), ['a', 'b'], 'reading is not seeing')
+    await box.store.sessions.saw('s', '0', 1)
+    t.strictSame(await unseen(), ['b'])
+    await append(box.store.sessions, '0', 'c', true)
+    t.strictSame(await unseen(), [])
+    await append(box.store.sessions, '0', 'd')
+    await box.store.sessions.saw('s', '0', 2)
+    t.strictSame(await unseen(), ['d'], 'what was seen stays seen')
+    t.same(await box.store.sessions.read('s', '0', undefined), { after: 3, events: [{ number: 4, text: 'd', method: 'm1' }], ended: false })
+  })
+
+  t.test('streams of one name in two sessions are two', async t => {
+    const { store: { sessions } } = await session(t, open)
+    await sessions.save('s2', RECORD, 'home', TOMORROW)
+    await append(sessions, 'a', 'one')
+    t.equal(await sessions.append('s2', 'a', { text: 'two', method: 'm' }, false), 1)
+    t.match(await sessions.read('s2', 'a', 0), { events: [{ text: 'two' }] })
+  })
+
+  t.test('nothing is kept for a session that is not there', async t => {
+    const { store: { sessions } } = await open(t)
+    await sessions.open('s', 'a', 'last word')
+    t.equal(await append(sessions, 'a', 'x'), undefined)
+    await sessions.saw('s', 'a', 1)
+    await sessions.end('s', 'a')
+    t.strictSame(await sessions.unfinished('s'), [])
+    await sessions.save('s', RECORD, 'home', TOMORROW)
+    t.equal(await sessions.read('s', 'a', 0), undefined)
+  })
+
+  t.test('a stream that was begun has nothing yet and can be read', async t => {
+    const box = await session(t, open)
+    await box.store.sessions.open('s', 'a', 'last word')
+    await box.pause()
+    t.same(await box.store.sessions.read('s', 'a', 0), { after: 0, events: [], ended: false })
+    t.same(await box.store.sessions.read('s', 'a', undefined), { after: 0, events: [], ended: false })
+    t.equal(await box.store.sessions.read('s', 'a', 1), undefined)
+  })
+
+  t.test('replies that were not ended are known with their last word, in the order in which they were begun', async t => {
+    const box = await session(t, open)
+    for (const stream of ['c', 'a', 'd', 'b']) await box.store.sessions.open('s', stream, `last word of ${stream}`)
+    await box.store.sessions.open('s', 'a', 'another')
+    await append(box.store.sessions, '0', 'x')
+    await append(box.store.sessions, 'a', 'x')
+    await box.store.sessions.end('s', 'd')
+    await box.pause()
+    t.same(await box.store.sessions.unfinished('s'), ['c', 'a', 'b'].map(stream => ({ stream, lastWord: `last word of ${stream}` })))
+    for (const stream of ['a', 'b', 'c']) await box.store.sessions.end('s', stream)
+    await box.pause()
+    t.strictSame(await box.store.sessions.unfinished('s'), [])
+  })
+
+  t.test('a stream that has ended says so, and can still be read', async t => {
+    const box = await session(t, open)
+    await append(box.store.sessions, 'a', 'x')
+    await box.store.sessions.end('s', 'a')
+    await box.store.sessions.end('s', 'a')
+    await box.pause()
+    t.match(await box.store.sessions.read('s', 'a', 0), { events: [{ text: 'x' }], ended: true })
+    t.match(await box.store.sessions.read('s', 'a', 1), { events: [], ended: true })
+  })
+
+  t.test(`the oldest events are given up beyond ${KEPT.events}`, async t => {
+    const box = await session(t, open)
+    await Promise.all(Array.from({ length: KEPT.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
+    await box.pause()
+    const { sessions } = box.store
+    t.equal(await sessions.read('s', '0', 199), undefined)
+    const { events = [] } = await sessions.read('s', '0', 200) ?? {}
+    t.equal(events.length, KEPT.events)
+    t.match([events[0], events.at(-1)], [{ number: 201, text: '201' }, { number: 1_200, text: '1200' }])
+    t.equal((await sessions.read('s', '0', undefined))?.after, 200, 'what was never seen and is given up is passed over')
+    t.equal(await append(sessions, '0', 'more'), 1_201)
+    t.equal(await sessions.read('s', '0', 200), undefined)
+  })
+
+  t.test(`the oldest events are given up beyond ${KEPT.text} characters`, async t => {
+    const box = await session(t, open)
+    const large = '😀'.repeat(150_000)
+    for (const text of [large, large, large, large, 'last']) await append(box.store.sessions, '0', text)
+    await box.pause()
+    t.equal(await box.store.sessions.read('s', '0', 0), undefined)
+    t.strictSame((await box.store.sessions.read('s', '0', 1))?.events.map(({ text }) => text.length), [300_000, 300_000, 300_000, 4])
+  })
+
+  t.test('one event larger than all that may be kept is kept until another comes', async t => {
+    const box = await session(t, open)
+    await append(box.store.sessions, '0', 'small')
+    await append(box.store.sessions, '0', 'x'.repeat(2_000_000))
+    await box.pause()
+    t.equal(await box.store.sessions.read('s', '0', 0), undefined)
+    t.strictSame((await box.store.sessions.read('s', '0', 1))?.events.map(({ text }) => text.length), [2_000_000])
+    await append(box.store.sessions, '0', 'next')
+    t.equal(await box.store.sessions.read('s', '0', 1), undefined)
+    t.match(await box.store.sessions.read('s', '0', 2), { events: [{ number: 3, text: 'next' }] })
+  })
+}
+
+async function session (t: Test, open: Open) {
+  const box = await open(t)
+  await box.store.sessions.save('s', RECORD, 'home', TOMORROW)
+  return box
+}
+
+async function append (sessions: SessionStore, stream: string, text: string, seen = false): Promise<number | undefined> {
+  return await sessions.append('s', stream, { text, method: `m${text.length}` }, seen)
+}

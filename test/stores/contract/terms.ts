@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import type { Open } from '../contract.js'
+
+const FULL = { name: 'McpError', message: /^There are \d+ already/ }
+
+/** On which terms a value is kept: until when, among how many, and unless there is one. */
+export function terms (t: Test, open: Open): void {
+  t.test('a value ceases to exist when its time is over', async t => {
+    const box = await open(t)
+    await box.store.values.put('space', 'a', 1, { expires: Date.now() + 86_400_000 })
+    await box.store.values.put('space', 'b', 1, { expires: Date.now() - 1 })
+    await box.store.values.put('space', 'c', 1)
+    await box.pause()
+    const { values } = box.store
+    t.strictSame(await Promise.all(['a', 'b', 'c'].map(async key => await values.get('space', key))), [1, undefined, 1])
+    t.strictSame((await values.list('space')).map(({ key }) => key), ['a', 'c'])
+    t.strictSame((await values.list('space', { descending: true, limit: 2 })).map(({ key }) => key), ['c', 'a'])
+    t.equal(await values.delete('space', 'b'), false)
+  })
+
+  t.test('a value is there until then', async t => {
+    const { store: { values } } = await open(t)
+    const expires = Date.now() + 400
+    await values.put('space', 'key', 1, { expires })
+    t.equal(await values.get('space', 'key'), 1)
+    while (await values.get('space', 'key') !== undefined) await sleep(5)
+    t.ok(Date.now() >= expires, 'not earlier')
+    t.ok(Date.now() < expires + 2_000, 'and not much later')
+  })
+
+  t.test('a value that is put again has the term it is given then', async t => {
+    const { store: { values } } = await open(t)
+    await values.put('space', 'key', 1, { expires: Date.now() - 1 })
+    await values.put('space', 'key', 2)
+    t.equal(await values.get('space', 'key'), 2)
+    await values.put('space', 'key', 3, { expires: Date.now() - 1 })
+    t.equal(await values.get('space', 'key'), undefined)
+  })
+
+  t.test('adding to a number changes nothing about its term', async t => {
+    const { store: { values } } = await open(t)
+    await values.put('space', 'key', 1, { expires: Date.now() + 300 })
+    t.equal(await values.increment('space', 'key', 1), 2)
+    await sleep(350)
+    t.equal(await values.get('space', 'key'), undefined)
+    t.equal(await values.increment('space', 'key', 5), 5, 'and what is over counts no more')
+  })
+
+  t.test('a new entry beyond the limit is refused, one that is there is replaced', async t => {
+    const box = await open(t)
+    for (const key of ['a', 'b', 'c']) await box.store.values.put('space', key, 1, { max: 3 })
+    await box.pause()
+    const { values } = box.store
+    await t.rejects(values.put('space', 'd', 1, { max: 3 }), FULL)
+    await values.put('space', 'b', 2, { max: 3 })
+    await values.put('other', 'd', 1, { max: 3 })
+    t.strictSame(await values.list('space'), [{ key: 'a', value: 1 }, { key: 'b', value: 2 }, { key: 'c', value: 1 }])
+    await values.delete('space', 'a')
+    await values.put('space', 'd', 1, { max: 3 })
+    await t.rejects(values.put('space', 'e', 1, { max: 3 }), FULL)
+  })
+
+  t.test('what is over takes up no place', async t => {
+    const { store: { values } } = await open(t)
+    for (const key of ['a', 'b', 'c']) await values.put('space', key, 1, { max: 3, expires: Date.now() - 1 })
+    await values.put('space', 'd', 1, { max: 1 })
+    await t.rejects(values.put('space', 'a', 1, { max: 1 }), FULL)
+    t.strictSame(await values.list('space'), [{ key: 'd', value: 1 }])
+  })
+
+  t.test('of many at once exactly as many are taken as there may be', async t => {
+    const { store: { values } } = await open(t)
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, async (_, index) => await values.put('space', String(index), 1, { max: 10 })))
+    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 10)
+    t.equal((await values.list('space')).length, 10)
+  })
+
+  t.test('a value that is there is left alone when it is asked for, even where nothing new may come', async t => {
+    const box = await open(t)
+    await Promise.all(Array.from({ length: 20 }, async (_, index) => await box.store.values.put('space', 'key', index, { ifAbsent: true })))
+    t.equal(await box.store.values.get('space', 'key'), 0)
+    await box.pause()
+    await box.store.values.put('space', 'key', 'later', { ifAbsent: true, max: 1 })
+    t.equal(await box.store.values.get('space', 'key'), 0)
+    await t.rejects(box.store.values.put('space', 'other', 1, { ifAbsent: true, max: 1 }), FULL)
+  })
+
+  t.test('a value that is over is not there', async t => {
+    const { store: { values } } = await open(t)
+    await values.put('space', 'key', 'old', { expires: Date.now() - 1 })
+    await values.put('space', 'key', 'new', { ifAbsent: true })
+    t.equal(await values.get('space', 'key'), 'new')
+  })
+}
