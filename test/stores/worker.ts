@@ -1,0 +1,59 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { within } from '../protocol/deadline.js'
+
+const PROGRAM = fileURLToPath(new URL('worker-process.js', import.meta.url))
+const DEADLINE = 30_000
+
+export interface Asked { id: number, command: string, args: unknown[] }
+interface Told { id?: number, value?: unknown, error?: string, acknowledged?: number }
+
+/** Another process with a store. It is killed when the test ends, if it is still there. */
+export function worker (t: Test, ...argv: string[]): Worker {
+  const made = new Worker(fork(PROGRAM, argv))
+  t.teardown(async () => await made.kill())
+  return made
+}
+
+export class Worker {
+  readonly acknowledged: number[] = []
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
+  readonly #waiting = new Map<number, (told: Told) => void>()
+  #lastId = 0
+
+  constructor (child: ChildProcess) {
+    this.#child = child
+    this.#ended = once(child, 'exit')
+    child.on('message', (told: Told) => {
+      if (told.acknowledged !== undefined) this.acknowledged.push(told.acknowledged)
+      else this.#waiting.get(told.id as number)?.(told)
+    })
+  }
+
+  async ask (command: string, ...args: unknown[]): Promise<unknown> {
+    const id = ++this.#lastId
+    return await within(DEADLINE, async signal => await new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error(`${command} took too long`)))
+      this.#waiting.set(id, ({ value, error }) => error === undefined ? resolve(value) : reject(new Error(error)))
+      this.tell(command, id, ...args)
+    }))
+  }
+
+  /** Asks and does not wait. */
+  tell (command: string, id: number, ...args: unknown[]): void {
+    this.#child.send({ id, command, args })
+  }
+
+  async stop (): Promise<void> {
+    this.#child.disconnect()
+    await this.#ended
+  }
+
+  async kill (): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+}
