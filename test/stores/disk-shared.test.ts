@@ -1,0 +1,146 @@
+import { readdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { within } from '../protocol/deadline.js'
+import { RECORD, TOMORROW } from '../protocol/stream-log.js'
+import { dataFolder, FILE, opened } from './on-disk.js'
+import { worker } from './worker.js'
+
+/** How long a change may take to be heard of elsewhere. */
+const SOON = 2_000
+
+async function soon (condition: () => boolean | Promise<boolean>): Promise<void> {
+  await within(SOON, async signal => { while (!await condition()) await sleep(10, undefined, { signal }) })
+}
+
+t.test('two stores in one process add up and hear of each other', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const heard: string[][] = [[], []]
+  ;[one, two].forEach((store, index) => store.values.onChange((space, key) => { heard[index]?.push(`${space}/${key}`) }))
+  await Promise.all(Array.from({ length: 100 }, async (_, index) => await (index % 2 === 0 ? one : two).values.increment('numbers', 'sum', 1)))
+  t.equal(await one.values.get('numbers', 'sum'), 100)
+  t.equal(await two.values.get('numbers', 'sum'), 100)
+  await soon(() => heard.every(changes => changes.length === 100))
+  await one.values.put('space', 'from one', 1)
+  await two.values.delete('space', 'from one')
+  await soon(() => heard.every(changes => changes.length === 102))
+  await sleep(300)
+  t.strictSame(heard.map(changes => changes.length), [102, 102], 'each change is heard of once')
+  t.strictSame(heard.map(changes => changes.slice(100)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
+})
+
+t.test('changes elsewhere are heard of in their order, and can be read then', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const heard: string[] = []
+  const found: Array<Promise<unknown>> = []
+  two.values.onChange((space, key) => { heard.push(key); found.push(two.values.get(space, key)) })
+  const keys = Array.from({ length: 300 }, (_, index) => String(index * 7919 % 300))
+  for (const key of keys) void one.values.put('space', key, key)
+  await soon(() => heard.length === 300)
+  t.strictSame(heard, keys)
+  t.strictSame(await Promise.all(found), keys)
+})
+
+t.test('every change elsewhere is heard of, however many come at once', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const heard = new Set<string>()
+  two.values.onChange((_space, key) => { heard.add(key) })
+  await Promise.all(Array.from({ length: 12_000 }, async (_, index) => await one.values.put('space', String(index), 1)))
+  await soon(() => heard.has('11999'))
+  t.equal(heard.size, 12_000)
+})
+
+t.test('a session that another process serves or has removed is told of, one of our own is not', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const taken: string[][] = [[], []]
+  ;[one, two].forEach((store, index) => store.sessions.onTaken(id => { taken[index]?.push(id) }))
+  const changes: string[] = []
+  one.values.onChange((_space, key) => { changes.push(key) })
+  await one.sessions.save('a', RECORD, 'one', TOMORROW)
+  await one.sessions.save('b', RECORD, 'one', TOMORROW)
+  await one.sessions.save('a', RECORD, 'one', TOMORROW)
+  await two.sessions.save('a', RECORD, 'two', TOMORROW)
+  await two.sessions.remove('b')
+  await soon(() => taken[0]?.length === 2)
+  t.strictSame(taken, [['a', 'b'], []])
+  await one.sessions.save('a', RECORD, 'one', TOMORROW)
+  await soon(() => taken[1]?.length === 1)
+  t.strictSame(taken, [['a', 'b'], ['a']])
+  t.strictSame(changes, [], 'and none of this is a change of a value')
+})
+
+t.test('processes add up exactly, and hear of each other', async t => {
+  const folder = await dataFolder(t)
+  const children = [worker(t), worker(t)]
+  await Promise.all(children.map(async child => await child.ask('open', folder)))
+  const here = opened(t, folder)
+  const heard: string[] = []
+  here.values.onChange((space, key) => { heard.push(`${space}/${key}`) })
+  await Promise.all([
+    ...children.map(async child => await child.ask('add', 'sum', 500, 10)),
+    ...children.map(async (child, index) => await child.ask('add', `own ${index}`, 200, 1)),
+    ...Array.from({ length: 100 }, async () => await here.values.increment('numbers', 'sum', 1))
+  ])
+  t.strictSame(await here.values.list('numbers'), [{ key: 'own 0', value: 200 }, { key: 'own 1', value: 200 }, { key: 'sum', value: 1_100 }])
+  for (const child of children) t.strictSame(await child.ask('list', 'numbers'), await here.values.list('numbers'))
+  await soon(() => heard.length === 1_500)
+  await soon(async () => (await Promise.all(children.map(async child => (await child.ask('heard') as string[]).length))).every(length => length === 1_500))
+  t.equal(heard.filter(change => change === 'numbers/sum').length, 1_100)
+})
+
+t.test('events that processes add to one stream have each number once', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  await one.sessions.save('s', RECORD, 'home', TOMORROW)
+  const numbers = await Promise.all(Array.from({ length: 200 }, async (_, index) =>
+    await (index % 2 === 0 ? one : two).sessions.append('s', '0', { text: String(index), method: 'm' }, false)))
+  t.strictSame([...numbers].sort((a = 0, b = 0) => a - b), Array.from({ length: 200 }, (_, index) => index + 1))
+})
+
+t.test('eight processes that make the first file at the same moment make one', async t => {
+  const children = Array.from({ length: 8 }, () => worker(t))
+  await Promise.all(children.map(async child => await child.ask('ready')))
+  for (let round = 0; round < 5; round++) {
+    const folder = await dataFolder(t)
+    await Promise.all(children.map(async child => await child.ask('open', folder)))
+    await Promise.all(children.map(async (child, index) => await child.ask('put', 'space', String(index), index)))
+    t.strictSame(await opened(t, folder).values.list('space'), children.map((_, index) => ({ key: String(index), value: index })))
+    t.strictSame(readdirSync(folder).filter(name => !name.startsWith(FILE) || name.endsWith('.new')), [], 'and no drafts are left')
+    await Promise.all(children.map(async child => await child.ask('close')))
+  }
+})
+
+t.test('a process that is killed while it writes leaves everything it acknowledged', async t => {
+  const folder = await dataFolder(t)
+  for (let round = 0; round < 4; round++) {
+    const child = worker(t)
+    await child.ask('open', folder)
+    child.tell('fill', 0, `space ${round}`, 0)
+    await within(10_000, async signal => { while (child.acknowledged.length < 50 + 37 * round) await sleep(1, undefined, { signal }) })
+    await child.kill()
+    const kept = (await opened(t, folder).values.list(`space ${round}`)).map(({ key }) => Number(key))
+    t.strictSame(child.acknowledged.filter(number => !kept.includes(number)), [], `${child.acknowledged.length} were acknowledged`)
+    t.strictSame(kept, Array.from(kept, (_, index) => index), 'nothing is missing before the last one')
+  }
+})
+
+t.test('a process that keeps the file for itself holds others up for as long as they are patient, not for longer', async t => {
+  const folder = await dataFolder(t)
+  const store = opened(t, folder)
+  await store.values.put('space', 'key', 1)
+  const child = worker(t, `${folder}/${FILE}`)
+  await child.ask('hold', 60_000)
+  t.equal(await store.values.get('space', 'key'), 1, 'reading goes on')
+  const begun = Date.now()
+  const outcomes = await Promise.allSettled([1, 2].map(async value => await store.values.put('space', `key ${value}`, value)))
+  for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { message: 'Storage failed: another process keeps the data file locked' } })
+  t.ok(Date.now() - begun < 8_000, `it took ${Date.now() - begun} ms`)
+  t.equal(store.trouble, 'another process keeps the data file locked')
+  await child.kill()
+  await store.values.put('space', 'key', 2)
+  t.equal(store.trouble, undefined)
+})
