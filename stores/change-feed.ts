@@ -5,7 +5,7 @@ interface Change { space: string, key: string }
 interface Row extends Change { number: number, writer: string }
 
 const POLL_MS = 200
-const KEPT = 10_000
+const KEPT_MS = 60_000
 const TRIM_EVERY = 1_000
 
 /**
@@ -24,8 +24,8 @@ export class ChangeFeed {
 
   constructor (prepare: (sql: string) => Statement, tell: (change: Change, foreign: boolean) => void) {
     this.#sql = {
-      note: prepare('INSERT INTO changes (writer, space, key) VALUES (?, ?, ?)'),
-      trim: prepare('DELETE FROM changes WHERE number <= (SELECT max(number) FROM changes) - ?'),
+      note: prepare('INSERT INTO changes (at, writer, space, key) VALUES (?, ?, ?, ?)'),
+      trim: prepare('DELETE FROM changes WHERE at < ?'),
       version: prepare('PRAGMA data_version'),
       since: prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number')
     }
@@ -37,9 +37,9 @@ export class ChangeFeed {
 
   /** Inside a transaction. */
   note (space: string, key: string): void {
-    this.#sql.note.run(this.#writer, space, key)
+    this.#sql.note.run(Date.now(), this.#writer, space, key)
     this.#pending.push({ space, key })
-    if (++this.#noted % TRIM_EVERY === 0) this.#sql.trim.run(KEPT)
+    if (++this.#noted % TRIM_EVERY === 0) this.#sql.trim.run(Date.now() - KEPT_MS)
   }
 
   committed (): void {

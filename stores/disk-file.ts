@@ -7,13 +7,13 @@ import { explain } from './disk-trouble.js'
 const FILE = 'patchbay.db'
 const APPLICATION = 0x50425931
 const FORMAT = 1
-const BUSY_TIMEOUT = 5_000
+const BUSY_TIMEOUT = 2_000
 /** Up to this size the whole file is read at start; a larger one is found damaged when the damage is met. */
 const CHECKED = 16 * 1024 * 1024
 
 const SCHEMA = `
   CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires INTEGER, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
-  CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
+  CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
   CREATE TABLE sessions (id TEXT PRIMARY KEY, home TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE streams (
     session TEXT NOT NULL, stream TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, seen INTEGER NOT NULL,
@@ -29,7 +29,9 @@ export function openFile (folder: string, maxSize: number): Database {
   const file = join(folder, FILE)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (!existsSync(file)) create(file)
+    // In this order: whoever makes the file at this moment makes the other one after it.
+    const changes = existsSync(`${file}-wal`)
+    if (!existsSync(file)) create(file, changes)
     const db = connect(file, maxSize)
     try {
       check(db, file)
@@ -44,8 +46,8 @@ export function openFile (folder: string, maxSize: number): Database {
 }
 
 // Made beside and put in place whole, so that a file that is empty or half made is never mistaken for a new one.
-function create (file: string): void {
-  if (existsSync(`${file}-wal`)) throw new Error(`${FILE} is missing, but ${FILE}-wal with the latest changes is there: restore the one or delete the other`)
+function create (file: string, changes: boolean): void {
+  if (changes) throw new Error(`${FILE} is missing, but ${FILE}-wal with the latest changes is there: restore the one or delete the other`)
   const draft = `${file}.${randomUUID()}.new`
   try {
     closeSync(openSync(draft, 'wx', 0o600))

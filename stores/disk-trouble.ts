@@ -1,5 +1,10 @@
 import { errors } from '../protocol/errors.js'
 
+interface Failure extends Error { code?: string, errcode?: number, systemErrno?: number }
+
+const ENOSPC = 28
+const BUSY = 5
+const FULL = 'the disk is full, or the data file is as large as option maxData allows'
 const DAMAGED = 'the data file is damaged: restore a copy of it or delete it'
 
 const WORDS: Record<number, string> = {
@@ -7,7 +12,7 @@ const WORDS: Record<number, string> = {
   8: 'the data file may not be written',
   10: 'the disk reports an error',
   11: DAMAGED,
-  13: 'the disk is full, or the data file is as large as option maxData allows',
+  13: FULL,
   14: 'the data file cannot be opened',
   26: DAMAGED
 }
@@ -18,12 +23,17 @@ const FILE_WORDS: Record<string, string> = {
   EROFS: 'it is on a disk that may only be read',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'it is not a folder',
-  EEXIST: 'it is not a folder'
+  EEXIST: 'it is not a folder',
+  ENOENT: 'it cannot be made'
 }
+
+/** True when another process has the file to itself. */
+export const isBusy = (error: unknown): boolean => ((error as Failure).errcode ?? 0) % 256 === BUSY
 
 /** What the database or the file system says, in words. */
 export function explain (error: unknown): string {
-  const { code = '', errcode, message } = error as Error & { code?: string, errcode?: number }
+  const { code = '', errcode, systemErrno, message } = error as Failure
+  if (systemErrno === ENOSPC) return FULL
   // Not every error has its number.
   if (/malformed|not a database/.test(message)) return DAMAGED
   // The lower byte is the kind of error, the others are details.

@@ -34,7 +34,7 @@ export class DiskValues implements Values {
   }
 
   async get (space: string, key: string): Promise<unknown> {
-    if (!isKey(key)) return undefined
+    if (!isKey(space) || !isKey(key)) return undefined
     return this.#disk.read(() => parse(this.#text(space, key)))
   }
 
@@ -50,7 +50,7 @@ export class DiskValues implements Values {
   }
 
   async delete (space: string, key: string): Promise<boolean> {
-    if (!isKey(key)) return false
+    if (!isKey(space) || !isKey(key)) return false
     return await this.#disk.write(() => {
       const { living } = this.#delete.get(space, key, Date.now()) as { living: number } | undefined ?? { living: 0 }
       if (living === 1) this.#disk.changed(space, key)
@@ -59,6 +59,7 @@ export class DiskValues implements Values {
   }
 
   async list (space: string, { after, limit = -1, descending = false }: ListOptions = {}): Promise<Entry[]> {
+    if (!isKey(space)) return []
     const { all, after: following } = this.#list[descending ? 'descending' : 'ascending']
     return this.#disk.read(() => {
       const rows = (after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]

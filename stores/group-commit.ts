@@ -1,5 +1,6 @@
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { isMcpError } from '../protocol/errors.js'
+import { isBusy } from './disk-trouble.js'
 
 interface Write { run: () => unknown, settle: (outcome: Outcome) => void }
 type Outcome = { value: unknown } | { error: unknown }
@@ -41,19 +42,21 @@ export class GroupCommit {
     for (let round = 0; round < ROUNDS && this.#queue.length > 0; round++) {
       const writes = this.#queue
       this.#queue = []
-      const outcomes = this.#together(writes) ?? writes.map(write => this.#alone(write))
+      const outcomes = this.#together(writes)
       writes.forEach((write, index) => settled.push(() => write.settle(outcomes[index] as Outcome)))
     }
     if (this.#queue.length > 0) setImmediate(() => this.flush())
     for (const settle of settled) settle()
   }
 
-  /** Undefined when the database refused the transaction. */
-  #together (writes: Write[]): Outcome[] | undefined {
+  // Whoever makes one wait makes all wait, so there is no point in waiting again for each of them.
+  #together (writes: Write[]): Outcome[] {
     try {
       return this.#transaction(() => writes.map(({ run }) => attempt(run)))
-    } catch {
-      return undefined
+    } catch (error) {
+      if (!isBusy(error)) return writes.map(write => this.#alone(write))
+      const outcome = { error: this.#events.refused(error) }
+      return writes.map(() => outcome)
     }
   }
 
