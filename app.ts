@@ -4,7 +4,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions
 import fp from 'fastify-plugin'
 import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
-import type { Store } from './protocol/store.js'
+import { scoped, type Store } from './protocol/store.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
 import clipboard from './plugins/clipboard.js'
@@ -116,7 +116,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
     secret: options.secret ?? await ownSecret(fastify.store),
-    store: fastify.store.values,
+    store: scoped(fastify.store.values, 'tools/'),
     limits: { callTimeout, callTimeoutMax, grace }
   })
   for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)

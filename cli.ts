@@ -56,7 +56,8 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage })
     void stdio.closed.then(async () => await closing.close())
   }
-  process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
+  // Whoever asks for JSON alone gets nothing else.
+  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
 }
 
 /** Where things are kept unless somebody says otherwise. */

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { isFull, ToolError } from '../protocol/errors.js'
 import type { Values } from '../protocol/store.js'
 
 declare module 'fastify' {
@@ -38,7 +39,7 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
       const space = spaceOf(owner)
       const id = String(await values.increment(IDS, space, 1))
       const note = { id, content, tags, created: new Date().toISOString() }
-      await values.put(space, keyOf(id), note, { max: maxNotes })
+      await values.put(space, keyOf(id), note, { max: maxNotes }).catch(error => { throw isFull(error) ? tooMany(maxNotes) : error })
       return note
     },
     get: async (owner, id) => isId(id) ? await values.get(spaceOf(owner), keyOf(id)) as Note | undefined : undefined,
@@ -74,6 +75,8 @@ async function collect (values: Values, space: string, wanted: (note: Note) => b
     after = entries.at(-1)?.key
   }
 }
+
+const tooMany = (max: number) => new ToolError(`There are ${max} notes already, which is as many as there may be (option maxNotes); delete some first`)
 
 const spaceOf = (owner: string | undefined): string => owner === undefined ? SPACE : `${SPACE}/${owner}`
 

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { PeerOptions } from '../protocol/peer.js'
+import { refusal } from '../protocol/refusal.js'
 import { Session } from '../protocol/session.js'
 import type { SessionRecord } from '../protocol/store.js'
 
@@ -12,11 +13,12 @@ declare module 'fastify' {
       create: (options?: PeerOptions, primed?: boolean) => Session | undefined
       /** A session of this process, which counts as seen now. */
       find: (id: string) => Session | undefined
-      /** Makes a session that was kept one of this process, if there is one of that id. */
+      /** Makes a session that was kept one of this process, if there is one of that id. Rejects when nobody can tell. */
       revive: (id: string) => Promise<void>
       /** Settles when what is agreed with the client is kept; undefined when it is already. */
       keep: (session: Session) => Promise<void> | undefined
-      end: (session: Session, reason: Error) => void
+      /** Settles when it is forgotten for good; rejects when the store refuses. */
+      end: (session: Session, reason: Error) => Promise<void>
     }
   }
 }
@@ -46,28 +48,23 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
       return session
     },
     revive: async id => {
-      const revival = reviving.get(id) ?? load(id).catch(onTrouble).finally(() => reviving.delete(id))
+      const revival = reviving.get(id) ?? load(id).finally(() => reviving.delete(id))
       reviving.set(id, revival)
       await revival
     },
     keep: session => {
       if (!session.peer.changed) return undefined
-      session.peer.changed = false
-      return store.save(session.id, session.record, home, expiry()).catch(onTrouble)
+      return keep(session)
     },
-    end: (session, reason) => {
+    end: async (session, reason) => {
       forget(session, reason)
       session.standalone.end()
-      void store.remove(session.id).catch(onTrouble)
+      await store.remove(session.id)
     }
   })
 
   // Nobody else can have our address, so whoever had it before us is dead and its sessions are ours.
-  fastify.addHook('onListen', async () => {
-    home = fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort().join(' ')
-    const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
-    await Promise.all(left.map(fastify.sessions.revive))
-  })
+  fastify.addHook('onListen', async () => { void takeOver() })
 
   const untake = store.onTaken(id => {
     const session = sessions.get(id)
@@ -85,6 +82,12 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
     for (const session of sessions.values()) forget(session, new Error('the server is shutting down'))
   })
 
+  async function takeOver (): Promise<void> {
+    home = fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort().join(' ')
+    const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
+    await Promise.all(left.map(async id => await fastify.sessions.revive(id).catch(onTrouble)))
+  }
+
   function admit (session: Session): void {
     sessions.set(session.id, session)
     mcp.connect(session.peer)
@@ -97,23 +100,40 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
 
   async function load (id: string): Promise<void> {
     const record = sessions.has(id) ? undefined : await store.load(id)
-    if (record !== undefined && sessions.size < maxSessions) await adopt(id, record)
+    if (record === undefined) return
+    if (sessions.size >= maxSessions) throw refusal(503, 'there are too many sessions; try again later')
+    await adopt(id, record)
   }
 
   async function adopt (id: string, record: SessionRecord): Promise<void> {
     const session = Session.from(record, { id, store, onTrouble })
-    await session.finishReplies()
-    await store.save(id, record, home, expiry())
+    for (const uri of record.subscriptions) session.peer.subscribed(uri, true)
+    await keep(session)
+    await session.finishReplies().catch(onTrouble)
     admit(session)
-    for (const uri of record.subscriptions) await fastify.resources.subscribe(uri, session.peer).catch(onTrouble)
+    for (const uri of record.subscriptions) {
+      // The client may have changed its mind by now.
+      if (session.peer.subscriptions.has(uri)) await fastify.resources.subscribe(uri, session.peer).catch(onTrouble)
+    }
+  }
+
+  // What cannot be kept now is served all the same, and kept when that is possible again.
+  async function keep (session: Session): Promise<void> {
     session.peer.changed = false
+    try {
+      await store.save(session.id, session.record, home, expiry())
+    } catch (error) {
+      session.peer.changed = true
+      onTrouble(error)
+    }
   }
 
   function sweep (): void {
     const now = Date.now()
     for (const session of sessions.values()) {
       if (session.busy) session.lastSeen = now
-      else if (session.lastSeen < now - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long'))
+      else if (session.lastSeen < now - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
+      if (session.peer.changed && session.peer.greeted) void keep(session)
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
     swept = now

@@ -22,6 +22,9 @@ export const isToolError = (error: unknown): error is ToolError =>
 export const isMcpError = (error: unknown): error is McpError =>
   error instanceof Error && error.name === 'McpError' && Number.isInteger((error as McpError).code)
 
+/** True when there was no room for one more. */
+export const isFull = (error: unknown): boolean => isMcpError(error) && Object.hasOwn(Object(error.data), 'max')
+
 /** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
 export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === URL_ELICITATION_REQUIRED
 
@@ -42,7 +45,7 @@ export const errors = {
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
   closing: () => new McpError(-32603, 'The server is shutting down'),
   storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
-  full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`),
+  full: (max: number) => new McpError(-32603, `There are ${max} entries already, which is as many as there may be; delete some first`, { max }),
   interrupted: () => new McpError(-32603, 'The server was stopped before the call was answered; whether it took effect is not known'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(

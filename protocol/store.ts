@@ -62,7 +62,7 @@ export interface Replay { after: number, events: NumberedEvent[], ended: boolean
 
 /** Sessions and the events of their streams. Removing a session removes its streams. */
 export interface SessionStore {
-  /** Keeps a session, new or known. `home` is who serves it. */
+  /** Keeps a session, new or known, and makes it ours: whoever had it can add nothing to its streams. `home` is where it is served. */
   save (id: string, record: SessionRecord, home: string, expires: number): Promise<void>
   load (id: string): Promise<SessionRecord | undefined>
   /** The ids of the sessions of a home that have not expired. */
@@ -75,7 +75,7 @@ export interface SessionStore {
   onTaken (listener: (id: string) => void): () => void
   /** Begins a stream. `lastWord` is what its client is told when the process that writes it dies. */
   open (id: string, stream: string, lastWord: string): Promise<void>
-  /** Numbers an event and keeps it, in one step. Undefined when there is no such session. `seen` says that a client is there to see it. */
+  /** Numbers an event and keeps it, in one step. Undefined when the session is gone or another's, or the stream has ended. `seen` says that a client is there to see it. */
   append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined>
   /** Says up to which event a client has seen the stream. */
   saw (id: string, stream: string, number: number): Promise<void>
@@ -109,4 +109,16 @@ export function surplus (all: StreamSummary[]): string[] {
     text -= size
     return [stream]
   })
+}
+
+/** The same values, in spaces of their own: whoever uses these cannot meet those who use others. */
+export function scoped (values: Values, prefix: string): Values {
+  return {
+    get: async (space, key) => await values.get(prefix + space, key),
+    put: async (space, key, value, options) => await values.put(prefix + space, key, value, options),
+    delete: async (space, key) => await values.delete(prefix + space, key),
+    list: async (space, options) => await values.list(prefix + space, options),
+    increment: async (space, key, by) => await values.increment(prefix + space, key, by),
+    onChange: listener => values.onChange((space, key) => { if (space.startsWith(prefix)) listener(space.slice(prefix.length), key) })
+  }
 }

@@ -4,14 +4,14 @@ import { resource } from '../protocol/resource.js'
 const URI = 'server://counter'
 
 export default async function serverCounter (fastify: FastifyInstance): Promise<void> {
-  const { resources, store } = fastify
+  const { resources, store: { values } } = fastify
   resources.add(resource({
     uri: URI,
     name: 'Counter',
     description: 'Current counter value',
     mimeType: 'text/plain',
-    read: async (_variables, call) => String(await call.store.get('counter', 'value') ?? 0)
+    read: async () => String(await values.get('counter', 'value') ?? 0)
   }))
-  const off = store.values.onChange(space => { if (space === 'counter') resources.updated(URI) })
+  const off = values.onChange(space => { if (space === 'counter') resources.updated(URI) })
   fastify.addHook('onClose', async () => off())
 }

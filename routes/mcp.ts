@@ -34,7 +34,10 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     }
   }, (request, reply) => servePost(app, request, reply))
 
-  app.delete('/mcp', { preHandler: reviveSession(app) }, (request, reply) => endSession(app, request, reply))
+  app.delete('/mcp', { preHandler: reviveSession(app) }, async (request, reply) => {
+    await endSession(app, request, reply)
+    return reply
+  })
 
   refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
 }

@@ -15,9 +15,10 @@ const TRIM_EVERY = 1_000
 export class ChangeFeed {
   readonly #sql: Record<'note' | 'trim' | 'version' | 'since', Statement>
   readonly #tell: (change: Change, foreign: boolean) => void
-  readonly #writer = randomUUID()
+  /** Who this connection is, among all that use the file. */
+  readonly writer = randomUUID()
   readonly #timer: NodeJS.Timeout
-  #pending: Change[] = []
+  #pending: Array<Change & { foreign: boolean }> = []
   #noted = 0
   #version: number
   #last: number
@@ -32,20 +33,26 @@ export class ChangeFeed {
     this.#tell = tell
     this.#version = this.#dataVersion()
     this.#last = (prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
+    this.#trim()
     this.#timer = setInterval(() => this.poll(), POLL_MS).unref()
   }
 
   /** Inside a transaction. */
   note (space: string, key: string): void {
-    this.#sql.note.run(Date.now(), this.#writer, space, key)
-    this.#pending.push({ space, key })
+    this.#sql.note.run(Date.now(), this.writer, space, key)
+    this.#pending.push({ space, key, foreign: false })
     if (++this.#noted % TRIM_EVERY === 0) this.#sql.trim.run(Date.now() - KEPT_MS)
+  }
+
+  /** Inside a transaction that has come upon what another has written. */
+  found (space: string, key: string): void {
+    this.#pending.push({ space, key, foreign: true })
   }
 
   committed (): void {
     const changes = this.#pending
     this.#pending = []
-    for (const change of changes) this.#tell(change, false)
+    for (const { foreign, ...change } of changes) this.#tell(change, foreign)
   }
 
   rolledBack (): void {
@@ -60,7 +67,7 @@ export class ChangeFeed {
       this.#version = version
       const rows = this.#sql.since.all(this.#last) as unknown as Row[]
       this.#last = rows.at(-1)?.number ?? this.#last
-      for (const { writer, space, key } of rows) if (writer !== this.#writer) this.#tell({ space, key }, true)
+      for (const { writer, space, key } of rows) if (writer !== this.writer) this.#tell({ space, key }, true)
     } catch {
       // Whoever reads or writes next is told what is wrong.
     }
@@ -68,6 +75,13 @@ export class ChangeFeed {
 
   stop (): void {
     clearInterval(this.#timer)
+  }
+
+  // Whoever has the file to itself at this moment does it another time.
+  #trim (): void {
+    try {
+      this.#sql.trim.run(Date.now() - KEPT_MS)
+    } catch {}
   }
 
   #dataVersion (): number {

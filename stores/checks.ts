@@ -1,4 +1,4 @@
-import { errors, type McpError } from '../protocol/errors.js'
+import { errors } from '../protocol/errors.js'
 
 /** Keys are text that every adapter can tell apart. */
 export const isKey = (key: string): boolean => key !== '' && key.length <= 1_024 && !/[\0\p{Surrogate}]/u.test(key)
@@ -13,8 +13,6 @@ export function checkSum (value: unknown, by: number): number {
   if (!Number.isSafeInteger(by) || !Number.isSafeInteger(sum)) throw errors.invalidParams(`${value} and ${by} have no sum that can be counted exactly`)
   return sum
 }
-
-export const isFull = (max: number): McpError => errors.full(max)
 
 /** Compares as UTF-8 does, which is by code point. */
 export const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

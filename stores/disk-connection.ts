@@ -62,6 +62,16 @@ export class DiskConnection {
     this.#feed.note(SESSIONS, id)
   }
 
+  /** Inside a write that finds that another process serves the session. */
+  lost (id: string): void {
+    this.#feed.found(SESSIONS, id)
+  }
+
+  /** Who we are, among all that use the file. */
+  get writer (): string {
+    return this.#feed.writer
+  }
+
   onChange (listener: ChangeListener): () => void {
     return this.#changes.add(listener)
   }

@@ -9,14 +9,14 @@ interface Row { id: string, record: string }
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
   readonly #streams: DiskStreams
-  readonly #sql: Record<'save' | 'home' | 'load' | 'livingAt' | 'touch' | 'remove' | 'expired', Statement>
+  readonly #sql: Record<'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'remove' | 'expired', Statement>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#streams = new DiskStreams(disk)
     this.#sql = {
-      save: disk.prepare('INSERT INTO sessions (id, home, record, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET home = excluded.home, record = excluded.record, expires = excluded.expires'),
-      home: disk.prepare('SELECT home FROM sessions WHERE id = ?'),
+      save: disk.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET home = excluded.home, owner = excluded.owner, record = excluded.record, expires = excluded.expires'),
+      owner: disk.prepare('SELECT owner FROM sessions WHERE id = ?'),
       load: disk.prepare('SELECT id, record FROM sessions WHERE id = ? AND expires > ?'),
       livingAt: disk.prepare('SELECT id, record FROM sessions WHERE home = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
@@ -28,9 +28,9 @@ export class DiskSessions implements SessionStore {
   async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
     const text = JSON.stringify(record)
     await this.#disk.write(() => {
-      const known = this.#sql.home.get(id) as { home: string } | undefined
-      this.#sql.save.run(id, home, text, expires)
-      if (known !== undefined && known.home !== home) this.#disk.taken(id)
+      const owner = this.#ownerOf(id)
+      this.#sql.save.run(id, home, this.#disk.writer, text, expires)
+      if (owner !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
     })
   }
 
@@ -62,19 +62,19 @@ export class DiskSessions implements SessionStore {
   }
 
   async open (id: string, stream: string, lastWord: string): Promise<void> {
-    await this.#disk.write(() => this.#streams.open(id, stream, lastWord))
+    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.open(id, stream, lastWord) })
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
-    return await this.#disk.write(() => this.#streams.append(id, stream, event, seen))
+    return await this.#disk.write(() => this.#isOurs(id) ? this.#streams.append(id, stream, event, seen) : undefined)
   }
 
   async saw (id: string, stream: string, number: number): Promise<void> {
-    await this.#disk.write(() => this.#streams.saw(id, stream, number))
+    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.saw(id, stream, number) })
   }
 
   async end (id: string, stream: string): Promise<void> {
-    await this.#disk.write(() => this.#streams.end(id, stream))
+    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.end(id, stream) })
   }
 
   async unfinished (id: string): Promise<Array<{ stream: string, lastWord: string }>> {
@@ -83,6 +83,17 @@ export class DiskSessions implements SessionStore {
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
     return this.#disk.read(() => this.#streams.read(id, stream, after))
+  }
+
+  #ownerOf (id: string): string | undefined {
+    return (this.#sql.owner.get(id) as { owner: string } | undefined)?.owner
+  }
+
+  // Nothing of ours may follow what the process that has the session now has written.
+  #isOurs (id: string): boolean {
+    const owner = this.#ownerOf(id)
+    if (owner !== undefined && owner !== this.#disk.writer) this.#disk.lost(id)
+    return owner === this.#disk.writer
   }
 
   #remove (id: string): void {

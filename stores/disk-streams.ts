@@ -14,7 +14,7 @@ export class DiskStreams {
   constructor (disk: DiskConnection) {
     this.#sql = {
       open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, last_word) SELECT id, ?, 1, 0, 0, 0, 0, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
-      next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} RETURNING ${COLUMNS}`),
+      next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 RETURNING ${COLUMNS}`),
       add: disk.prepare('INSERT INTO events (session, stream, number, method, text) VALUES (?, ?, ?, ?, ?)'),
       cut: disk.prepare(`DELETE FROM events WHERE ${ONE} AND number = ? RETURNING text`),
       shrink: disk.prepare(`UPDATE streams SET first = ?, size = ? WHERE ${ONE}`),

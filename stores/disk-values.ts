@@ -1,6 +1,7 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { errors } from '../protocol/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../protocol/store.js'
-import { checkKey, checkSum, isFull, isKey, toJson } from './checks.js'
+import { checkKey, checkSum, isKey, toJson } from './checks.js'
 import type { DiskConnection } from './disk-connection.js'
 import { parse } from './disk-trouble.js'
 
@@ -44,7 +45,7 @@ export class DiskValues implements Values {
     await this.#disk.write(() => {
       const present = (ifAbsent || max !== Infinity) && this.#text(space, key) !== undefined
       if (present && ifAbsent) return
-      if (!present && max !== Infinity && this.#living(space) >= max) throw isFull(max)
+      if (!present && max !== Infinity && this.#living(space) >= max) throw errors.full(max)
       this.#write(space, key, text, expires)
     })
   }

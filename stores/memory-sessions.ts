@@ -48,7 +48,7 @@ export class MemorySessions implements SessionStore {
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
     const kept = this.#stream(id, stream)
-    if (kept === undefined) return undefined
+    if (kept === undefined || kept.ended) return undefined
     const number = ++kept.last
     kept.events.push({ number, ...event })
     kept.size += event.text.length

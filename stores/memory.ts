@@ -1,5 +1,6 @@
+import { errors } from '../protocol/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../protocol/store.js'
-import { byCodePoint, checkKey, checkSum, isFull, toJson } from './checks.js'
+import { byCodePoint, checkKey, checkSum, toJson } from './checks.js'
 import { Listeners } from './listeners.js'
 import { MemorySessions } from './memory-sessions.js'
 
@@ -31,7 +32,7 @@ class MemoryValues implements Values {
     const text = toJson(value)
     const present = this.#space(space).get(key) !== undefined
     if (present && ifAbsent) return
-    if (!present && this.#space(space).count() >= max) throw isFull(max)
+    if (!present && this.#space(space).count() >= max) throw errors.full(max)
     this.#write(space, key, { text, expires })
   }
 

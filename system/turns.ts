@@ -27,7 +27,7 @@ export class Turns {
       }
       const leave = () => {
         this.#waiting.delete(go)
-        reject(new Error('gave up waiting', { cause: signal?.reason }))
+        reject(signal?.reason)
       }
       signal?.addEventListener('abort', leave, { once: true })
       this.#waiting.add(go)

@@ -23,12 +23,16 @@ export default async function deleteNote ({ tools, notes }: FastifyInstance): Pr
     output: Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
     text: ({ id, deleted }) => deleted ? `Note ${id} deleted` : `Note ${id} was kept`,
     run: async ({ id, confirm = false }, call) => {
-      const note = await notes.get(call.principal, id)
-      if (note === undefined) throw new ToolError(`There is no note ${JSON.stringify(id)}; get_notes lists them`)
-      const deleted = await confirmed(call, id, note.content, confirm) && await notes.delete(call.principal, id)
-      return { id, deleted }
+      const note = await notes.get(call.principal, id) ?? missing(id)
+      if (!await confirmed(call, id, note.content, confirm)) return { id, deleted: false }
+      // Somebody else may have been faster while the user was asked.
+      return await notes.delete(call.principal, id) ? { id, deleted: true } : missing(id)
     }
   }))
+}
+
+function missing (id: string): never {
+  throw new ToolError(`There is no note ${JSON.stringify(id)}; get_notes lists them`)
 }
 
 /** Asks the user where that is possible; a model cannot confirm in the user's place there. */

@@ -20,10 +20,12 @@ export default async function summarizeNotes ({ tools, notes }: FastifyInstance)
     text: ({ summary }) => summary,
     run: async ({ tags = [], limit = 20, max_tokens: maxTokens = 500 }, call) => {
       const { notes: found } = await notes.newest(call.principal, tags, limit)
-      if (found.length === 0) throw new ToolError('There are no notes to summarize')
+      // As many as the model was shown, also when it is asked by way of the client and they change meanwhile.
+      const count = await call.once('count', () => found.length)
+      if (count === 0) throw new ToolError('There are no notes to summarize')
       const text = `Summarize these notes:\n\n${found.map(({ id, content }) => `Note ${id}:\n${content}`).join('\n\n')}`
       const { content, model } = await call.sample('summary', { messages: [{ role: 'user', content: { type: 'text', text } }], systemPrompt: TASK, maxTokens })
-      return { summary: textOf(content), model, notes: found.length }
+      return { summary: textOf(content), model, notes: count }
     }
   }))
 }

@@ -40,12 +40,12 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
 }
 
 /** `DELETE /mcp`: the client needs its session no more. */
-export function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+export async function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   refuseModern(request, reply, 'this revision has no sessions')
   const session = findSession(app, request)
   checkVersion(session, request)
-  app.sessions.end(session, new Error('the client ended the session'))
-  void reply.code(204).send()
+  await app.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
+  await reply.code(204).send()
 }
 
 /** Brings back the session a request names, if another process has left it. */
@@ -53,7 +53,7 @@ export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
   return ({ headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
     const id = own ?? alias
     if (id === undefined || app.sessions.find(String(id)) !== undefined) done()
-    else app.sessions.revive(String(id)).then(() => done(), done)
+    else app.sessions.revive(String(id)).catch(unavailable).then(() => done(), done)
   }
 }
 
@@ -104,8 +104,7 @@ function openSession (app: FastifyInstance, incoming: Request, reply: FastifyRep
     beforeAnswer: () => {
       if (session.peer.greeted) return app.sessions.keep(session)
       reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
-      app.sessions.end(session, new Error('the handshake failed'))
-      return undefined
+      return app.sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
   }))
 }
@@ -153,6 +152,11 @@ function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
   const version = headers['mcp-protocol-version']
   if (version === undefined || version === peer.revision?.version) return
   throw refusal(400, `MCP-Protocol-Version is ${String(version)}, but this session speaks ${peer.revision?.version}`)
+}
+
+/** Nobody can say whether there is such a session: that is not the same as that there is none. */
+function unavailable (error: Error): never {
+  throw isRefusal(error) ? error : refusal(503, error.message)
 }
 
 function unknownSession (): never {

@@ -54,7 +54,8 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
   const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest }) : findSession(app, request)
   if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
-  const after = await seenBy(session, request)
+  // A new session has nothing to resume, whatever a browser that lost its old one remembers.
+  const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)
   await app.sessions.keep(session)
   if (session.standalone.connected) throw refusal(409, 'this session has its stream open on another connection')
   session.named = true
@@ -63,7 +64,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
     session.standalone.detach(sink)
     session.named = false
     // Nobody shook hands, so nobody comes back for it.
-    if (!session.peer.greeted) app.sessions.end(session, new Error('the client closed the stream'))
+    if (!session.peer.greeted) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
   })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
   session.standalone.attach(sink, after)

@@ -47,8 +47,8 @@ t.test('who goes through the pages sees every file that was there all the time o
 
 t.test('a page goes on where a file has become a folder, and a folder a file', async t => {
   const root = await tree(t, { a: '', 'b/1': '', 'b/2': '', c: '' })
-  // The status of the server comes before them.
-  const { client } = await serving(t, [root], { pageSize: 3 })
+  // The counter and the status of the server come before them.
+  const { client } = await serving(t, [root], { pageSize: 4 })
   const all = await pages(client, async page => {
     if (page !== 1) return
     await rm(join(root, 'b'), { recursive: true })

@@ -49,7 +49,7 @@ t.test('whoever does not want to wait any more leaves the queue, and nobody lose
   const second = add('b', controller.signal)
   const third = add('c')
   controller.abort(new Error('enough'))
-  await t.rejects(second, { message: 'gave up waiting' })
+  await t.rejects(second, { message: 'enough' })
   end('a')
   await first
   await turn()

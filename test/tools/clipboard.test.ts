@@ -128,8 +128,8 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
   t.test('newer clients get it as data, too', async t => {
     const { request } = await connected(t, '2025-11-25')
-    t.strictSame(await request('tools/call', set('a😀')), { ...said('Text copied to clipboard'), structuredContent: { copied: 2 } })
-    t.strictSame(await request('tools/call', get), { ...said('a😀'), structuredContent: { text: 'a😀' } })
+    t.strictSame(await request('tools/call', set('a😀')), { ...said('Text copied to clipboard'), structuredContent: { copied: 2 }, isError: false })
+    t.strictSame(await request('tools/call', get), { ...said('a😀'), structuredContent: { text: 'a😀' }, isError: false })
   })
 
   t.test('of 50 calls at once the last one stays', async t => {

@@ -50,7 +50,8 @@ t.test('a command that succeeds is answered with its output', async t => {
   const { request } = await createClient(app)
   t.strictSame(await request('tools/call', call('both')), {
     content: [{ type: 'text', text: 'out\nerr\n' }],
-    structuredContent: { exitCode: 0, signal: null, stdout: 'out', stderr: 'err\n', truncated: false }
+    structuredContent: { exitCode: 0, signal: null, stdout: 'out', stderr: 'err\n', truncated: false },
+    isError: false
   })
   t.match(await request('tools/call', call('args', ['a b', '', '*'])), { content: [{ text: '3\n' }] })
   const early = await createClient(app, { protocolVersion: '2024-11-05' })

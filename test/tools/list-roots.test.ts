@@ -6,7 +6,8 @@ import { gateway } from '../helper.js'
 const ROOTS = [{ uri: 'file:///home/user/project', name: 'Project Directory' }, { uri: 'file:///srv' }]
 const LISTED = {
   content: [{ type: 'text', text: 'file:///home/user/project (Project Directory)\nfile:///srv' }],
-  structuredContent: { roots: ROOTS }
+  structuredContent: { roots: ROOTS },
+  isError: false
 }
 const roots = (list: object[]) => ({ capabilities: { roots: {} }, answers: { 'roots/list': () => ({ roots: list }) } })
 

@@ -43,8 +43,10 @@ t.test('nothing of our environment reaches a program, whatever it is called', as
     if (coverage !== '') process.env['NODE_V8_COVERAGE'] = coverage
   })
   Object.assign(process.env, { CANARY: 'secret', NODE_V8_COVERAGE: coverage === '' ? '/nowhere' : coverage })
-  const { stdout } = await runProgram({ path: '/usr/bin/env', args: [], folder: '/', timeout: 10_000 }, { signal: never, onOutput: () => {} })
-  t.strictSame(stdout.trim().split('\n').sort(), ['HOME=/', 'LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin'])
+  const { stdout } = await runProgram({ path: '/usr/bin/env', args: ['-0'], folder: '/', timeout: 10_000 }, { signal: never, onOutput: () => {} })
+  // tap adds some of its own to every process that is started in a test.
+  const seen = stdout.split('\0').filter(line => line !== '' && !/^(_?TAP|NODE_OPTIONS=)/.test(line))
+  t.strictSame(seen.sort(), ['HOME=/', 'LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin'])
   const inherited = (await promisify(execFile)('/usr/bin/env', { env: { ...process.env } })).stdout
   t.match(inherited, /^CANARY=secret$/m, 'it was there to be inherited')
   t.match(inherited, /^NODE_V8_COVERAGE=/m)
