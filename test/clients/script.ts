@@ -39,7 +39,7 @@ const scenes: Record<string, Scene> = {
   'lists resources, templates and prompts': async (t, { verbs }) => {
     const resources = await pages(async page => { const { resources, nextCursor } = await verbs.listResources(page); return { items: resources, nextCursor } })
     t.ok(resources.some(({ uri }) => uri === 'test://text'))
-    t.match((await verbs.listResourceTemplates()).resourceTemplates.find(({ name }) => name === 'item'), { uriTemplate: 'test://item/{id}' })
+    t.match((await verbs.listResourceTemplates()).resourceTemplates.find(({ uriTemplate }) => uriTemplate === 'test://item/{id}'), { name: 'item' })
     const { prompts } = await verbs.listPrompts()
     t.match(prompts.find(({ name }) => name === 'introduce'), { title: 'Introduce', arguments: [{ name: 'who', required: true }] })
   },
