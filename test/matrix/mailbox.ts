@@ -16,7 +16,10 @@ export class Mailbox<T> {
     const found = new Promise<T>(resolve => {
       look = () => {
         const index = this.#items.findIndex(fits)
-        if (index !== -1) resolve(this.#items.splice(index, 1)[0] as T)
+        if (index === -1) return
+        // More may be pushed before whoever waits runs on.
+        this.#waiting.delete(look)
+        resolve(this.#items.splice(index, 1)[0] as T)
       }
     })
     this.#waiting.add(look)
