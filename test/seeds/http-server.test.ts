@@ -29,6 +29,10 @@ const EXAMPLES: Example[] = [
     send: request(3, 'tools/list'),
     lists: {
       tools: [{
+        name: 'get_current_time',
+        description: 'Get the current time',
+        inputSchema: { type: 'object', properties: {}, required: [] }
+      }, {
         name: 'calculate',
         description: 'Perform arithmetic operations',
         inputSchema: {
@@ -38,12 +42,6 @@ const EXAMPLES: Example[] = [
         }
       }]
     }
-  },
-  {
-    title: 'tools/list',
-    send: request(3, 'tools/list'),
-    lists: { tools: [{ name: 'get_current_time', description: 'Get the current time', inputSchema: { type: 'object', properties: {}, required: [] } }] },
-    todo: 'required is left out where nothing is required'
   },
   { title: 'tools/call', send: request(4, 'tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5, b: 3 } }), exactly: result(4, text('5 + 3 = 8')) },
   {
@@ -77,8 +75,7 @@ const EXAMPLES: Example[] = [
         description: 'Generate a personalized greeting',
         arguments: [{ name: 'name', description: 'Name of the person to greet', required: true }, { name: 'style', description: 'Greeting style (formal/casual)', required: false }]
       }]
-    },
-    todo: 'required is left out of optional arguments'
+    }
   },
   {
     title: 'prompts/get',
