@@ -1,14 +1,10 @@
 import t from 'tap'
 import type { Json } from './connection.js'
-import { includes, replay, shows, type Example } from './printed.js'
+import { includes, replay, request, result, shows, text, type Example } from './printed.js'
 import { running, shell } from './programs.js'
 import { connect, serve, WIRES } from './wires.js'
 
 // The "MCP Server API Reference": HTTP with sessions and server-sent events.
-
-const request = (id: number, method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', id, method, params })
-const result = (id: number, result: Json) => ({ jsonrpc: '2.0', id, result })
-const text = (text: string) => ({ content: [{ type: 'text', text }] })
 
 const INITIALIZE: Example = {
   title: 'initialize',

@@ -3,15 +3,12 @@ import { eventually } from '../protocol/deadline.js'
 import { launch } from '../cli/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
-import { replay, shows, type Example } from './printed.js'
+import { call, replay, request, result, shows, text, type Example } from './printed.js'
 import { connect, serve, WIRES } from './wires.js'
 
 // The "MCP Protocol Specification Reference" of observed patterns: what servers on stdio do.
 
-const request = (id: number, method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', id, method, params })
-const call = (id: number, name: string, args?: Json): Json => request(id, 'tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
-const result = (id: number, result: Json) => ({ jsonrpc: '2.0', id, result })
-const failure = (text: string | RegExp) => ({ content: [{ type: 'text', text }], isError: true })
+const failure = (why: string | RegExp) => ({ ...text(why), isError: true })
 
 const initialize = (protocolVersion: string): Example => ({
   title: 'the capabilities are declared',
