@@ -1,5 +1,4 @@
 import t from 'tap'
-import { eventually } from '../protocol/deadline.js'
 import { launch } from '../cli/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
@@ -53,12 +52,16 @@ const EXAMPLES: Example[] = [
     send: request(4, 'resources/read', { uri: 'custom://resource/id' }),
     exactly: result(4, { contents: [{ uri: 'custom://resource/id', mimeType: 'text/plain', text: 'Resource content' }] })
   },
+  { title: 'an unknown method', send: request(1, 'method_name'), back: { jsonrpc: '2.0', id: 1, error: { code: -32601 } } },
   // The texts of failures are for people here, so they are not wrapped in {"error": …}.
   { title: 'execution error', send: call(5, 'fails', {}), back: result(5, failure('Error message')) },
   // Printed as an isError result; a tool that does not exist cannot have one.
   { title: 'tool not found', send: call(6, 'nope', {}), back: { id: 6, error: { code: -32602, data: { details: 'Unknown tool: nope' } } } },
   // What nobody expected is not told to strangers.
   { title: 'unexpected error', send: call(7, 'crashes', {}), back: { id: 7, error: { code: -32603, message: /^Internal error \(see the server's log for [\w-]+\)$/ } } },
+  { title: 'a tool that prints', send: call(8, 'chatty', {}), back: result(8, { content: [] }) },
+  // Printed as the end of the process; here it ends nobody else's calls.
+  { title: 'a promise that nobody looked at', send: call(8, 'forgetful', {}), back: result(8, { content: [] }) },
   { title: 'it is alive after all that', send: call(8, 'tool_name', {}), back: { id: 8, result: { content: [{ type: 'text' }] } } }
 ]
 
@@ -76,9 +79,11 @@ const OFFENCES: Array<[args: Json | undefined, names: RegExp]> = [
   [{ param_name: 'x', nested: [] }, /nested must be object/]
 ]
 
-for (const protocolVersion of ['2024-11-05', '2025-11-25']) {
+const LIVES = [['2024-11-05', 'SIGINT'], ['2025-11-25', 'SIGTERM']] as const
+
+for (const [protocolVersion, signal] of LIVES) {
   t.test(`the observed patterns, in ${protocolVersion}`, async t => {
-    const served = await serve(t, { args: ['--plugin', PLACEHOLDERS] })
+    const served = await serve(t, { args: ['--plugin', PLACEHOLDERS], env: { MCP_LOG_LEVEL: 'info' } })
     for (const wire of WIRES) {
       t.test(`over ${wire}`, async t => {
         const client = await connect(t, wire, served)
@@ -98,40 +103,25 @@ for (const protocolVersion of ['2024-11-05', '2025-11-25']) {
         })
       })
     }
-  })
-}
 
-t.test('standard output carries messages and nothing else, whatever tools do', async t => {
-  const { process } = await serve(t, { args: ['--plugin', PLACEHOLDERS] })
-  process.send(initialize('2024-11-05').send as Json, call(1, 'chatty', {}), call(2, 'forgetful', {}), call(3, 'tool_name', {}))
-  await eventually(() => /"id":3/.test(process.stdout))
-  process.end()
-  const { code, stdout, stderr } = await process.exit()
-  t.equal(code, 0, 'a promise nobody looked at does not end the server')
-  t.match(stdout.trimEnd().split('\n').map(line => JSON.parse(line) as Json), [{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }])
-  t.match(stderr, /^from console.log$/m)
-  t.match(stderr, /^from process.stdout$/m)
-  t.match(stderr, /mcpServers/, 'that it runs is said on standard error')
-})
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  t.test(`${signal} is a graceful end`, async t => {
-    const { process } = await serve(t, { env: { MCP_LOG_LEVEL: 'info' } })
-    process.send(initialize('2024-11-05').send as Json)
-    await process.next()
-    process.send(call(1, 'long_running_task', { steps: 2, delay: 0.1 }))
-    process.send(request(2, 'ping'))
-    t.match(await process.next(), { id: 2 }, 'the task is under way')
-    process.kill(signal)
-    t.match(await process.next(), { id: 1, result: { content: [{ text: 'Completed 2 steps' }] } }, 'what is under way is answered')
-    const { code, stderr } = await process.exit()
-    t.equal(code, 0)
-    t.match(stderr, /shutting down/)
+    t.test(`${signal} is a graceful end, and standard output was never anything but messages`, async t => {
+      const { process } = served
+      process.send(call(11, 'long_running_task', { steps: 2, delay: 0.1 }), request(12, 'ping'))
+      t.match(await process.next(), { id: 12 }, 'the task is under way')
+      process.kill(signal)
+      t.match(await process.next(), { id: 11, result: { content: [{ text: 'Completed 2 steps' }] } }, 'what is under way is answered')
+      const { code, stdout, stderr } = await process.exit()
+      t.equal(code, 0)
+      for (const line of stdout.trimEnd().split('\n')) t.match(JSON.parse(line), { jsonrpc: '2.0' })
+      t.match(stderr, /mcpServers/, 'that it runs is said on standard error')
+      t.match(stderr, /shutting down/, 'and so is that it ends')
+      t.equal(stderr.match(/^from (console.log|process.stdout)$/mg)?.length, 2 * WIRES.length, 'what tools print comes there, too')
+    })
   })
 }
 
 t.test('a fatal error is told on standard error, and ends with 1', async t => {
-  const process = launch(t, ['--stdio', '--plugin', '/nowhere/at/all.js'])
+  const process = launch(t, ['--stdio', '--ephemeral', '--plugin', '/nowhere/at/all.js'])
   const { code, stdout, stderr } = await process.exit()
   t.equal(code, 1)
   t.equal(stdout, '')
