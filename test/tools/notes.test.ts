@@ -1,0 +1,212 @@
+import t, { type Test } from 'tap'
+import type { Options } from '../../app.js'
+import { folder } from '../cli/process.js'
+import { gateway, listening } from '../helper.js'
+import type { Json } from '../protocol/recorder.js'
+import { DOORS, through, type Call } from './doors.js'
+import { dataOf, ERAS, Speaker, textOf } from './speaker.js'
+
+interface Note { id: string, content: string, tags: string[], created: string }
+
+const STORES: Array<[name: string, options: (t: Test) => Promise<Partial<Options>>]> = [
+  ['in memory', async () => ({})],
+  ['on disk', async t => ({ data: await folder(t, {}) })]
+]
+
+const notesOf = (result: Json): Note[] => (result['structuredContent'] as { notes: Note[] }).notes
+
+const contents = async (call: Call, args: Json = {}): Promise<string[]> => notesOf(await call('get_notes', args)).map(({ content }) => content)
+
+for (const [where, options] of STORES) {
+  t.test(`notes ${where}`, async t => {
+    const served = await listening(t, await options(t))
+
+    for (const door of DOORS) {
+      t.test(`${door}: a note is added, found and deleted`, async t => {
+        const call = await through(t, door, served)
+        const before = Date.now()
+        const added = await call('add_note', { content: `by ${door}`, tags: ['x', door] })
+        const { id, uri, created } = added['structuredContent'] as { id: string, uri: string, created: string }
+        t.match(added, { content: [{ type: 'text', text: `Note ${id} added` }], isError: false })
+        t.match(id, /^[1-9]\d*$/)
+        t.equal(uri, `note:///${id}`)
+        t.ok(Date.parse(created) >= before && Date.parse(created) <= Date.now())
+        const found = await call('get_notes', { tags: [door] })
+        t.strictSame(found['structuredContent'], { notes: [{ id, content: `by ${door}`, tags: ['x', door], created }], more: false })
+        t.match(found, { content: [{ text: `${id}. by ${door}\n   (${created}, x, ${door})` }] })
+        t.match(await call('delete_note', { id, confirm: true }), { isError: false, structuredContent: { id, deleted: true }, content: [{ text: `Note ${id} deleted` }] })
+        t.match(await call('get_notes', { tags: [door] }), { structuredContent: { notes: [], more: false }, content: [{ text: 'There are no such notes' }] })
+        t.match(await call('delete_note', { id, confirm: true }), { isError: true, content: [{ text: `There is no note "${id}"; get_notes lists them` }] })
+      })
+    }
+
+    t.test('what one door is given, all doors give, the newest first', async t => {
+      for (const [index, door] of DOORS.entries()) await (await through(t, door, served))('add_note', { content: `${index}`, tags: ['shared'] })
+      for (const door of DOORS) t.strictSame(await contents(await through(t, door, served), { tags: ['shared'] }), ['2', '1', '0'], door)
+    })
+
+    const ODD: Array<[what: string, content: string, tags?: string[]]> = [
+      ['a NUL', 'a\0b\0', ['\0']],
+      ['an emoji and a family of them', '🦊 👩‍👩‍👧‍👦'],
+      ['a lone surrogate', 'lone \ud83e surrogate \udd8a', ['\ud800']],
+      ['names that objects have', '__proto__', ['__proto__', 'constructor', 'toString', 'hasOwnProperty']],
+      ['line ends, controls and separators', '\r\n\t\u2028\u2029\u0085\u001b[31m\ufeff'],
+      ['blanks alone', '   '],
+      ['JSON', '{"a":[1,"\\u0000"]}', ['{"$ref":1}']],
+      ['combining characters, not normalised', 'e\u0301 \u00e9', ['e\u0301', '\u00e9']],
+      ['64 Ki characters', 'x'.repeat(65_536)],
+      ['64 Ki characters outside the first plane', '🦊'.repeat(65_536)],
+      ['32 tags of 64 characters', 'tags', Array.from({ length: 32 }, (_, index) => String(index).padEnd(64, '🏷'))]
+    ]
+    for (const [what, content, tags = []] of ODD) {
+      t.test(`${what} is kept as it was written`, async t => {
+        const call = await through(t, 'WebSocket', served)
+        const { id } = (await call('add_note', { content, tags }))['structuredContent'] as Note
+        const kept = notesOf(await call('get_notes', { limit: 1 }))[0]
+        t.ok(kept?.id === id && kept.content === content, 'the content')
+        t.strictSame(kept?.tags, tags)
+        for (const tag of tags) t.equal(notesOf(await call('get_notes', { tags: [tag], limit: 1 }))[0]?.id, id, tag)
+        const reader = new Speaker(served.app)
+        const { result } = await reader.request('resources/read', { uri: `note:///${id}` })
+        t.ok((result.contents as [{ text: string }])[0].text === content, 'the resource')
+        await call('delete_note', { id, confirm: true })
+      })
+    }
+
+    t.test('an id is never given twice', async t => {
+      const call = await through(t, 'in-process', served)
+      const add = async (content: string) => ((await call('add_note', { content }))['structuredContent'] as Note).id
+      const first = await add('a')
+      await call('delete_note', { id: first, confirm: true })
+      const ids = await Promise.all(Array.from({ length: 50 }, async (_, index) => await add(`b${index}`)))
+      t.equal(new Set([first, ...ids]).size, 51)
+      t.ok(ids.every(id => Number(id) > Number(first)))
+      for (const id of ids) await call('delete_note', { id, confirm: true })
+    })
+  })
+}
+
+t.test('tags choose the notes that have any of them; limit takes the newest of these', async t => {
+  const speaker = new Speaker(await gateway(t))
+  const NOTES: Array<[content: string, tags?: string[]]> = [['a', ['x']], ['b', ['y']], ['c', ['x', 'y']], ['d'], ['e', ['z']]]
+  for (const [content, tags] of NOTES) await speaker.tool('add_note', { content, ...(tags === undefined ? {} : { tags }) })
+  const found = async (args: Json) => {
+    const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes', args))
+    return [notes.map(({ content }) => content).join(''), more]
+  }
+  t.strictSame(await found({}), ['edcba', false])
+  t.strictSame(await found({ tags: [] }), ['edcba', false])
+  t.strictSame(await found({ tags: ['x'] }), ['ca', false])
+  t.strictSame(await found({ tags: ['x', 'z'] }), ['eca', false])
+  t.strictSame(await found({ tags: ['x', 'x'] }), ['ca', false])
+  t.strictSame(await found({ tags: ['nobody', ''] }), ['', false])
+  t.strictSame(await found({ tags: ['X'] }), ['', false], 'a tag is what it is')
+  t.strictSame(await found({ limit: 2 }), ['ed', true])
+  t.strictSame(await found({ limit: 5 }), ['edcba', false])
+  t.strictSame(await found({ tags: ['x', 'y'], limit: 2 }), ['cb', true])
+  t.strictSame(await found({ tags: ['x', 'y'], limit: 3 }), ['cba', false])
+  t.match(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { tags: ['z'] })).notes, [{ tags: ['z'] }])
+})
+
+t.test('without a limit the newest hundred are given', async t => {
+  const speaker = new Speaker(await gateway(t))
+  await Promise.all(Array.from({ length: 450 }, async (_, index) => await speaker.tool('add_note', { content: String(index), tags: index % 225 === 0 ? ['rare'] : [] })))
+  const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes'))
+  t.strictSame([notes.length, more, notes[0]?.id, notes.at(-1)?.id], [100, true, '450', '351'])
+  t.strictSame(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { limit: 1000 })).notes.map(({ id }) => Number(id)), Array.from({ length: 450 }, (_, index) => 450 - index))
+  t.strictSame(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { tags: ['rare'] })).notes.map(({ content }) => content), ['225', '0'], 'however far back')
+})
+
+t.test('notes that are too much for one answer are cut short, which is said', async t => {
+  const speaker = new Speaker(await gateway(t))
+  for (let index = 0; index < 20; index++) await speaker.tool('add_note', { content: String(index).padEnd(65_536, '.') })
+  const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes'))
+  t.equal(more, true)
+  t.ok(notes.length >= 10 && notes.length < 20, `${notes.length} notes`)
+  t.ok(notes[0]?.content.startsWith('19.'))
+})
+
+const REFUSED: Array<[what: string, tool: string, args: Json, says: RegExp]> = [
+  ['no content', 'add_note', {}, /arguments of add_note: .*content/],
+  ['empty content', 'add_note', { content: '' }, /content must NOT have fewer than 1 characters/],
+  ['content that is no text', 'add_note', { content: 5 }, /content must be string/],
+  ['content beyond the limit', 'add_note', { content: 'x'.repeat(11) }, /content must NOT have more than 10 characters/],
+  ['tags that are no list', 'add_note', { content: 'a', tags: 'x' }, /tags must be array/],
+  ['an empty tag', 'add_note', { content: 'a', tags: [''] }, /tags\.0 must NOT have fewer than 1 characters/],
+  ['a tag that is too long', 'add_note', { content: 'a', tags: ['x'.repeat(65)] }, /tags\.0 must NOT have more than 64 characters/],
+  ['a tag twice', 'add_note', { content: 'a', tags: ['x', 'x'] }, /tags must NOT have duplicate items/],
+  ['too many tags', 'add_note', { content: 'a', tags: Array.from({ length: 33 }, String) }, /tags must NOT have more than 32 items/],
+  ['what nobody knows', 'add_note', { content: 'a', color: 'red' }, /"color"/],
+  ['a limit of none', 'get_notes', { limit: 0 }, /limit must be >= 1/],
+  ['a limit beyond reason', 'get_notes', { limit: 1001 }, /limit must be <= 1000/],
+  ['half a limit', 'get_notes', { limit: 1.5 }, /limit must be integer/],
+  ['a limit in words', 'get_notes', { limit: '5' }, /limit must be integer/],
+  ['an id that is a number', 'delete_note', { id: 1, confirm: true }, /id must be string/]
+]
+
+t.test('what makes no sense is refused in words, and nothing is kept', async t => {
+  const app = await gateway(t, { maxNote: 10, http: false })
+  const speaker = new Speaker(app)
+  const early = new Speaker(app, { version: '2024-11-05' })
+  for (const [what, name, args, says] of REFUSED) {
+    t.match(await speaker.tool(name, args), { result: { isError: true, content: [{ text: says }] } }, `${name}: ${what}`)
+    t.match(await early.tool(name, args), { error: { code: -32602, message: says } }, `${name}: ${what}, in 2024-11-05`)
+  }
+  t.strictSame(dataOf(await speaker.tool('get_notes')), { notes: [], more: false })
+})
+
+t.test('what is the id of no note deletes none', async t => {
+  const speaker = new Speaker(await gateway(t, { http: false }))
+  await speaker.tool('add_note', { content: 'the only one' })
+  for (const id of ['', '0', '01', '-1', '1.0', '1e0', ' 1', '+1', '١', '9'.repeat(16), '9'.repeat(2_000), '__proto__', '../1', '1\0', '\ud800']) {
+    t.match(await speaker.tool('delete_note', { id, confirm: true }), { result: { isError: true, content: [{ text: /^There is no note ".*; get_notes lists them$/ }] } }, JSON.stringify(id).slice(0, 20))
+  }
+  t.equal(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes')).notes.length, 1)
+})
+
+for (const [where, options] of STORES) {
+  t.test(`${where}: there are as many notes as there may be, and one more when one is deleted`, async t => {
+    const app = await gateway(t, { maxNotes: 3, http: false, ...await options(t) })
+    const speaker = new Speaker(app)
+    const added = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(async content => await speaker.tool('add_note', { content })))
+    const refused = added.filter(({ result }) => result?.isError === true)
+    t.equal(refused.length, 2)
+    for (const answer of refused) t.match(textOf(answer), /3 notes/, 'it says how many of what there may be')
+    t.match(await new Speaker(app, { version: '2025-06-18' }).tool('add_note', { content: 'f' }), { error: { code: -32603, message: /delete some first/ } })
+    t.match(await speaker.tool('delete_note', { id: '1', confirm: true }), { result: { isError: false } })
+    t.match(await speaker.tool('add_note', { content: 'g' }), { result: { isError: false } })
+    t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ content: 'g' }, { content: 'c' }, { content: 'b' }] })
+    const ada = new Speaker(app, { principal: 'ada' })
+    t.match(await ada.tool('add_note', { content: 'mine' }), { result: { isError: false } }, 'the limit is everybody\'s own')
+  })
+}
+
+t.test('the tools are there in every revision, in its words', async t => {
+  const app = await gateway(t, { http: false })
+  for (const version of ERAS) {
+    const speaker = new Speaker(app, { version })
+    const answer = await speaker.tool('add_note', { content: version, tags: [version] })
+    t.match(textOf(answer), /^Note \d+ added$/, version)
+    t.equal(answer.result.structuredContent !== undefined, version >= '2025-06-18', version)
+    t.match(textOf(await speaker.tool('get_notes', { tags: [version] })), new RegExp(`^\\d+\\. ${version}\\n`), version)
+  }
+})
+
+t.test('notes are there after a restart, and their ids go on', async t => {
+  const data = await folder(t, {})
+  const first = await gateway(t, { data, http: false })
+  for (const content of ['a', 'b']) await new Speaker(first).tool('add_note', { content })
+  await new Speaker(first).tool('delete_note', { id: '2', confirm: true })
+  await first.close()
+  const speaker = new Speaker(await gateway(t, { data, http: false }))
+  t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ id: '1', content: 'a' }], more: false })
+  t.match(dataOf(await speaker.tool('add_note', { content: 'c' })), { id: '3' })
+})
+
+t.test('what a plugin keeps under "notes" is its own, and harms no note', async t => {
+  const app = await gateway(t, { http: false })
+  await app.store.values.put('notes', 'mine', { at: 1 })
+  const speaker = new Speaker(app)
+  await speaker.tool('add_note', { content: 'a' })
+  t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ content: 'a' }] })
+})

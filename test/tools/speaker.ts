@@ -1,0 +1,133 @@
+import { EventEmitter, once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
+import { decode } from '../../protocol/jsonrpc.js'
+import { Peer } from '../../protocol/peer.js'
+import { within } from '../protocol/deadline.js'
+import { modern, revision, type Json } from '../protocol/recorder.js'
+
+export interface Answer { result: Json, error: { code: number, message: string, data: Json } }
+
+export interface Speaks {
+  version?: string
+  principal?: string
+  capabilities?: Json
+  /** What it answers when it is asked, by method; it keeps silent where there is none. */
+  answers?: Record<string, (params: Json) => unknown>
+}
+
+/** Every revision, and those that can put a question to the user. */
+export const ERAS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
+export const ASKING = ERAS.slice(2)
+
+const DEADLINE = 5_000
+
+/** A client of any revision, whoever it is, that answers what it is asked in the way of its revision. */
+export class Speaker {
+  readonly heard: Array<{ method: string, params: Json }> = []
+  readonly asked: Array<{ method: string, params: Json }> = []
+  readonly peer: Peer
+  readonly #app: FastifyInstance
+  readonly #capabilities: Json
+  readonly #answers: NonNullable<Speaks['answers']>
+  readonly #stateless: boolean
+  readonly #replies = new Map<unknown, Answer>()
+  readonly #arrivals = new EventEmitter().setMaxListeners(0)
+  #lastId = 0
+
+  constructor (app: FastifyInstance, { version = '2025-11-25', principal, capabilities = {}, answers = {} }: Speaks = {}) {
+    const spoken = revision(version)
+    this.#app = app
+    this.#capabilities = capabilities
+    this.#answers = answers
+    this.#stateless = spoken.stateless
+    const hear = (text: string) => this.#hear(JSON.parse(text) as Json)
+    this.peer = new Peer({
+      transport: 'http',
+      channel: { streams: true, respond: hear, emit: hear, end: () => {} },
+      ...(spoken.stateless ? {} : { revision: spoken }),
+      ...(principal === undefined ? {} : { principal })
+    })
+    if (!spoken.stateless) this.peer.capabilities = capabilities
+    app.mcp.connect(this.peer)
+  }
+
+  /** The answer to a request, after all questions on the way to it. */
+  async request (method: string, params: Json = {}): Promise<Answer> {
+    const answer = await this.answerTo(this.send(method, params))
+    const { inputRequests, requestState } = answer.result ?? {}
+    if (inputRequests === undefined) return answer
+    const questions = Object.entries(inputRequests as Record<string, { method: string, params: Json }>)
+    const inputResponses = Object.fromEntries(questions.map(([key, question]) => [key, this.#answer(question.method, question.params)]))
+    return await this.request(method, { ...params, inputResponses, requestState })
+  }
+
+  async tool (name: string, args: Json = {}): Promise<Answer> {
+    return await this.request('tools/call', { name, arguments: args })
+  }
+
+  /** Sends a request and gives its id. */
+  send (method: string, params: Json = {}): number {
+    this.#receive({ id: ++this.#lastId, method, params: this.#stateless ? { ...params, ...modern(this.#capabilities) } : params })
+    return this.#lastId
+  }
+
+  async answerTo (id: number): Promise<Answer> {
+    await this.until(() => this.#replies.has(id))
+    return this.#replies.get(id) as Answer
+  }
+
+  /** Subscribes to a resource in the way of its revision. */
+  async subscribe (uri: string): Promise<void> {
+    if (!this.#stateless) await this.request('resources/subscribe', { uri })
+    else await this.listen({ resourceSubscriptions: [uri] })
+  }
+
+  async listen (notifications: Json): Promise<number> {
+    const id = this.send('subscriptions/listen', { notifications })
+    await this.next('notifications/subscriptions/acknowledged')
+    return id
+  }
+
+  /** The params of the next notification of that method, including one that came before. */
+  async next (method: string, ms?: number): Promise<Json> {
+    await this.until(() => this.heard.some(one => one.method === method), ms)
+    return this.heard.splice(this.heard.findIndex(one => one.method === method), 1)[0]?.params as Json
+  }
+
+  async until (reached: () => boolean, ms = DEADLINE): Promise<void> {
+    await within(ms, async signal => { while (!reached()) await once(this.#arrivals, 'message', { signal }) })
+  }
+
+  close (): void {
+    this.#app.mcp.disconnect(this.peer, new Error('the client was closed'))
+  }
+
+  #receive (message: Json): void {
+    const { channel } = this.peer
+    if (channel !== undefined) this.#app.mcp.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
+  }
+
+  #hear (message: Json): void {
+    const { id, method, params = {} } = message as { id?: unknown, method?: string, params?: Json }
+    if (method === undefined) this.#replies.set(id, message as unknown as Answer)
+    else if (id === undefined) this.heard.push({ method, params })
+    // Later, as over any wire.
+    else setImmediate(() => this.#reply(id, method, params))
+    this.#arrivals.emit('message')
+  }
+
+  #reply (id: unknown, method: string, params: Json): void {
+    const result = this.#answer(method, params)
+    if (result !== undefined) this.#receive({ id, result })
+  }
+
+  #answer (method: string, params: Json): unknown {
+    this.asked.push({ method, params })
+    this.#arrivals.emit('message')
+    return this.#answers[method]?.(params)
+  }
+}
+
+export const textOf = ({ result }: Answer): string => (result?.content as Array<{ text: string }> | undefined)?.map(({ text }) => text).join('\n') as string
+
+export const dataOf = <T = Json>({ result }: Answer): T => result?.structuredContent as T
