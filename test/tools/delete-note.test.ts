@@ -134,7 +134,7 @@ t.test('a note that somebody else deleted while the user was asked is not said t
   for (const version of ASKING) {
     const { remove } = await asked(app, {
       version,
-      answers: { 'elicitation/create': ({ message }) => { void app.notes.delete(undefined, /\d+/.exec(String(message))?.[0] ?? ''); return ACCEPT } }
+      answers: { 'elicitation/create': async ({ message }) => { await app.notes.delete(undefined, /\d+/.exec(String(message))?.[0] ?? ''); return ACCEPT } }
     })
     const text = textOf(await remove())
     t.match(text, /\d/, version)

@@ -57,7 +57,7 @@ export class Speaker {
     const { inputRequests, requestState } = answer.result ?? {}
     if (inputRequests === undefined) return answer
     const questions = Object.entries(inputRequests as Record<string, { method: string, params: Json }>)
-    const inputResponses = Object.fromEntries(questions.map(([key, question]) => [key, this.#answer(question.method, question.params)]))
+    const inputResponses = Object.fromEntries(await Promise.all(questions.map(async ([key, question]) => [key, await this.#answer(question.method, question.params)])))
     return await this.request(method, { ...params, inputResponses, requestState })
   }
 
@@ -112,19 +112,19 @@ export class Speaker {
     if (method === undefined) this.#replies.set(id, message as unknown as Answer)
     else if (id === undefined) this.heard.push({ method, params })
     // Later, as over any wire.
-    else setImmediate(() => this.#reply(id, method, params))
+    else setImmediate(() => { void this.#reply(id, method, params) })
     this.#arrivals.emit('message')
   }
 
-  #reply (id: unknown, method: string, params: Json): void {
-    const result = this.#answer(method, params)
+  async #reply (id: unknown, method: string, params: Json): Promise<void> {
+    const result = await this.#answer(method, params)
     if (result !== undefined) this.#receive({ id, result })
   }
 
-  #answer (method: string, params: Json): unknown {
+  async #answer (method: string, params: Json): Promise<unknown> {
     this.asked.push({ method, params })
     this.#arrivals.emit('message')
-    return this.#answers[method]?.(params)
+    return await this.#answers[method]?.(params)
   }
 }
 
