@@ -104,7 +104,8 @@ t.test('events that processes add to one stream have each number once', async t 
 t.test('eight processes that make the first file at the same moment make one', async t => {
   const children = Array.from({ length: 8 }, () => worker(t))
   await Promise.all(children.map(async child => await child.ask('ready')))
-  for (let round = 0; round < 5; round++) {
+  // It takes many rounds for the moments to meet.
+  for (let round = 0; round < 40; round++) {
     const folder = await dataFolder(t)
     await Promise.all(children.map(async child => await child.ask('open', folder)))
     await Promise.all(children.map(async (child, index) => await child.ask('put', 'space', String(index), index)))
