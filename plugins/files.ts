@@ -12,11 +12,20 @@ declare module 'fastify' {
   }
 }
 
-export default fp(async (fastify, { roots, maxFile }: { roots: string[], maxFile: number }) => {
+export interface FilesOptions {
+  roots: string[]
+  maxFile: number
+  /** Where the gateway keeps what it knows of everybody: never served. */
+  data?: string | undefined
+}
+
+export default fp(async (fastify, { roots, maxFile, data }: FilesOptions) => {
   const watchers = new FolderWatchers()
   const places = await distinct(roots)
   const others = new Set(places.values())
-  const folders = [...places].map(([real, path]) => new Folder({ real, path, others, watchers, maxFile, maxUri: MAX_URI }))
+  const own = data === undefined ? undefined : await realFolder(data)
+  const hidden = own === undefined ? [] : [own]
+  const folders = [...places].map(([real, path]) => new Folder({ real, path, others, hidden, watchers, maxFile, maxUri: MAX_URI }))
   // A URI goes to the first folder that has it, and an inner one may be there by a link that the outer one does not follow.
   fastify.decorate('folders', folders.sort((a, b) => b.uri.length - a.uri.length))
   fastify.addHook('onClose', async () => watchers.close())

@@ -21,6 +21,8 @@ export interface Notes {
   newest: (owner: string | undefined, tags: string[], limit: number) => Promise<{ notes: Note[], more: boolean }>
   /** The oldest first, after an id. */
   page: (owner: string | undefined, after: string | undefined, size: number) => Promise<Note[]>
+  /** All ids, the newest first. */
+  ids: (owner: string | undefined) => Promise<string[]>
   /** Hears which note of whom was added or deleted, here or by another process. */
   onChange: (listener: (id: string, owner: string | undefined) => void) => void
 }
@@ -49,9 +51,10 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
       const entries = await values.list(spaceOf(owner), { after: after === undefined ? undefined : keyOf(after), limit: size })
       return entries.map(({ value }) => value as Note)
     },
+    ids: async owner => (await values.keys(spaceOf(owner), { descending: true })).map(idOf),
     onChange: listener => {
       const off = values.onChange((space, key) => {
-        if (space === SPACE || space.startsWith(`${SPACE}/`)) listener(String(Number(key)), space === SPACE ? undefined : space.slice(SPACE.length + 1))
+        if (space === SPACE || space.startsWith(`${SPACE}/`)) listener(idOf(key), space === SPACE ? undefined : space.slice(SPACE.length + 1))
       })
       fastify.addHook('onClose', async () => off())
     }
@@ -84,3 +87,4 @@ const isId = (id: string): boolean => /^[1-9]\d{0,14}$/.test(id)
 
 // Keys sort as text, so that the order of keys is the order of ids.
 const keyOf = (id: string): string => id.padStart(15, '0')
+const idOf = (key: string): string => String(Number(key))

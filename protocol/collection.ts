@@ -35,7 +35,8 @@ export class Collection<T> {
 
   /** All keys, in order. */
   keys (): string[] {
-    return [...this.#sorted ??= [...this.#items.keys()].sort()]
+    this.#sorted ??= [...this.#items.keys()].sort()
+    return [...this.#sorted]
   }
 
   values (): IterableIterator<T> {

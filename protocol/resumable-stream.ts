@@ -22,6 +22,8 @@ export interface StreamLog {
 export interface StreamOptions {
   /** Opens with an event without data, so that the client can resume before the first message. */
   primed: boolean
+  /** A client has listened before: it may come back for every single event. */
+  known?: boolean
   /** Runs when the stream has ended and nobody is connected. */
   onOver?: () => void
 }
@@ -38,20 +40,22 @@ export class ResumableStream implements Channel {
   readonly #log: StreamLog
   readonly #primed: boolean
   readonly #onOver: () => void
-  /** List changes that wait for a client. */
+  /** News that waits for a client, of the kind of which the latest is enough. */
   readonly #unheard = new Set<string>()
   /** What was begun is done one after the other: appending, connecting, ending. */
   #turn: Promise<void> = Promise.resolve()
+  #known: boolean
   #client: Sink | undefined
   /** The client, once it has been sent what came before. */
   #sink: Sink | undefined
   #sent = 0
   ended = false
 
-  constructor (key: string, log: StreamLog, { primed, onOver = () => {} }: StreamOptions) {
+  constructor (key: string, log: StreamLog, { primed, known = false, onOver = () => {} }: StreamOptions) {
     this.key = key
     this.#log = log
     this.#primed = primed
+    this.#known = known
     this.#onOver = onOver
   }
 
@@ -67,6 +71,7 @@ export class ResumableStream implements Channel {
   /** Connects a client: it gets what followed the event it names, or else what nobody has seen, and then whatever comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#client = sink
+    this.#known = true
     this.#unheard.clear()
     this.#next(async () => {
       const replay = await this.#log.read(after)
@@ -82,7 +87,7 @@ export class ResumableStream implements Channel {
   }
 
   emit (text: string, method: string): void {
-    if (this.ended || this.#isOldNews(method)) return
+    if (this.ended || this.#isOldNews(text, method)) return
     const event = { text, method }
     const seen = this.#sink !== undefined
     const kept = this.#log.append(event, seen)
@@ -140,11 +145,12 @@ export class ResumableStream implements Channel {
     this.#sink?.write(number === undefined ? { text, method } : { id: `${this.key}-${number}`, text, method })
   }
 
-  // Whoever is not there learns once that a list has changed, not how often.
-  #isOldNews (method: string): boolean {
-    if (this.connected || !method.endsWith('/list_changed')) return false
-    if (this.#unheard.has(method)) return true
-    this.#unheard.add(method)
+  // Whoever is not there learns once that a list has changed, not how often. The same holds of resources while nobody has ever listened.
+  #isOldNews (text: string, method: string): boolean {
+    const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#known)
+    if (this.connected || !once) return false
+    if (this.#unheard.has(text)) return true
+    this.#unheard.add(text)
     return false
   }
 

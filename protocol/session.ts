@@ -12,6 +12,8 @@ export interface SessionOptions {
   id?: string
   peer?: PeerOptions
   primed?: boolean
+  /** The client has been here before. */
+  known?: boolean
 }
 
 /** Where a client goes on, as its `Last-Event-ID` says; nothing will follow when the stream is exhausted. */
@@ -32,19 +34,20 @@ export class Session {
   readonly #replies = new Map<string, ResumableStream>()
 
   /** Ids have 192 random bits: they are not guessed. */
-  constructor ({ store, onTrouble, id = randomBytes(24).toString('base64url'), peer = {}, primed = false }: SessionOptions) {
+  constructor ({ store, onTrouble, id = randomBytes(24).toString('base64url'), peer = {}, primed = false, known = false }: SessionOptions) {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
-    this.standalone = new ResumableStream(STANDALONE, this.#log(STANDALONE), { primed })
+    this.standalone = new ResumableStream(STANDALONE, this.#log(STANDALONE), { primed, known })
     this.peer = new Peer({ ...peer, channel: this.standalone })
   }
 
   /** A session that was kept, as it was left. */
-  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed'>): Session {
+  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed' | 'known'>): Session {
     const revision = record.revision === undefined ? undefined : revisionNamed(record.revision)
     const session = new Session({
       ...options,
+      known: true,
       primed: revision?.polling === true,
       peer: { ...(revision === undefined ? {} : { revision }), ...(record.principal === undefined ? {} : { principal: record.principal }) }
     })

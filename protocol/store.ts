@@ -35,6 +35,8 @@ export interface Values {
   /** False when there was nothing. */
   delete (space: string, key: string): Promise<boolean>
   list (space: string, options?: ListOptions): Promise<Entry[]>
+  /** The same, without the values. */
+  keys (space: string, options?: ListOptions): Promise<string[]>
   /** Adds to a number, from 0, in one step, and gives the sum. Refuses a sum that is no safe integer. */
   increment (space: string, key: string, by: number): Promise<number>
   /** Hears of every change, also of those that other processes make. */
@@ -118,6 +120,7 @@ export function scoped (values: Values, prefix: string): Values {
     put: async (space, key, value, options) => await values.put(prefix + space, key, value, options),
     delete: async (space, key) => await values.delete(prefix + space, key),
     list: async (space, options) => await values.list(prefix + space, options),
+    keys: async (space, options) => await values.keys(prefix + space, options),
     increment: async (space, key, by) => await values.increment(prefix + space, key, by),
     onChange: listener => values.onChange((space, key) => { if (space.startsWith(prefix)) listener(space.slice(prefix.length), key) })
   }

@@ -11,7 +11,7 @@ export default async function noteResources ({ resources, notes }: FastifyInstan
     title: 'Note',
     description: 'A note, by its id',
     mimeType: 'text/plain',
-    complete: { id: async (typed, _others, call) => (await notes.newest(call.principal, [], 1000)).notes.map(({ id }) => id).filter(id => id.startsWith(typed)) },
+    complete: { id: async (typed, _others, call) => (await notes.ids(call.principal)).filter(id => id.startsWith(typed)) },
     list: async (after, size, call) => {
       const found = await notes.page(call.principal, after?.slice(PREFIX.length), size)
       return found.map(({ id, content }) => ({ uri: PREFIX + id, name: `Note ${id}`, title: titleOf(content), mimeType: 'text/plain' }))
@@ -25,7 +25,7 @@ export default async function noteResources ({ resources, notes }: FastifyInstan
 }
 
 function titleOf (content: string): string {
-  const [line = ''] = content.trim().split('\n')
+  const line = content.trim().split('\n')[0]?.trim() ?? ''
   const characters = [...line]
   return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join('')}…` : line
 }

@@ -87,7 +87,7 @@ export class DiskConnection {
   /** What was begun is written, and all of it is in the one file. */
   close (): void {
     if (!this.#db.isOpen) return
-    this.#commits.flush()
+    this.#commits.finish()
     this.#feed.stop()
     // Whoever else has the file open does it when they close it.
     try {
@@ -96,7 +96,7 @@ export class DiskConnection {
     this.#db.close()
   }
 
-  #refusal (error: unknown): unknown {
+  #refusal (error: unknown): Error {
     if (isMcpError(error)) return error
     const why = this.#db.isOpen ? explain(error) : 'the store is closed'
     this.#setTrouble(why)

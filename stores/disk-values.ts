@@ -17,7 +17,7 @@ export class DiskValues implements Values {
   readonly #count: Statement
   readonly #expire: Statement
   readonly #expiry: Statement
-  readonly #list: Record<'ascending' | 'descending', { all: Statement, after: Statement }>
+  readonly #lists: Record<'keys' | 'entries', Record<'ascending' | 'descending', { all: Statement, following: Statement }>>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
@@ -27,11 +27,12 @@ export class DiskValues implements Values {
     this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
     this.#expiry = disk.prepare('SELECT expires FROM entries WHERE space = ? AND key = ?')
     this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
-    const list = (order: string, sign: string) => ({
-      all: disk.prepare(`SELECT key, value FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
-      after: disk.prepare(`SELECT key, value FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`)
+    const list = (columns: string, order: string, sign: string) => ({
+      all: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
+      following: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`)
     })
-    this.#list = { ascending: list('ASC', '>'), descending: list('DESC', '<') }
+    const both = (columns: string) => ({ ascending: list(columns, 'ASC', '>'), descending: list(columns, 'DESC', '<') })
+    this.#lists = { keys: both('key'), entries: both('key, value') }
   }
 
   async get (space: string, key: string): Promise<unknown> {
@@ -59,13 +60,13 @@ export class DiskValues implements Values {
     })
   }
 
-  async list (space: string, { after, limit = -1, descending = false }: ListOptions = {}): Promise<Entry[]> {
-    if (!isKey(space)) return []
-    const { all, after: following } = this.#list[descending ? 'descending' : 'ascending']
-    return this.#disk.read(() => {
-      const rows = (after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
-      return rows.map(({ key, value }) => ({ key, value: parse(value) }))
-    })
+  async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
+    const rows = this.#rows(space, options, 'entries')
+    return this.#disk.read(() => rows.map(({ key, value }) => ({ key, value: parse(value) })))
+  }
+
+  async keys (space: string, options: ListOptions = {}): Promise<string[]> {
+    return this.#rows(space, options, 'keys').map(({ key }) => key)
   }
 
   async increment (space: string, key: string, by: number): Promise<number> {
@@ -81,6 +82,12 @@ export class DiskValues implements Values {
 
   onChange (listener: ChangeListener): () => void {
     return this.#disk.onChange(listener)
+  }
+
+  #rows (space: string, { after, limit = -1, descending = false }: ListOptions, what: 'keys' | 'entries'): Row[] {
+    if (!isKey(space)) return []
+    const { all, following } = this.#lists[what][descending ? 'descending' : 'ascending']
+    return this.#disk.read(() => after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
   }
 
   #text (space: string, key: string): string | undefined {

@@ -2,18 +2,18 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { isMcpError } from '../protocol/errors.js'
 import { isBusy } from './disk-trouble.js'
 
-interface Write { run: () => unknown, settle: (outcome: Outcome) => void }
-type Outcome = { value: unknown } | { error: unknown }
+interface Write { run: () => unknown, resolve: (value: unknown) => void, reject: (error: Error) => void }
+type Outcome = { value: unknown } | { error: Error }
 
-/** How often listeners may answer a commit with writes of their own before the first ones are acknowledged. */
-const ROUNDS = 3
+/** How many writes one transaction has; the event loop gets its turn after each. */
+const MAX_GROUP = 500
 
 export interface GroupCommitEvents {
   /** The transaction is over: with what it wrote, or without. */
   committed: () => void
   rolledBack: () => void
   /** The database refused; gives the error as it is told. */
-  refused: (error: unknown) => unknown
+  refused: (error: unknown) => Error
 }
 
 /**
@@ -23,7 +23,11 @@ export interface GroupCommitEvents {
 export class GroupCommit {
   readonly #db: Database
   readonly #events: GroupCommitEvents
-  #queue: Write[] = []
+  readonly #queue: Write[] = []
+  /** What is committed and waits until so many writes are. */
+  readonly #unacknowledged: Array<{ until: number, settle: () => void }> = []
+  #asked = 0
+  #done = 0
 
   constructor (db: Database, events: GroupCommitEvents) {
     this.#db = db
@@ -32,21 +36,25 @@ export class GroupCommit {
 
   write<T> (run: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#queue.length === 0) setImmediate(() => this.flush())
-      this.#queue.push({ run, settle: outcome => 'error' in outcome ? reject(outcome.error as Error) : resolve(outcome.value as T) })
+      if (this.#queue.length === 0) setImmediate(() => this.#flush())
+      this.#asked++
+      this.#queue.push({ run, resolve: resolve as Write['resolve'], reject })
     })
   }
 
-  flush (): void {
-    const settled: Array<() => void> = []
-    for (let round = 0; round < ROUNDS && this.#queue.length > 0; round++) {
-      const writes = this.#queue
-      this.#queue = []
-      const outcomes = this.#together(writes)
-      writes.forEach((write, index) => settled.push(() => write.settle(outcomes[index] as Outcome)))
-    }
-    if (this.#queue.length > 0) setImmediate(() => this.flush())
-    for (const settle of settled) settle()
+  /** Writes all there is, now. */
+  finish (): void {
+    while (this.#queue.length > 0) this.#flush()
+  }
+
+  #flush (): void {
+    const writes = this.#queue.splice(0, MAX_GROUP)
+    if (writes.length === 0) return
+    const outcomes = this.#together(writes)
+    this.#done += writes.length
+    this.#unacknowledged.push({ until: this.#asked, settle: () => writes.forEach((write, index) => settle(write, outcomes[index] as Outcome)) })
+    while ((this.#unacknowledged[0]?.until ?? Infinity) <= this.#done) this.#unacknowledged.shift()?.settle()
+    if (this.#queue.length > 0) setImmediate(() => this.#flush())
   }
 
   // Whoever makes one wait makes all wait, so there is no point in waiting again for each of them.
@@ -86,6 +94,11 @@ export class GroupCommit {
       throw error
     }
   }
+}
+
+function settle ({ resolve, reject }: Write, outcome: Outcome): void {
+  if ('error' in outcome) reject(outcome.error)
+  else resolve(outcome.value)
 }
 
 /** What we refuse ourselves is refused before anything is written, so the transaction goes on. */

@@ -46,6 +46,10 @@ class MemoryValues implements Values {
     return this.#space(space).list(options).map(([key, { text }]) => ({ key, value: JSON.parse(text) as unknown }))
   }
 
+  async keys (space: string, options: ListOptions = {}): Promise<string[]> {
+    return this.#space(space).list(options).map(([key]) => key)
+  }
+
   async increment (space: string, key: string, by: number): Promise<number> {
     checkKey(space, key)
     const { text = '0', expires = Infinity } = this.#space(space).get(key) ?? {}

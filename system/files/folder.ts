@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { folderUri, namesBelow, uriBelow } from './file-uri.js'
 import type { FolderWatchers } from './folder-watchers.js'
-import { findInside, resolveInside, unlessAbsent } from './jail.js'
+import { findInside, resolveInside, unlessAbsent, type Jail } from './jail.js'
 import { listFiles } from './list-files.js'
 import { readInside, type Refusal } from './read-inside.js'
 import { suggestPaths } from './suggest-paths.js'
@@ -17,6 +17,8 @@ export interface FolderOptions {
   maxUri: number
   /** Paths of folders that are listed elsewhere. */
   others: ReadonlySet<string>
+  /** Real folders that are not served, wherever they are. */
+  hidden: readonly string[]
   watchers: FolderWatchers
 }
 
@@ -27,9 +29,11 @@ export class Folder {
   readonly path: string
   readonly maxFile: number
   readonly #options: FolderOptions
+  readonly #jail: Jail
 
   constructor (options: FolderOptions) {
     this.#options = options
+    this.#jail = { root: options.real, hidden: options.hidden }
     this.path = options.path
     this.maxFile = options.maxFile
     this.uri = folderUri(options.path)
@@ -37,8 +41,8 @@ export class Folder {
 
   /** At most `size` files after a URI. */
   async list (after: string | undefined, size: number, signal?: AbortSignal): Promise<Array<{ uri: string, path: string, size: number }>> {
-    const { real, others, maxUri } = this.#options
-    const files = await listFiles(real, {
+    const { others, maxUri } = this.#options
+    const files = await listFiles(this.#jail, {
       after: after === undefined ? [] : namesBelow(this.uri, after) ?? [],
       size,
       leavesOut: names => others.has(join(this.path, ...names)) || uriBelow(this.uri, names).length > maxUri,
@@ -49,25 +53,25 @@ export class Folder {
 
   async read (uri: string, signal?: AbortSignal): Promise<Buffer | Refusal> {
     const path = this.#pathOf(uri)
-    return path === undefined ? 'absent' : await readInside(this.#options.real, path, this.#options.maxFile, signal)
+    return path === undefined ? 'absent' : await readInside(this.#jail, path, this.#options.maxFile, signal)
   }
 
   /** Tells of every change of a file, until it is stopped; undefined when there is no such file. */
   async watch (uri: string, changed: () => void): Promise<(() => void) | undefined> {
-    const { real: root, watchers } = this.#options
+    const { watchers } = this.#options
     const path = this.#pathOf(uri)
     const real = path === undefined ? undefined : await this.#fileAt(path)
     const folder = path === undefined ? undefined : await this.#folderOf(path)
     if (path === undefined || real === undefined || folder === undefined) return undefined
     // A link can change, and so can what it leads to.
     const stop = await unlessAbsent(async () => await watchers.watch([...new Set([real, join(folder, basename(path))])], changed))
-    if (await resolveInside(root, path) === real) return stop
+    if (await resolveInside(this.#jail, path) === real) return stop
     stop?.()
     return undefined
   }
 
   async suggest (typed: string): Promise<string[]> {
-    return await suggestPaths(this.#options.real, typed)
+    return await suggestPaths(this.#jail, typed)
   }
 
   #pathOf (uri: string): string | undefined {
@@ -76,13 +80,13 @@ export class Folder {
   }
 
   async #fileAt (path: string): Promise<string | undefined> {
-    const found = await findInside(this.#options.real, path)
+    const found = await findInside(this.#jail, path)
     return found?.stats.isFile() === true ? found.real : undefined
   }
 
   async #folderOf (path: string): Promise<string | undefined> {
-    const { real } = this.#options
+    const { root } = this.#jail
     const folder = dirname(path)
-    return folder === real ? real : await resolveInside(real, folder)
+    return folder === root ? root : await resolveInside(this.#jail, folder)
   }
 }

@@ -9,18 +9,24 @@ export async function realFolder (path: string): Promise<string | undefined> {
   return await unlessAbsent(async () => (await stat(path)).isDirectory() ? await realpath(path) : undefined)
 }
 
-/** Whether a real path is below a real folder: not the folder itself, and not a sibling whose name begins like it. */
-export const isInside = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
+/** A real folder, and the real folders in it that are nobody's business. */
+export interface Jail { root: string, hidden: readonly string[] }
+
+/** Whether a real path is in the jail and not hidden. */
+export const isInside = ({ root, hidden }: Jail, path: string): boolean => isBelow(root, path) && !hidden.some(folder => path === folder || isBelow(folder, path))
+
+/** Not the folder itself, and not a sibling whose name begins like it. */
+const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 /** Where a path really leads, links and all; undefined when that is outside, or nowhere, which look the same. */
-export async function resolveInside (root: string, path: string): Promise<string | undefined> {
+export async function resolveInside (jail: Jail, path: string): Promise<string | undefined> {
   const real = await unlessAbsent(async () => await realpath(path))
-  return real !== undefined && isInside(root, real) ? real : undefined
+  return real !== undefined && isInside(jail, real) ? real : undefined
 }
 
 /** What is at the place a path really leads to; undefined when there is nothing inside. */
-export async function findInside (root: string, path: string): Promise<{ real: string, stats: Stats } | undefined> {
-  const real = await resolveInside(root, path)
+export async function findInside (jail: Jail, path: string): Promise<{ real: string, stats: Stats } | undefined> {
+  const real = await resolveInside(jail, path)
   const stats = real === undefined ? undefined : await unlessAbsent(async () => await lstat(real))
   return real === undefined || stats === undefined ? undefined : { real, stats }
 }

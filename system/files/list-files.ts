@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { entriesOf } from './folder-entries.js'
-import { findInside } from './jail.js'
+import { findInside, type Jail } from './jail.js'
 
 export interface ListedFile { names: string[], size: number }
 
@@ -15,7 +15,8 @@ export interface Listing {
 }
 
 /** The regular files below a real folder, by name, what is in a folder in the place of the folder. What lies before `after` is not looked at. */
-export async function listFiles (root: string, { after, size, leavesOut, signal }: Listing): Promise<ListedFile[]> {
+export async function listFiles (jail: Jail, { after, size, leavesOut, signal }: Listing): Promise<ListedFile[]> {
+  const { root } = jail
   const found: ListedFile[] = []
   await visit([], after)
   return found
@@ -33,7 +34,7 @@ export async function listFiles (root: string, { after, size, leavesOut, signal 
   }
 
   async function take (names: string[]): Promise<void> {
-    const { stats } = await findInside(root, join(root, ...names)) ?? {}
+    const { stats } = await findInside(jail, join(root, ...names)) ?? {}
     if (stats?.isFile() === true) found.push({ names, size: stats.size })
   }
 }

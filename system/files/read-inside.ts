@@ -1,6 +1,6 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
-import { codeOf, findInside, isInside, placeOf, resolveInside, unlessAbsent } from './jail.js'
+import { codeOf, findInside, isInside, placeOf, resolveInside, unlessAbsent, type Jail } from './jail.js'
 
 /** Why there are no bytes. */
 export type Refusal = 'absent' | 'unreadable' | 'too large'
@@ -12,12 +12,12 @@ const TRIES = 3
 const LOOKS = 5
 
 /** The bytes of a regular file below a real folder, at most `max` of them. A file that is replaced meanwhile is opened again. */
-export async function readInside (root: string, path: string, max: number, signal?: AbortSignal): Promise<Buffer | Refusal> {
+export async function readInside (jail: Jail, path: string, max: number, signal?: AbortSignal): Promise<Buffer | Refusal> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const file = await openInside(root, path)
+    const file = await openInside(jail, path)
     if (typeof file === 'string') return file
     try {
-      if (await isStillInside(root, path, file)) return await readAtMost(file, max, signal)
+      if (await isStillInside(jail, path, file)) return await readAtMost(file, max, signal)
     } finally {
       await file.close()
     }
@@ -25,8 +25,8 @@ export async function readInside (root: string, path: string, max: number, signa
   return 'absent'
 }
 
-async function openInside (root: string, path: string): Promise<FileHandle | 'absent' | 'unreadable'> {
-  const found = await findInside(root, path)
+async function openInside (jail: Jail, path: string): Promise<FileHandle | 'absent' | 'unreadable'> {
+  const found = await findInside(jail, path)
   // To open a device can be to do something, so only a file is opened.
   if (found?.stats.isFile() !== true) return 'absent'
   try {
@@ -39,19 +39,19 @@ async function openInside (root: string, path: string): Promise<FileHandle | 'ab
 }
 
 // A folder on the way may have become a link between the look and the opening, and may be a folder again now: only the open file counts.
-async function isStillInside (root: string, path: string, file: FileHandle): Promise<boolean> {
+async function isStillInside (jail: Jail, path: string, file: FileHandle): Promise<boolean> {
   const opened = await file.stat({ bigint: true })
   const place = await placeOf(file)
-  if (!opened.isFile() || (place !== undefined && !isInside(root, place))) return false
+  if (!opened.isFile() || (place !== undefined && !isInside(jail, place))) return false
   // Who swaps folders at the right moments can deceive one look at the path, but hardly all of them.
   for (let looks = place === undefined ? LOOKS : 1; looks > 0; looks--) {
-    if (!await leadsTo(opened, root, path)) return false
+    if (!await leadsTo(opened, jail, path)) return false
   }
   return true
 }
 
-async function leadsTo ({ dev, ino }: BigIntStats, root: string, path: string): Promise<boolean> {
-  const real = await resolveInside(root, path)
+async function leadsTo ({ dev, ino }: BigIntStats, jail: Jail, path: string): Promise<boolean> {
+  const real = await resolveInside(jail, path)
   const named = real === undefined ? undefined : await unlessAbsent(async () => await stat(real, { bigint: true }))
   return named?.ino === ino && named.dev === dev
 }

@@ -1,31 +1,31 @@
 import { join } from 'node:path'
 import { namesIn } from './file-uri.js'
 import { entriesOf, type FolderEntry } from './folder-entries.js'
-import { findInside, resolveInside } from './jail.js'
+import { findInside, isInside, resolveInside, type Jail } from './jail.js'
 
 /** How the paths of files and folders below a real folder may go on, as they are written in a URI template's variable. Folders end in a slash. */
-export async function suggestPaths (root: string, typed: string): Promise<string[]> {
+export async function suggestPaths (jail: Jail, typed: string): Promise<string[]> {
   const start = typed.slice(0, typed.lastIndexOf('/') + 1)
   const names = start === '' ? [] : namesIn(start.slice(0, -1))
-  const folder = names === undefined ? undefined : await folderAt(root, names)
+  const folder = names === undefined ? undefined : await folderAt(jail, names)
   if (folder === undefined) return []
   const suggestions: string[] = []
   for (const entry of await entriesOf(folder)) {
     const path = start + written(entry.name)
     if (!path.startsWith(typed)) continue
-    const kind = await kindOf(root, join(folder, entry.name), entry)
+    const kind = await kindOf(jail, join(folder, entry.name), entry)
     if (kind !== undefined) suggestions.push(kind === 'folder' ? `${path}/` : path)
   }
   return suggestions
 }
 
-async function folderAt (root: string, names: string[]): Promise<string | undefined> {
-  return names.length === 0 ? root : await resolveInside(root, join(root, ...names))
+async function folderAt (jail: Jail, names: string[]): Promise<string | undefined> {
+  return names.length === 0 ? jail.root : await resolveInside(jail, join(jail.root, ...names))
 }
 
-async function kindOf (root: string, path: string, { kind }: FolderEntry): Promise<'file' | 'folder' | undefined> {
-  if (kind !== 'link') return kind
-  const { stats } = await findInside(root, path) ?? {}
+async function kindOf (jail: Jail, path: string, { kind }: FolderEntry): Promise<'file' | 'folder' | undefined> {
+  if (kind !== 'link') return isInside(jail, path) ? kind : undefined
+  const { stats } = await findInside(jail, path) ?? {}
   return stats?.isFile() === true ? 'file' : stats?.isDirectory() === true ? 'folder' : undefined
 }
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +15,8 @@ const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const DEADLINE = 20_000
 
 /** Where processes keep things that are not told where: not among the user's own. */
-const DATA = process.env['XDG_DATA_HOME'] ?? join(tmpdir(), 'patchbay-test-data')
+const DATA = process.env['XDG_DATA_HOME'] ?? mkdtempSync(join(tmpdir(), 'patchbay-data-'))
+if (DATA !== process.env['XDG_DATA_HOME']) process.on('exit', () => rmSync(DATA, { recursive: true, force: true }))
 
 /** How many processes of a test run side by side. */
 export const PROCESSES = 3
