@@ -12,7 +12,7 @@ export const FILE = 'patchbay.db'
 /** A new folder that goes when the test ends. */
 export async function dataFolder (t: Test): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'patchbay-data-'))
-  t.teardown(async () => await rm(path, { recursive: true, force: true }))
+  t.teardown(async () => await rm(path, { recursive: true, force: true, maxRetries: 5 }))
   return path
 }
 

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { launch, type Launched } from '../cli/process.js'
+import { within } from '../protocol/deadline.js'
+import { dataFolder } from '../stores/on-disk.js'
+import type { SseReader, ServerEvent } from '../transports/sse-reader.js'
+
+/** A gateway of the command that can be ended in any way and started again, with the same folder and port. */
+export class Gateway {
+  readonly port: number
+  readonly data: string
+  readonly #t: Test
+  readonly #args: string[]
+  readonly #env: Record<string, string>
+  #process: Launched | undefined
+
+  constructor (t: Test, port: number, data: string, args: string[] = [], env: Record<string, string> = {}) {
+    this.#t = t
+    this.port = port
+    this.data = data
+    this.#args = args
+    this.#env = env
+  }
+
+  get url (): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Gives how long it took until somebody could be served, in milliseconds. */
+  async start (): Promise<number> {
+    const begun = performance.now()
+    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env } })
+    await within(20_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
+    return performance.now() - begun
+  }
+
+  async end (signal: NodeJS.Signals): Promise<number | null> {
+    this.#process?.kill(signal)
+    return (await this.#process?.exit())?.code ?? null
+  }
+
+  async restart (signal: NodeJS.Signals = 'SIGKILL'): Promise<number> {
+    await this.end(signal)
+    return await this.start()
+  }
+
+  get stderr (): string {
+    return this.#process?.stderr ?? ''
+  }
+
+  async #answers (): Promise<boolean> {
+    try {
+      const response = await fetch(`${this.url}/health`)
+      await response.arrayBuffer()
+      return response.ok
+    } catch {
+      return false
+    }
+  }
+}
+
+export async function gatewayOn (t: Test, args: string[] = [], env: Record<string, string> = {}): Promise<Gateway> {
+  return new Gateway(t, await freePort(), await dataFolder(t), args, env)
+}
+
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Reads a stream in the background, for as long as it lasts. */
+export class Reading {
+  readonly events: ServerEvent[] = []
+  readonly over: Promise<void>
+  readonly #reader: SseReader
+
+  constructor (reader: SseReader) {
+    this.#reader = reader
+    this.over = this.#read()
+  }
+
+  get status (): number {
+    return this.#reader.response.status
+  }
+
+  /** Events with a message, each once. */
+  get messages (): Array<{ id: string, message: Record<string, unknown> }> {
+    return this.events.filter(({ data = '' }) => data !== '').map(({ id = '', data = '' }) => ({ id, message: JSON.parse(data) as Record<string, unknown> }))
+  }
+
+  get lastId (): string {
+    return this.events.findLast(({ id }) => id !== undefined)?.id ?? ''
+  }
+
+  async until (reached: (messages: Reading['messages']) => boolean, ms = 10_000): Promise<void> {
+    await within(ms, async signal => { while (!reached(this.messages)) await sleep(5, undefined, { signal }) })
+  }
+
+  drop (): void {
+    this.#reader.drop()
+  }
+
+  async #read (): Promise<void> {
+    try {
+      for (let event = await this.#reader.event(); event !== undefined; event = await this.#reader.event()) this.events.push(event)
+    } catch {
+      // The other end was killed, or we dropped the connection.
+    }
+  }
+}
+
+export const numberOf = (eventId: string): number => Number(eventId.split('-')[1])
