@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { within } from '../protocol/deadline.js'
+import { post } from '../transports/http-session.js'
+import { CounterListener } from './crash-listener.js'
+import { Load, modernDoor, plainDoor, sessionDoor, websocketDoor } from './crash-load.js'
+import { modernMeta } from './modern.js'
+import { gatewayOn, type Gateway } from './restarting.js'
+
+// Many more: TAP_TIMEOUT=3600 CRASH_KILLS=100 node build/test/app/crash.test.js
+const KILLS = Number(process.env['CRASH_KILLS'] ?? 5)
+/** How long the server may take to come back, in milliseconds, on a machine on which it starts well within it. */
+const BACK = 2_000
+
+t.test(`a server that is killed ${KILLS} times while it writes loses nothing it has acknowledged`, { timeout: 30_000 + KILLS * 15_000 }, async t => {
+  const gateway = await gatewayOn(t, [], { PATCHBAY_MAX_NOTES: '1000000', PATCHBAY_PAGE_SIZE: '1000' })
+  const first = await gateway.start()
+  const load = new Load()
+  const listener = await CounterListener.on(gateway.url)
+  const doors = { plain: plainDoor(gateway.url), 'plain too': plainDoor(gateway.url), modern: modernDoor(gateway.url), session: await sessionDoor(gateway.url), websocket: websocketDoor(gateway.url) }
+  for (const [name, door] of Object.entries(doors)) load.add(name, door)
+
+  const restarts: number[] = []
+  for (let kill = 0; kill < KILLS; kill++) {
+    await underWay(load)
+    await sleep(Math.random() * 800)
+    restarts.push(await gateway.restart())
+    const { acknowledged } = load.counter
+    const counted = await counter(gateway)
+    if (counted < acknowledged || counted > load.counter.sent) t.fail(`after kill ${kill + 1} the counter is ${counted}, with ${acknowledged} acknowledged and ${load.counter.sent} sent`)
+  }
+  await underWay(load)
+  await load.stop()
+  await listener.heard(load.counter.acknowledgedCalls).catch(() => {})
+  await listener.stop()
+
+  const notes = await contents(gateway)
+  const kept = new Set(notes)
+  t.strictSame([...load.notes.acknowledged].filter(note => !kept.has(note)), [], 'every note that was acknowledged is there')
+  t.equal(notes.length, kept.size, 'once')
+  t.strictSame(notes.filter(note => !load.notes.sent.has(note)), [], 'and none that was never sent')
+  const counted = await counter(gateway)
+  t.ok(counted >= load.counter.acknowledged && counted <= load.counter.sent, `the counter is ${counted}, with ${load.counter.acknowledged} acknowledged and ${load.counter.sent} sent`)
+  t.strictSame(load.refused, [], 'nobody was refused')
+  t.strictSame(listener.refused.filter(status => status !== 409), [], 'the stream could always be taken up again')
+  const broken = listener.numbers.findIndex((number, index) => number !== index + 1)
+  t.equal(broken, -1, `the ${listener.numbers.length} events came once and in order: ... ${listener.numbers.slice(Math.max(0, broken - 3), broken + 3).join(', ')} ...`)
+  t.ok(listener.updates >= load.counter.acknowledgedCalls, `${listener.updates} changes were heard of, ${load.counter.acknowledgedCalls} were acknowledged`)
+  t.ok(listener.updates <= load.counter.calls)
+  t.ok(load.unknown <= KILLS * 2 * Object.keys(doors).length, `${load.unknown} calls have no answer`)
+  t.ok(listener.connections > KILLS, 'the stream broke each time')
+  const slowest = Math.max(...restarts)
+  t.ok(slowest < Math.max(BACK, 2 * first), `the slowest start took ${Math.round(slowest)} ms, the first one ${Math.round(first)} ms`)
+  t.ok(load.acknowledged > KILLS * 10, 'there was load')
+  const sorted = [...restarts].sort((a, b) => a - b)
+  t.comment(`kills ${KILLS}, acknowledged ${load.notes.acknowledged.size} notes and ${load.counter.acknowledgedCalls} increments, unknown ${load.unknown}, events ${listener.numbers.length} over ${listener.connections} connections, ` +
+    `start first ${Math.round(first)}, median ${Math.round(sorted[sorted.length >> 1] ?? 0)}, slowest ${Math.round(slowest)} ms`)
+})
+
+/** Waits until the server has acknowledged something since. */
+async function underWay (load: Load): Promise<void> {
+  const before = load.acknowledged
+  await within(20_000, async signal => { while (load.acknowledged < before + 10) await sleep(2, undefined, { signal }) })
+}
+
+async function counter (gateway: Gateway): Promise<number> {
+  const { contents: [content] } = await ask<{ contents: Array<{ text: string }> }>(gateway, 'resources/read', { uri: 'server://counter' }, { 'mcp-name': 'server://counter' })
+  return Number(content?.text)
+}
+
+async function contents (gateway: Gateway): Promise<string[]> {
+  const found: string[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await ask<{ resources: Array<{ uri: string, title?: string }>, nextCursor?: string }>(gateway, 'resources/list', cursor === undefined ? {} : { cursor })
+    found.push(...page.resources.filter(({ uri }) => uri.startsWith('note:')).map(({ title = '' }) => title))
+    if (page.nextCursor === undefined) return found
+    cursor = page.nextCursor
+  }
+}
+
+async function ask<T> (gateway: Gateway, method: string, params: object, headers: Record<string, string> = {}): Promise<T> {
+  const { body } = await post(gateway.url, { id: 1, method, params: { ...params, _meta: modernMeta() } }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...headers })
+  if (body.result === undefined) throw new Error(JSON.stringify(body))
+  return body.result as T
+}
