@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import type { Store } from '../../protocol/store.js'
 import { within } from '../protocol/deadline.js'
 import { RECORD, TOMORROW } from '../protocol/stream-log.js'
 import { dataFolder, FILE, opened } from './on-disk.js'
@@ -92,13 +93,18 @@ t.test('processes add up exactly, and hear of each other', async t => {
   t.equal(heard.filter(change => change === 'numbers/sum').length, 1_100)
 })
 
-t.test('events that processes add to one stream have each number once', async t => {
+t.test('only the process that has a session adds to its streams, and the other hears at once that it lost it', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
+  const lost: string[] = []
+  one.sessions.onTaken(id => { lost.push(id) })
+  const append = async ({ sessions }: Store) => await sessions.append('s', '0', { text: 'event', method: 'm' }, false)
   await one.sessions.save('s', RECORD, 'home', TOMORROW)
-  const numbers = await Promise.all(Array.from({ length: 200 }, async (_, index) =>
-    await (index % 2 === 0 ? one : two).sessions.append('s', '0', { text: String(index), method: 'm' }, false)))
-  t.strictSame([...numbers].sort((a = 0, b = 0) => a - b), Array.from({ length: 200 }, (_, index) => index + 1))
+  t.strictSame(await Promise.all([append(one), append(two), append(one)]), [1, undefined, 2])
+  await two.sessions.save('s', RECORD, 'elsewhere', TOMORROW)
+  t.equal(await append(one), undefined)
+  t.ok(lost.includes('s'))
+  t.equal(await append(two), 3)
 })
 
 t.test('eight processes that make the first file at the same moment make one', async t => {
