@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { display, noDisplay } from '../system/clipboard/display.js'
-import { folder, type Launched } from '../cli/process.js'
+import { folder, launch, type Launched } from '../cli/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'
-import { connect, serve, WIRES, type Served, type ServeOptions } from './wires.js'
+import { connect, serve, WIRES, type Served } from './wires.js'
 
 // The "MCP Clipboard Server - API Reference": JSON-RPC over stdio, in 2024-11-05.
 
@@ -90,9 +90,9 @@ const ERRORS: Example[] = [
 ]
 
 /** A process with or without a display, and nothing of the user's. */
-async function serving (t: Test, env: Record<string, string>, options: ServeOptions = {}): Promise<Served> {
+async function serving (t: Test, env: Record<string, string>): Promise<Served> {
   const home = await folder(t, {})
-  return await serve(t, { ...options, env: { HOME: home, XDG_CACHE_HOME: home, ...options.env, ...env } })
+  return await serve(t, { env: { HOME: home, XDG_CACHE_HOME: home, ...env } })
 }
 
 t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
@@ -136,7 +136,8 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
   })
 
   t.test('debug mode traces calls as JSON, without what is on the clipboard', async t => {
-    const { process } = await serving(t, { DISPLAY }, { args: ['--plugin', PLACEHOLDERS], env: { MCP_LOG_LEVEL: 'DEBUG', MCP_LOG_JSON: 'true' } })
+    const home = await folder(t, {})
+    const process = launch(t, ['--stdio', '--ephemeral', '--plugin', PLACEHOLDERS], { env: { DISPLAY, HOME: home, XDG_CACHE_HOME: home, MCP_LOG_LEVEL: 'DEBUG', MCP_LOG_JSON: 'true' } })
     process.send(FLOW[0]?.send as Json)
     await process.next()
     const calls = [call(4, 'set_clipboard', { text: 'correct horse' }), call(3, 'get_clipboard', {}), call(5, 'set_clipboard', { text: 'battery\0' }), call(6, 'crashes', {})]
@@ -146,7 +147,7 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
     }
     process.end()
     const { stderr } = await process.exit()
-    const logs = withoutBanner(stderr).map(line => JSON.parse(line) as Json)
+    const logs = stderr.trimEnd().split('\n').map(line => JSON.parse(line) as Json)
     for (const id of [3, 4]) {
       t.match(logs.filter(log => log.id === id), [{ msg: 'request', method: 'tools/call', of: /_clipboard$/ }, { msg: 'response', method: 'tools/call', ms: Number }], `call ${id} is traced`)
     }
@@ -166,8 +167,3 @@ t.test('without a display', { skip: process.platform !== 'linux' && 'a display i
     })
   }
 })
-
-/** The lines that are logs: the text for people is from the name of the program to the end of the JSON to copy. */
-function withoutBanner (stderr: string): string[] {
-  return stderr.replace(/^patchbay \d[^]*?\n}\n/m, '').split('\n').filter(line => line !== '')
-}
