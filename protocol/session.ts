@@ -85,10 +85,7 @@ export class Session {
 
   /** Gives the replies that another process left unfinished their last word. */
   async finishReplies (): Promise<void> {
-    for (const { stream, lastWord } of await this.#store.unfinished(this.id)) {
-      await this.#store.append(this.id, stream, { text: lastWord, method: '' }, false)
-      await this.#store.end(this.id, stream)
-    }
+    await this.#store.finish(this.id)
   }
 
   /** True while the client is connected or waits for an answer. */

@@ -56,6 +56,7 @@ export interface SessionRecord {
   principal: string | undefined
 }
 
+/** A message of a stream; an answer has no method. */
 export interface LoggedEvent { text: string, method: string }
 export interface NumberedEvent extends LoggedEvent { number: number }
 
@@ -82,8 +83,8 @@ export interface SessionStore {
   /** Says up to which event a client has seen the stream. */
   saw (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>
-  /** Replies that were begun and not ended, each with its last word. */
-  unfinished (id: string): Promise<Array<{ stream: string, lastWord: string }>>
+  /** Ends the replies that were begun and not ended, in one step, each with its last word unless it has its answer. */
+  finish (id: string): Promise<void>
   /** What follows event `after`, or what nobody has seen yet. Undefined when there is no such stream or it does not reach back that far. */
   read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
 }

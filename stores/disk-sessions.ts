@@ -77,8 +77,8 @@ export class DiskSessions implements SessionStore {
     await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.end(id, stream) })
   }
 
-  async unfinished (id: string): Promise<Array<{ stream: string, lastWord: string }>> {
-    return this.#disk.read(() => this.#streams.unfinished(id))
+  async finish (id: string): Promise<void> {
+    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.finish(id) })
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {

@@ -55,9 +55,13 @@ export class DiskStreams {
     }
   }
 
-  unfinished (id: string): Array<{ stream: string, lastWord: string }> {
-    const rows = this.#sql.all.all(id) as unknown as Row[]
-    return rows.filter(({ stream, ended }) => stream !== STANDALONE && ended === 0).map(({ stream, lastWord }) => ({ stream, lastWord }))
+  finish (id: string): void {
+    for (const { stream, ended, last, lastWord } of this.#sql.all.all(id) as unknown as Row[]) {
+      if (stream === STANDALONE || ended === 1) continue
+      const [latest] = this.#sql.events.all(id, stream, last - 1) as unknown as NumberedEvent[]
+      if (latest?.method !== '') this.append(id, stream, { text: lastWord, method: '' }, false)
+      this.end(id, stream)
+    }
   }
 
   read (id: string, stream: string, after: number | undefined): Replay | undefined {

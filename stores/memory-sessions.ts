@@ -71,8 +71,12 @@ export class MemorySessions implements SessionStore {
     for (const name of surplus(summaries)) session.streams.delete(name)
   }
 
-  async unfinished (id: string): Promise<Array<{ stream: string, lastWord: string }>> {
-    return [...this.#sessions.get(id)?.streams ?? []].filter(([stream, { ended }]) => stream !== STANDALONE && !ended).map(([stream, { lastWord }]) => ({ stream, lastWord }))
+  async finish (id: string): Promise<void> {
+    for (const [stream, { ended, lastWord, events }] of this.#sessions.get(id)?.streams ?? []) {
+      if (stream === STANDALONE || ended) continue
+      if (events.at(-1)?.method !== '') await this.append(id, stream, { text: lastWord, method: '' }, false)
+      await this.end(id, stream)
+    }
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {

@@ -120,7 +120,7 @@ export function sessions (t: Test, open: Open): void {
     const { sessions } = box.store
     t.equal(await sessions.load('a'), undefined)
     t.strictSame(await sessions.livingAt('home'), [])
-    t.strictSame(await sessions.unfinished('a'), [])
+    await sessions.finish('a')
     await sessions.save('a', RECORD, 'home', TOMORROW)
     t.equal(await sessions.read('a', '0', 0), undefined, 'one of the same id has none of them')
     t.equal(await sessions.append('a', '0', { text: 'y', method: 'm' }, false), 1)

@@ -63,7 +63,7 @@ export function streams (t: Test, open: Open): void {
     t.equal(await append(sessions, 'a', 'x'), undefined)
     await sessions.saw('s', 'a', 1)
     await sessions.end('s', 'a')
-    t.strictSame(await sessions.unfinished('s'), [])
+    await sessions.finish('s')
     await sessions.save('s', RECORD, 'home', TOMORROW)
     t.equal(await sessions.read('s', 'a', 0), undefined)
   })
@@ -77,18 +77,22 @@ export function streams (t: Test, open: Open): void {
     t.equal(await box.store.sessions.read('s', 'a', 1), undefined)
   })
 
-  t.test('replies that were not ended are known with their last word, in the order in which they were begun', async t => {
+  t.test('replies that were not ended get their last word and end, once, and those that have their answer just end', async t => {
     const box = await session(t, open)
     for (const stream of ['c', 'a', 'd', 'b']) await box.store.sessions.open('s', stream, `last word of ${stream}`)
     await box.store.sessions.open('s', 'a', 'another')
     await append(box.store.sessions, '0', 'x')
     await append(box.store.sessions, 'a', 'x')
+    await box.store.sessions.append('s', 'b', { text: 'answer', method: '' }, false)
     await box.store.sessions.end('s', 'd')
-    await box.pause()
-    t.same(await box.store.sessions.unfinished('s'), ['c', 'a', 'b'].map(stream => ({ stream, lastWord: `last word of ${stream}` })))
-    for (const stream of ['a', 'b', 'c']) await box.store.sessions.end('s', stream)
-    await box.pause()
-    t.strictSame(await box.store.sessions.unfinished('s'), [])
+    for (let time = 0; time < 2; time++) {
+      await box.pause()
+      await box.store.sessions.finish('s')
+    }
+    const texts = async (stream: string) => (await box.store.sessions.read('s', stream, 0))?.events.map(({ text }) => text)
+    t.strictSame(await Promise.all(['a', 'b', 'c', 'd', '0'].map(texts)), [['x', 'last word of a'], ['answer'], ['last word of c'], [], ['x']])
+    for (const stream of ['a', 'b', 'c', 'd']) t.match(await box.store.sessions.read('s', stream, 0), { ended: true }, stream)
+    t.match(await box.store.sessions.read('s', '0', 0), { ended: false }, 'what belongs to no call goes on')
   })
 
   t.test('a stream that has ended says so, and can still be read', async t => {
