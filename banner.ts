@@ -4,7 +4,7 @@ export interface Inventory {
   tools: string[]
   resources: string[]
   prompts: string[]
-  /** What is not served, and why. */
+  /** What is not served, or cannot work now, and why. */
   unavailable: Array<[name: string, why: string]>
 }
 
@@ -32,7 +32,7 @@ export function banner ({ version, address, options: { prefix, stdio, data, ephe
     ...wrapped('tools', inventory.tools),
     ...wrapped('resources', inventory.resources),
     ...wrapped('prompts', inventory.prompts),
-    ...inventory.unavailable.map(([name, why]) => line('not here', `${name}: ${why}`)),
+    ...inventory.unavailable.map(([name, why]) => line(inventory.tools.includes(name) ? 'not now' : 'not here', `${name}: ${why}`)),
     '',
     ...snippet(address, prefix, launch),
     ''

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Options, type Options as Values } from './options.js'
 import { isObject } from './protocol/json.js'
+import { withoutTilde } from './system/data-folder.js'
 
 type Environment = Record<string, string | undefined>
 
@@ -51,17 +52,24 @@ Command line, environment and config file win over each other in this order. doc
 /** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { values } = parse(argv)
-  const { help = false, version = false, config = env[`${PREFIX}CONFIG`], plugin, root, data, 'log-level': logLevel, port, ...rest } = values
+  const { help = false, version = false, config = env[`${PREFIX}CONFIG`] || undefined, plugin, root, data, 'log-level': logLevel, port, ...rest } = values
   const given = compact({
     ...rest,
     logLevel,
     port: port === undefined ? undefined : number('--port', port),
     ...inFolder(compact({ plugins: plugin, roots: root, data }), cwd)
   })
-  const options = { ...(config === undefined ? {} : fromFile(resolve(cwd, config))), ...fromEnvironment(env, cwd), ...given }
+  const options = [config === undefined ? {} : fromFile(resolve(cwd, withoutTilde(config))), fromEnvironment(env, cwd), given].reduce(over)
   // A desktop client that launches one gateway per window wants no port unless it says so.
   if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
   return { options, args: absolute(argv, cwd), help, version }
+}
+
+/** The later wins, and where it says where to keep things it says all there is to say about that. */
+function over (earlier: Partial<Values>, later: Partial<Values>): Partial<Values> {
+  const { data, ephemeral, ...rest } = earlier
+  const says = later.data !== undefined || later.ephemeral === true
+  return { ...(says ? rest : earlier), ...later }
 }
 
 function parse (argv: string[]) {
@@ -95,18 +103,24 @@ function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
 /** Options that name files or folders, as seen from the folder in which they were written. */
 function inFolder (options: Partial<Values>, folder: string): Partial<Values> {
   const { plugins, roots, data } = options
+  const place = (path: string) => resolve(folder, withoutTilde(path))
   return {
     ...options,
-    ...(Array.isArray(plugins) ? { plugins: plugins.map(file => typeof file === 'string' ? resolve(folder, file) : file) } : {}),
-    ...(Array.isArray(roots) ? { roots: roots.map(root => typeof root === 'string' ? resolve(folder, root) : root) } : {}),
-    ...(typeof data === 'string' && data !== '' ? { data: resolve(folder, data) } : {})
+    ...(Array.isArray(plugins) ? { plugins: plugins.map(file => typeof file === 'string' ? place(file) : file) } : {}),
+    ...(Array.isArray(roots) ? { roots: roots.map(root => typeof root === 'string' ? place(root) : root) } : {}),
+    ...(typeof data === 'string' && data !== '' ? { data: place(data) } : {})
   }
 }
 
 // The name and the levels that Python servers use.
+const LEVELS: Record<string, Values['logLevel']> = {
+  trace: 'trace', debug: 'debug', info: 'info', notice: 'info', warning: 'warn', warn: 'warn', error: 'error', critical: 'fatal', alert: 'fatal', emergency: 'fatal', fatal: 'fatal', silent: 'silent'
+}
+
 function pinoLevel (level: string): Values['logLevel'] {
-  const lower = level.toLowerCase()
-  return ({ warning: 'warn', critical: 'fatal' }[lower] ?? lower) as Values['logLevel']
+  const known = LEVELS[level.toLowerCase()]
+  if (known === undefined) throw new Error(`environment variable MCP_LOG_LEVEL must be one of ${Object.keys(LEVELS).join(', ')}, not "${level}"`)
+  return known
 }
 
 const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What could be served here and is not, by name, and why: one sentence that says what to do about it. */
+    /** What could be served here and is not, or cannot work now, by name, and why: one sentence that says what to do about it. */
     unavailable: Map<string, string>
   }
 }

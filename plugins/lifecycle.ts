@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import { errors } from '../protocol/errors.js'
 import { convert } from '../protocol/revisions/convert.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import { versions } from '../protocol/revisions/table.js'
@@ -13,11 +14,15 @@ const Initialize = Type.Object({
 
 const Nothing = Type.Object({})
 
+/** They are kept with the session. */
+const MAX_CAPABILITIES = 65_536
+
 const DISCOVER_TTL = 60_000
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }) => {
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
+    if (JSON.stringify(capabilities).length > MAX_CAPABILITIES) throw errors.invalidParams(`capabilities are at most ${MAX_CAPABILITIES} characters of JSON`)
     peer.greeted = true
     peer.changed = true
     peer.revision = revision

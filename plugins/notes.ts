@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { isFull, ToolError } from '../protocol/errors.js'
 import type { Values } from '../protocol/store.js'
@@ -76,6 +77,8 @@ async function collect (values: Values, space: string, wanted: (note: Note) => b
     }
     if (entries.length < CHUNK) return { notes, more: false }
     after = entries.at(-1)?.key
+    // There may be many more to look at; others have their turn.
+    await turn()
   }
 }
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
-import { McpError } from '../protocol/errors.js'
+import { errors, McpError } from '../protocol/errors.js'
 import { Interest } from '../protocol/interest.js'
 import type { Peer } from '../protocol/peer.js'
 import type { Resource } from '../protocol/resource.js'
@@ -32,6 +32,8 @@ declare module 'fastify' {
 }
 
 const ByUri = Type.Object({ uri: Type.String() })
+/** They are kept with the session. */
+const MAX_SUBSCRIPTIONS = 1_024
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async fastify => {
@@ -40,7 +42,9 @@ export default fp(async fastify => {
   const templates = new Collection<Resource>('resource template')
   const listeners = new Set<() => void>()
   const interest = new Interest(async uri => {
-    const { watch } = find(uri)?.resource ?? {}
+    const found = find(uri)
+    if (found === undefined) return undefined
+    const { watch } = found.resource
     return watch === undefined ? () => {} : await watch(uri, () => fastify.resources.updated(uri))
   })
   const subscribers = new Subscribers(interest)
@@ -76,6 +80,8 @@ export default fp(async fastify => {
   })
 
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
+    const { subscriptions } = call.peer
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${MAX_SUBSCRIPTIONS} subscriptions; unsubscribe from some first`)
     if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
   })

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import fp from 'fastify-plugin'
 import type { PeerOptions } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
@@ -13,8 +14,8 @@ declare module 'fastify' {
       create: (options?: PeerOptions, primed?: boolean) => Session | undefined
       /** A session of this process, which counts as seen now. */
       find: (id: string) => Session | undefined
-      /** Makes a session that was kept one of this process, if there is one of that id. Rejects when nobody can tell. */
-      revive: (id: string) => Promise<void>
+      /** Makes a session that was kept one of this process, if there is one of that id; undefined when it is already. Rejects when nobody can tell. */
+      revive: (id: string) => Promise<void> | undefined
       /** Settles when what is agreed with the client is kept; undefined when it is already. */
       keep: (session: Session) => Promise<void> | undefined
       /** Settles when it is forgotten for good; rejects when the store refuses. */
@@ -30,13 +31,15 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
   const sessions = new Map<string, Session>()
   const reviving = new Map<string, Promise<void>>()
   const interval = Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
+  let adopting = 0
   let home = ''
   let swept = Date.now()
+  let told: string | undefined
 
   fastify.decorate('sessions', {
     get size () { return sessions.size },
     create: (peer = {}, primed = false) => {
-      if (sessions.size >= maxSessions) return undefined
+      if (sessions.size + adopting >= maxSessions) return undefined
       const session = new Session({ store, onTrouble, peer, primed })
       session.peer.changed = true
       admit(session)
@@ -47,45 +50,47 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
       if (session !== undefined) session.lastSeen = Date.now()
       return session
     },
-    revive: async id => {
-      const revival = reviving.get(id) ?? load(id).finally(() => reviving.delete(id))
-      reviving.set(id, revival)
-      await revival
+    revive: id => {
+      const revival = reviving.get(id)
+      if (revival !== undefined || sessions.has(id)) return revival
+      const begun = revive(id).finally(() => reviving.delete(id))
+      reviving.set(id, begun)
+      return begun
     },
-    keep: session => {
-      if (!session.peer.changed) return undefined
-      return keep(session)
-    },
+    keep: session => session.peer.changed ? keep(session) : undefined,
     end: async (session, reason) => {
       forget(session, reason)
       session.standalone.end()
-      await store.remove(session.id)
+      // Whoever asks for it meanwhile waits until it is gone.
+      const removed = store.remove(session.id)
+      reviving.set(session.id, removed.catch(() => {}).finally(() => reviving.delete(session.id)))
+      await removed
     }
   })
 
-  // Nobody else can have our address, so whoever had it before us is dead and its sessions are ours.
+  // Nobody else on this machine can have our address, so whoever had it before us is dead and its sessions are ours.
   fastify.addHook('onListen', async () => { void takeOver() })
 
   const untake = store.onTaken(id => {
     const session = sessions.get(id)
-    if (session === undefined) return
-    forget(session, new Error('another server has the session now'))
-    session.hangUp()
+    if (session !== undefined) lose(session)
   })
 
   const sweeper = setInterval(sweep, interval).unref()
+  const calm = fastify.store.onTrouble(() => { told = undefined })
   fastify.addHook('preClose', async () => { for (const session of sessions.values()) await session.settled() })
   // They are kept: the next process goes on with them.
   fastify.addHook('onClose', async () => {
     clearInterval(sweeper)
     untake()
+    calm()
     for (const session of sessions.values()) forget(session, new Error('the server is shutting down'))
   })
 
   async function takeOver (): Promise<void> {
-    home = fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort().join(' ')
+    home = [hostname(), ...fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort()].join(' ')
     const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
-    await Promise.all(left.map(async id => await fastify.sessions.revive(id).catch(onTrouble)))
+    await Promise.all(left.map(async id => await fastify.sessions.revive(id)?.catch(onTrouble)))
   }
 
   function admit (session: Session): void {
@@ -98,32 +103,47 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
     mcp.disconnect(session.peer, reason)
   }
 
-  async function load (id: string): Promise<void> {
-    const record = sessions.has(id) ? undefined : await store.load(id)
-    if (record === undefined) return
-    if (sessions.size >= maxSessions) throw refusal(503, 'there are too many sessions; try again later')
-    await adopt(id, record)
+  function lose (session: Session): void {
+    forget(session, new Error('another server has the session now'))
+    session.hangUp()
   }
 
-  async function adopt (id: string, record: SessionRecord): Promise<void> {
+  async function revive (id: string): Promise<void> {
+    if (sessions.size + adopting >= maxSessions) throw refusal(503, 'there are too many sessions; try again later')
+    adopting++
+    try {
+      const record = await store.adopt(id, home, expiry())
+      if (record !== undefined) await welcome(id, record)
+    } finally {
+      adopting--
+    }
+  }
+
+  async function welcome (id: string, record: SessionRecord): Promise<void> {
     const session = Session.from(record, { id, store, onTrouble })
-    for (const uri of record.subscriptions) session.peer.subscribed(uri, true)
-    await keep(session)
-    await session.finishReplies().catch(onTrouble)
+    const { peer } = session
+    for (const uri of record.subscriptions) peer.subscribed(uri, true)
+    peer.changed = false
+    // What happens from now on is told in its streams, behind the last words of the replies that were cut off.
+    const finished = session.finishReplies().catch(onTrouble)
     admit(session)
     for (const uri of record.subscriptions) {
       // The client may have changed its mind by now.
-      if (session.peer.subscriptions.has(uri)) await fastify.resources.subscribe(uri, session.peer).catch(onTrouble)
+      if (peer.subscriptions.has(uri)) await fastify.resources.subscribe(uri, peer).catch(onTrouble)
     }
+    await finished
   }
 
   // What cannot be kept now is served all the same, and kept when that is possible again.
   async function keep (session: Session): Promise<void> {
-    session.peer.changed = false
+    const { id, peer, record } = session
+    peer.changed = false
     try {
-      await store.save(session.id, session.record, home, expiry())
+      if (!session.kept) await store.save(id, record, home, expiry())
+      else if (!await store.update(id, record, expiry())) lose(session)
+      session.kept = true
     } catch (error) {
-      session.peer.changed = true
+      peer.changed = true
       onTrouble(error)
     }
   }
@@ -133,7 +153,7 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
     for (const session of sessions.values()) {
       if (session.busy) session.lastSeen = now
       else if (session.lastSeen < now - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
-      if (session.peer.changed && session.peer.greeted) void keep(session)
+      if (session.peer.changed && session.peer.greeted && !session.peer.closed) void keep(session)
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
     swept = now
@@ -146,7 +166,11 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
     return Date.now() + sessionIdle + interval
   }
 
+  // Once for each trouble: a store that cannot write says the same of every session.
   function onTrouble (error: unknown): void {
+    const words = String(error)
+    if (words === told) return
+    told = words
     fastify.log.error({ err: error }, 'a session could not be kept')
   }
 }, { name: 'sessions', dependencies: ['mcp', 'store', 'resources'] })

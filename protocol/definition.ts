@@ -13,6 +13,14 @@ export function checkName (kind: string, name: unknown, pattern: RegExp, expecte
   return `${kind} "${name}"`
 }
 
+/** Parts that may be left out, and are functions if not. */
+export function checkFunctions (what: string, definition: object, parts: readonly string[]): void {
+  for (const part of parts) {
+    const value = (definition as Record<string, unknown>)[part]
+    if (value !== undefined && typeof value !== 'function') throw new Error(`${what}: "${part}" must be a function`)
+  }
+}
+
 /** A part without which a definition makes no sense. */
 export function checkPart (what: string, definition: object, part: string, type: 'string' | 'function'): void {
   const value = (definition as Record<string, unknown>)[part]

@@ -3,7 +3,7 @@ type Stop = () => void
 /** Starts watching a URI; undefined when there is nothing to watch. */
 export type Watch = (uri: string) => Promise<Stop | undefined>
 
-interface Watched { count: number, stop: Promise<Stop | undefined> }
+interface Watched { count: number, stopped: boolean, stop: Promise<Stop | undefined> }
 
 /** Watches each URI while anybody is interested in it, once for all of them. */
 export class Interest {
@@ -16,7 +16,7 @@ export class Interest {
 
   /** Returns how to lose interest; undefined when there is nothing to watch. Rejects as the watch does. */
   async begin (uri: string): Promise<Stop | undefined> {
-    const watched = this.#watched.get(uri) ?? { count: 0, stop: this.#watch(uri) }
+    const watched = this.#watched.get(uri) ?? { count: 0, stopped: false, stop: this.#watch(uri) }
     this.#watched.set(uri, watched)
     watched.count++
     let interested = true
@@ -47,6 +47,9 @@ export class Interest {
   }
 }
 
-function stop ({ stop }: Watched): void {
-  stop.then(end => end?.(), () => {})
+/** Once, and whatever an author's function does about it. */
+function stop (watched: Watched): void {
+  if (watched.stopped) return
+  watched.stopped = true
+  watched.stop.then(end => end?.()).catch(() => {})
 }

@@ -21,6 +21,8 @@ export interface PeerOptions {
   /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
   principal?: string
+  /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
+  askedAs?: string
 }
 
 interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
@@ -50,17 +52,19 @@ export class Peer {
   readonly #outbound = new Map<Id, Question>()
   readonly #endings = new Set<() => void>()
   readonly #closings = new Set<() => void>()
+  readonly #askedAs: string | undefined
   #lastId = 0
   #draining = false
   closed = false
 
-  constructor ({ transport = 'http', channel, revision, claim, headers, principal }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, claim, headers, principal, askedAs }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
     this.claim = claim
     this.headers = headers
     this.principal = principal
+    this.#askedAs = askedAs
   }
 
   subscribed (uri: string, wanted: boolean): void {
@@ -77,7 +81,8 @@ export class Peer {
   ask (method: string, params: object | undefined, channel: Channel, signal: AbortSignal): Promise<unknown> {
     if (signal.aborted) return Promise.reject(abandoned(signal))
     if (this.closed || this.#draining) return Promise.reject(errors.closing())
-    const id = ++this.#lastId
+    const number = ++this.#lastId
+    const id = this.#askedAs === undefined ? number : `${this.#askedAs}${number}`
     return new Promise((resolve, reject) => {
       const abandon = () => {
         this.#outbound.delete(id)

@@ -1,6 +1,6 @@
 import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
-import { checkMembers, checkName, checkPart } from './definition.js'
+import { checkFunctions, checkMembers, checkName, checkPart } from './definition.js'
 import { isObject } from './json.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
@@ -60,6 +60,7 @@ export function resource<const U extends string> (definition: ResourceDefinition
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'uri', 'string')
   checkPart(what, definition, 'read', 'function')
+  checkFunctions(what, definition, ['list', 'watch'])
   const template = isTemplate(uri) ? uriTemplate(uri) : undefined
   if (template === undefined && !URL.canParse(uri)) throw new Error(`${what}: "${uri}" is not a URI`)
   if (list !== undefined && template === undefined) throw new Error(`${what}: only a template has a "list"`)

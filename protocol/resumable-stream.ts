@@ -22,6 +22,8 @@ export interface StreamLog {
 export interface StreamOptions {
   /** Opens with an event without data, so that the client can resume before the first message. */
   primed: boolean
+  /** Settles when the log knows of the stream; nothing is sent before. */
+  opened?: Promise<unknown> | undefined
   /** A client has listened before: it may come back for every single event. */
   known?: boolean
   /** Runs when the stream has ended and nobody is connected. */
@@ -51,12 +53,13 @@ export class ResumableStream implements Channel {
   #sent = 0
   ended = false
 
-  constructor (key: string, log: StreamLog, { primed, known = false, onOver = () => {} }: StreamOptions) {
+  constructor (key: string, log: StreamLog, { primed, opened, known = false, onOver = () => {} }: StreamOptions) {
     this.key = key
     this.#log = log
     this.#primed = primed
     this.#known = known
     this.#onOver = onOver
+    if (opened !== undefined) this.#next(async () => { await opened })
   }
 
   get connected (): boolean {

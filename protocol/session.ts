@@ -5,6 +5,8 @@ import { revisionNamed } from './revisions/table.js'
 import type { Implementation } from './revisions/revision.js'
 import { STANDALONE, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
+const MAX_NAME = 256
+
 export interface SessionOptions {
   store: SessionStore
   /** Hears of what could not be kept. */
@@ -16,8 +18,8 @@ export interface SessionOptions {
   known?: boolean
 }
 
-/** Where a client goes on, as its `Last-Event-ID` says; nothing will follow when the stream is exhausted. */
-export interface Place { stream: ResumableStream, after: number, exhausted: boolean }
+/** Where a client goes on, as its `Last-Event-ID` says. */
+export interface Place { stream: ResumableStream, after: number }
 
 /** What a stateful HTTP client is remembered by: its peer, and its streams until they are of no use any more. */
 export class Session {
@@ -27,6 +29,8 @@ export class Session {
   readonly standalone: ResumableStream
   /** Everything outside an answer goes to the standalone stream: its client reads named events beside plain replies. */
   named = false
+  /** True once the store has it. */
+  kept = false
   lastSeen = Date.now()
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
@@ -49,38 +53,39 @@ export class Session {
       ...options,
       known: true,
       primed: revision?.polling === true,
-      peer: { ...(revision === undefined ? {} : { revision }), ...(record.principal === undefined ? {} : { principal: record.principal }) }
+      peer: { askedAs: `${randomBytes(6).toString('hex')}-`, ...(revision === undefined ? {} : { revision }), ...(record.principal === undefined ? {} : { principal: record.principal }) }
     })
     const { peer } = session
     peer.greeted = record.greeted
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
+    session.kept = true
     return session
   }
 
   get record (): SessionRecord {
-    const { revision, greeted, client, capabilities, logLevel, subscriptions, principal } = this.peer
-    return { revision: revision?.version, greeted, client, capabilities, logLevel, subscriptions: [...subscriptions], principal }
+    const { revision, greeted, capabilities, logLevel, subscriptions, principal } = this.peer
+    return { revision: revision?.version, greeted, client: brief(this.peer.client), capabilities, logLevel, subscriptions: [...subscriptions], principal }
   }
 
   /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
   openStream (lastWord: string): ResumableStream {
     const key = randomBytes(6).toString('hex')
-    void this.#quietly(this.#store.open(this.id, key, lastWord))
-    return this.#reply(key)
+    return this.#reply(key, this.#quietly(this.#store.open(this.id, key, lastWord)))
   }
 
-  /** Undefined when nothing can be resumed from there. */
-  async locate (eventId: string): Promise<Place | undefined> {
+  /** Exhausted when the client has seen all there will be; undefined when nothing can be resumed from there. */
+  async locate (eventId: string): Promise<Place | 'exhausted' | undefined> {
     const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
     const live = key === STANDALONE ? this.standalone : this.#replies.get(key ?? '')
     await live?.settled()
     const replay = key === undefined ? undefined : await this.#read(key, Number(number))
     if (key === undefined || replay === undefined) return undefined
+    if (replay.ended && replay.events.length === 0) return 'exhausted'
     const stream = live ?? this.#replies.get(key) ?? this.#reply(key)
     if (replay.ended) stream.ended = true
-    return { stream, after: replay.after, exhausted: replay.ended && replay.events.length === 0 }
+    return { stream, after: replay.after }
   }
 
   /** Gives the replies that another process left unfinished their last word. */
@@ -103,8 +108,8 @@ export class Session {
     for (const stream of [this.standalone, ...this.#replies.values()]) stream.hangUp()
   }
 
-  #reply (key: string): ResumableStream {
-    const stream = new ResumableStream(key, this.#log(key), { primed: this.peer.revision?.polling === true, onOver: () => this.#replies.delete(key) })
+  #reply (key: string, opened?: Promise<unknown>): ResumableStream {
+    const stream = new ResumableStream(key, this.#log(key), { opened, primed: this.peer.revision?.polling === true, onOver: () => this.#replies.delete(key) })
     this.#replies.set(key, stream)
     return stream
   }
@@ -131,4 +136,11 @@ export class Session {
       return undefined
     }
   }
+}
+
+/** Who the client is, without its pictures and whatever else it says of itself. */
+function brief (client: Implementation | undefined): unknown {
+  if (client === undefined) return undefined
+  return Object.fromEntries(['name', 'version', 'title'].map(member => [member, (client as unknown as Record<string, unknown>)[member]])
+    .filter(([, value]) => typeof value === 'string').map(([member, value]) => [member, String(value).slice(0, MAX_NAME)]))
 }

@@ -68,11 +68,15 @@ export interface SessionStore {
   /** Keeps a session, new or known, and makes it ours: whoever had it can add nothing to its streams. `home` is where it is served. */
   save (id: string, record: SessionRecord, home: string, expires: number): Promise<void>
   load (id: string): Promise<SessionRecord | undefined>
+  /** Keeps what has changed in a session; false when it is gone or another's. */
+  update (id: string, record: SessionRecord, expires: number): Promise<boolean>
+  /** Makes a session that has not expired ours, in one step; undefined when there is none. */
+  adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined>
   /** The ids of the sessions of a home that have not expired. */
   livingAt (home: string): Promise<string[]>
   touch (ids: string[], expires: number): Promise<void>
   remove (id: string): Promise<void>
-  /** Removes what has expired. */
+  /** Removes what has expired; of others only what expired long ago, since whoever serves it may be late to say that it is in use. */
   sweep (): Promise<void>
   /** Hears of sessions that another process has removed or serves now. */
   onTaken (listener: (id: string) => void): () => void

@@ -1,10 +1,12 @@
 import type { Interest } from './interest.js'
 import type { Peer } from './peer.js'
 
+interface Subscription { forget: () => void, found: Promise<boolean> }
+
 /** Which peers want to hear of which URI. They are forgotten when they go. */
 export class Subscribers {
   readonly #interest: Interest
-  readonly #peers = new Map<string, Map<Peer, () => void>>()
+  readonly #peers = new Map<string, Map<Peer, Subscription>>()
 
   constructor (interest: Interest) {
     this.#interest = interest
@@ -16,31 +18,37 @@ export class Subscribers {
 
   /** False when there is nothing to hear of. A peer that is taken back, or goes, while we find out is not added. */
   async add (uri: string, peer: Peer): Promise<boolean> {
-    const peers = this.#peers.get(uri) ?? new Map<Peer, () => void>()
-    if (peers.has(peer)) return true
-    let lose: (() => void) | undefined
-    const off = peer.onClose(() => this.remove(uri, peer))
-    const forget = () => { off(); lose?.() }
-    this.#peers.set(uri, peers.set(peer, forget))
-    peer.subscribed(uri, true)
-    try {
-      lose = await this.#interest.begin(uri)
-    } finally {
-      if (lose === undefined && peers.get(peer) === forget) this.remove(uri, peer)
-    }
-    if (lose === undefined) return false
-    if (peers.get(peer) !== forget) lose()
-    return true
+    if (peer.closed) return false
+    return await (this.#peers.get(uri)?.get(peer) ?? this.#begin(uri, peer)).found
   }
 
   remove (uri: string, peer: Peer): void {
     const peers = this.#peers.get(uri)
-    const forget = peers?.get(peer)
-    if (peers === undefined || forget === undefined) return
+    const subscription = peers?.get(peer)
+    if (peers === undefined || subscription === undefined) return
     peers.delete(peer)
     if (peers.size === 0) this.#peers.delete(uri)
-    forget()
+    subscription.forget()
     // What a peer is subscribed to when it goes is what its session remembers.
     if (!peer.closed) peer.subscribed(uri, false)
+  }
+
+  #begin (uri: string, peer: Peer): Subscription {
+    const peers = this.#peers.get(uri) ?? new Map<Peer, Subscription>()
+    const off = peer.onClose(() => this.remove(uri, peer))
+    let lose: (() => void) | undefined
+    const find = async (): Promise<boolean> => {
+      try {
+        lose = await this.#interest.begin(uri)
+        return lose !== undefined
+      } finally {
+        if (lose === undefined && peers.get(peer) === subscription) this.remove(uri, peer)
+        if (peers.get(peer) !== subscription) lose?.()
+      }
+    }
+    const subscription: Subscription = { forget: () => { off(); lose?.() }, found: Promise.resolve().then(find) }
+    this.#peers.set(uri, peers.set(peer, subscription))
+    peer.subscribed(uri, true)
+    return subscription
   }
 }

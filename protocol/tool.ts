@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Call } from './call.js'
 import { text, type CallToolResult, type ContentBlock } from './content.js'
-import { checkMembers, checkName, checkPart } from './definition.js'
+import { checkFunctions, checkMembers, checkName, checkPart } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
@@ -58,6 +58,7 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
   checkMembers(what, definition, MEMBERS, ALIAS)
   checkPart(what, definition, 'description', 'string')
   checkPart(what, definition, 'run', 'function')
+  checkFunctions(what, definition, ['explain', 'failed', 'text'])
   return inContext(what, () => {
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
     const check = compile(input)

@@ -2,9 +2,13 @@ import type { DatabaseSyncInstance as Database, StatementSyncInstance as Stateme
 import { errors, isMcpError } from '../protocol/errors.js'
 import type { ChangeListener } from '../protocol/store.js'
 import { ChangeFeed } from './change-feed.js'
+import type { OpenFile } from './disk-file.js'
 import { explain } from './disk-trouble.js'
 import { GroupCommit } from './group-commit.js'
 import { Listeners } from './listeners.js'
+
+const LOOK_MS = 1_000
+const GONE = 'the data file was removed or replaced: start the gateway again'
 
 /** No value can be here, so what happens to sessions is noted here. */
 const SESSIONS = ''
@@ -12,25 +16,37 @@ const SESSIONS = ''
 /** The open file: reads at once, writes in groups, tells of changes, and knows whether it is well. */
 export class DiskConnection {
   readonly #db: Database
+  readonly #isThere: () => boolean
+  readonly #watch: NodeJS.Timeout
   readonly #commits: GroupCommit
   readonly #feed: ChangeFeed
   readonly #changes = new Listeners<Parameters<ChangeListener>>()
   readonly #takings = new Listeners<[id: string]>()
   readonly #troubles = new Listeners<[]>()
+  /** The largest write of the transaction, and how large one must be to show that there is room again. */
+  #written = -1
+  #needed = 0
+  #gone = false
   trouble: string | undefined
 
-  constructor (db: Database) {
+  constructor ({ db, isThere }: OpenFile) {
     this.#db = db
+    this.#isThere = isThere
+    this.#watch = setInterval(() => { if (!this.#gone && !this.#isThere()) this.#vanish() }, LOOK_MS).unref()
     this.#feed = new ChangeFeed(sql => this.prepare(sql), ({ space, key }, foreign) => {
       if (space !== SESSIONS) this.#changes.tell(space, key)
       else if (foreign) this.#takings.tell(key)
     })
     this.#commits = new GroupCommit(db, {
       committed: () => {
-        this.#setTrouble(undefined)
+        if (this.#written >= this.#needed) this.#setTrouble(undefined)
+        this.#written = -1
         this.#feed.committed()
       },
-      rolledBack: () => this.#feed.rolledBack(),
+      rolledBack: () => {
+        this.#written = -1
+        this.#feed.rolledBack()
+      },
       refused: error => this.#refusal(error)
     })
   }
@@ -47,9 +63,19 @@ export class DiskConnection {
     }
   }
 
-  /** Runs in a transaction, soon, and settles when that is committed. */
-  async write<T> (work: () => T): Promise<T> {
-    return await this.#commits.write(work)
+  /** Runs in a transaction, soon, and settles when that is committed. `size` is about how much it adds to the file. */
+  async write<T> (work: () => T, size = 0): Promise<T> {
+    if (this.#gone) throw errors.storage(GONE)
+    try {
+      return await this.#commits.write(() => {
+        const value = work()
+        this.#written = Math.max(this.#written, size)
+        return value
+      })
+    } catch (error) {
+      if (this.trouble !== undefined) this.#needed = Math.max(this.#needed, size)
+      throw error
+    }
   }
 
   /** Inside a write. */
@@ -89,11 +115,17 @@ export class DiskConnection {
     if (!this.#db.isOpen) return
     this.#commits.finish()
     this.#feed.stop()
+    clearInterval(this.#watch)
     // Whoever else has the file open does it when they close it.
     try {
       this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {}
     this.#db.close()
+  }
+
+  #vanish (): void {
+    this.#gone = true
+    this.#setTrouble(GONE)
   }
 
   #refusal (error: unknown): Error {
@@ -106,6 +138,7 @@ export class DiskConnection {
   #setTrouble (why: string | undefined): void {
     if (why === this.trouble) return
     this.trouble = why
+    if (why === undefined) this.#needed = 0
     this.#troubles.tell()
   }
 }

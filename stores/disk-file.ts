@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { explain } from './disk-trouble.js'
 
@@ -12,7 +12,8 @@ const BUSY_TIMEOUT = 2_000
 const CHECKED = 16 * 1024 * 1024
 
 const SCHEMA = `
-  CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires INTEGER, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
+  CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, expires INTEGER, value TEXT NOT NULL, UNIQUE (space, key)) STRICT;
+  CREATE INDEX expiring ON entries (space, expires) WHERE expires IS NOT NULL;
   CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
   CREATE TABLE sessions (id TEXT PRIMARY KEY, home TEXT NOT NULL, owner TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE streams (
@@ -24,24 +25,41 @@ const SCHEMA = `
   PRAGMA application_id = ${APPLICATION};
   PRAGMA user_version = ${FORMAT};`
 
+export interface OpenFile {
+  db: Database
+  /** False when the file was removed or replaced since. */
+  isThere: () => boolean
+}
+
 /** Opens the data file of a folder, or makes one. Throws one sentence that names the folder and says what to do. */
-export function openFile (folder: string, maxSize: number): Database {
+export function openFile (folder: string, maxSize: number): OpenFile {
   const file = join(folder, FILE)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     // In this order: whoever makes the file at this moment makes the other one after it.
     const changes = existsSync(`${file}-wal`)
     if (!existsSync(file)) create(file, changes)
     const db = connect(file, maxSize)
     try {
       check(db, file)
-      return db
+      return { db, isThere: presence(file) }
     } catch (error) {
       db.close()
       throw error
     }
   } catch (error) {
     throw new Error(`data folder ${folder}: ${explain(error)}; choose another with --data, or keep nothing with --ephemeral`, { cause: error })
+  }
+}
+
+// Not by Node.js itself, which tries for ever where nothing can be made, such as in /proc.
+function makeFolder (folder: string): void {
+  if (existsSync(folder)) return
+  if (dirname(folder) !== folder) makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (!isTaken(error)) throw error
   }
 }
 
@@ -85,6 +103,14 @@ function connect (file: string, maxSize: number): Database {
   const { page_size: pageSize } = db.prepare('PRAGMA page_size').get() as { page_size: number }
   db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxSize / pageSize))}`)
   return db
+}
+
+function presence (file: string): () => boolean {
+  const { dev, ino } = statSync(file)
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    return now?.ino === ino && now.dev === dev
+  }
 }
 
 function check (db: Database, file: string): void {

@@ -6,10 +6,13 @@ import { parse } from './disk-trouble.js'
 
 interface Row { id: string, record: string }
 
+/** How long whoever serves a session may be late to say that it is in use. */
+const LATE = 10 * 60_000
+
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
   readonly #streams: DiskStreams
-  readonly #sql: Record<'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'remove' | 'expired', Statement>
+  readonly #sql: Record<'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
@@ -21,7 +24,9 @@ export class DiskSessions implements SessionStore {
       livingAt: disk.prepare('SELECT id, record FROM sessions WHERE home = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
       remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
-      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= ? LIMIT 1000')
+      update: disk.prepare('UPDATE sessions SET record = ?, expires = ? WHERE id = ?'),
+      adopt: disk.prepare('UPDATE sessions SET home = ?, owner = ?, expires = ? WHERE id = ? AND expires > ? RETURNING id, record'),
+      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(owner = ?, ?, ?) LIMIT 1000')
     }
   }
 
@@ -36,6 +41,20 @@ export class DiskSessions implements SessionStore {
 
   async load (id: string): Promise<SessionRecord | undefined> {
     return this.#disk.read(() => parse((this.#sql.load.get(id, Date.now()) as Row | undefined)?.record) as SessionRecord | undefined)
+  }
+
+  async update (id: string, record: SessionRecord, expires: number): Promise<boolean> {
+    const text = JSON.stringify(record)
+    return await this.#disk.write(() => this.#isOurs(id) && this.#sql.update.run(text, expires, id).changes === 1)
+  }
+
+  async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
+    return await this.#disk.write(() => {
+      const owner = this.#ownerOf(id)
+      const row = this.#sql.adopt.get(home, this.#disk.writer, expires, id, Date.now()) as Row | undefined
+      if (row !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
+      return parse(row?.record) as SessionRecord | undefined
+    })
   }
 
   async livingAt (home: string): Promise<string[]> {
@@ -53,7 +72,8 @@ export class DiskSessions implements SessionStore {
 
   async sweep (): Promise<void> {
     await this.#disk.write(() => {
-      for (const { id } of this.#sql.expired.all(Date.now()) as unknown as Row[]) this.#remove(id)
+      const now = Date.now()
+      for (const { id } of this.#sql.expired.all(this.#disk.writer, now, now - LATE) as unknown as Row[]) this.#remove(id)
     })
   }
 
@@ -66,7 +86,7 @@ export class DiskSessions implements SessionStore {
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
-    return await this.#disk.write(() => this.#isOurs(id) ? this.#streams.append(id, stream, event, seen) : undefined)
+    return await this.#disk.write(() => this.#isOurs(id) ? this.#streams.append(id, stream, event, seen) : undefined, event.text.length)
   }
 
   async saw (id: string, stream: string, number: number): Promise<void> {

@@ -59,7 +59,7 @@ export class DiskStreams {
     for (const { stream, ended, last, lastWord } of this.#sql.all.all(id) as unknown as Row[]) {
       if (stream === STANDALONE || ended === 1) continue
       const [latest] = this.#sql.events.all(id, stream, last - 1) as unknown as NumberedEvent[]
-      if (latest?.method !== '') this.append(id, stream, { text: lastWord, method: '' }, false)
+      if (latest?.method !== '' && lastWord !== '') this.append(id, stream, { text: lastWord, method: '' }, false)
       this.end(id, stream)
     }
   }

@@ -48,7 +48,7 @@ export class DiskValues implements Values {
       if (present && ifAbsent) return
       if (!present && max !== Infinity && this.#living(space) >= max) throw errors.full(max)
       this.#write(space, key, text, expires)
-    })
+    }, text.length)
   }
 
   async delete (space: string, key: string): Promise<boolean> {

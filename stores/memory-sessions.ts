@@ -17,6 +17,19 @@ export class MemorySessions implements SessionStore {
     return kept === undefined || kept.expires <= Date.now() ? undefined : recordOf(kept)
   }
 
+  async update (id: string, record: SessionRecord, expires: number): Promise<boolean> {
+    const kept = this.#sessions.get(id)
+    if (kept !== undefined) Object.assign(kept, { record: JSON.stringify(record), expires })
+    return kept !== undefined
+  }
+
+  async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
+    const kept = this.#sessions.get(id)
+    if (kept === undefined || kept.expires <= Date.now()) return undefined
+    Object.assign(kept, { home, expires })
+    return recordOf(kept)
+  }
+
   async livingAt (home: string): Promise<string[]> {
     const now = Date.now()
     return [...this.#sessions].filter(([, kept]) => kept.home === home && kept.expires > now).map(([id]) => id)
@@ -74,7 +87,7 @@ export class MemorySessions implements SessionStore {
   async finish (id: string): Promise<void> {
     for (const [stream, { ended, lastWord, events }] of this.#sessions.get(id)?.streams ?? []) {
       if (stream === STANDALONE || ended) continue
-      if (events.at(-1)?.method !== '') await this.append(id, stream, { text: lastWord, method: '' }, false)
+      if (events.at(-1)?.method !== '' && lastWord !== '') await this.append(id, stream, { text: lastWord, method: '' }, false)
       await this.end(id, stream)
     }
   }

@@ -1,13 +1,33 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 
 type Environment = Record<string, string | undefined>
 
-/** Where the platform keeps the data of a user's programs. */
-export function dataFolder (platform: string, env: Environment, home = homedir()): string {
-  if (platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'patchbay')
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'patchbay')
+/** Where the platform keeps the data of a user's programs. Throws a sentence when the user has no home. */
+export function dataFolder (platform: string, env: Environment, home = homeFolder()): string {
+  if (platform === 'win32') return join(absolute(env.LOCALAPPDATA) ?? join(homeOf(home), 'AppData', 'Local'), 'patchbay')
+  if (platform === 'darwin') return join(homeOf(home), 'Library', 'Application Support', 'patchbay')
   // The specification of these folders has relative paths ignored.
-  const { XDG_DATA_HOME: data = '' } = env
-  return join(data.startsWith('/') ? data : join(home, '.local', 'share'), 'patchbay')
+  return join(absolute(env.XDG_DATA_HOME) ?? join(homeOf(home), '.local', 'share'), 'patchbay')
+}
+
+/** The path that a shell would have made of one that begins with ~. */
+export function withoutTilde (path: string, home = homeFolder()): string {
+  return path === '~' || path.startsWith('~/') ? join(homeOf(home), path.slice(1)) : path
+}
+
+const absolute = (path = ''): string | undefined => isAbsolute(path) || /^[A-Za-z]:[\\/]/.test(path) ? path : undefined
+
+function homeOf (home: string | undefined): string {
+  const path = absolute(home)
+  if (path === undefined) throw new Error('there is no home folder to keep things in: choose a folder with --data, or keep nothing with --ephemeral')
+  return path
+}
+
+function homeFolder (): string | undefined {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
 }

@@ -29,10 +29,10 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
   const session = findSession(app, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
-  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined, exhausted: false } : await session.locate(String(lastEventId))
+  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.locate(String(lastEventId))
   if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
   // The event-stream way of saying that there is nothing to come back for.
-  if (place.exhausted) return sendJson(reply, undefined, 204)
+  if (place === 'exhausted') return sendJson(reply, undefined, 204)
   if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
   reply.header('mcp-session-id', session.id)
   const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
@@ -52,8 +52,9 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
 export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
   return ({ headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
     const id = own ?? alias
-    if (id === undefined || app.sessions.find(String(id)) !== undefined) done()
-    else app.sessions.revive(String(id)).catch(unavailable).then(() => done(), done)
+    const revival = id === undefined ? undefined : app.sessions.revive(String(id))
+    if (revival === undefined) done()
+    else revival.catch(unavailable).then(() => done(), done)
   }
 }
 

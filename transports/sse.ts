@@ -73,7 +73,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
 async function seenBy (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
   if (id === undefined) return undefined
   const place = await session.locate(String(id))
-  if (place?.stream !== session.standalone) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  if (place === undefined || place === 'exhausted' || place.stream !== session.standalone) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
   return place.after
 }
 

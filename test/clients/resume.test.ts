@@ -79,7 +79,7 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that know
   })
   await t.rejects(lost, /closed/i)
   const place = await app.sessions.find(sessionId)?.locate(lastEvent)
-  await until(() => place?.stream.connected === false, 'the server notices that the client is gone')
+  await until(() => typeof place === 'object' && !place.stream.connected, 'the server notices that the client is gone')
   goOn()
   const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)
   const result = await second.client.callTool({ name: 'pause' }, CallToolResultSchema, { resumptionToken: lastEvent, timeout: 5_000 })

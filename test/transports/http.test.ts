@@ -81,7 +81,7 @@ t.test('a client with a session that drops its stream finds the answer when it c
   t.match(first, { id: /^[0-9a-f]{12}-0$/, data: '', retry: /^\d+$/ }, 'a place to resume from comes first')
   stream.drop()
   const place = await app.sessions.find(session.id)?.locate(first?.id as string)
-  await eventually(() => place?.stream.connected === false)
+  await eventually(() => typeof place === 'object' && !place.stream.connected)
   calls.emit('go')
   await done
   const rest = await (await session.listen(first?.id)).rest()
