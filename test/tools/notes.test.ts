@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Options } from '../../app.js'
+import { tool, type Options } from '../../app.js'
 import { folder } from '../cli/process.js'
 import { gateway, listening } from '../helper.js'
 import type { Json } from '../protocol/recorder.js'
@@ -172,7 +172,7 @@ for (const [where, options] of STORES) {
     const refused = added.filter(({ result }) => result?.isError === true)
     t.equal(refused.length, 2)
     for (const answer of refused) t.match(textOf(answer), /3 notes/, 'it says how many of what there may be')
-    t.match(await new Speaker(app, { version: '2025-06-18' }).tool('add_note', { content: 'f' }), { error: { code: -32603, message: /delete some first/ } })
+    t.match(textOf(await new Speaker(app, { version: '2024-11-05' }).tool('add_note', { content: 'f' })), /delete some first/)
     t.match(await speaker.tool('delete_note', { id: '1', confirm: true }), { result: { isError: false } })
     t.match(await speaker.tool('add_note', { content: 'g' }), { result: { isError: false } })
     t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ content: 'g' }, { content: 'c' }, { content: 'b' }] })
@@ -203,10 +203,22 @@ t.test('notes are there after a restart, and their ids go on', async t => {
   t.match(dataOf(await speaker.tool('add_note', { content: 'c' })), { id: '3' })
 })
 
-t.test('what a plugin keeps under "notes" is its own, and harms no note', async t => {
-  const app = await gateway(t, { http: false })
-  await app.store.values.put('notes', 'mine', { at: 1 })
+t.test('what a tool keeps under the names of ours is its own, and harms nothing', async t => {
+  const keeper = tool({
+    name: 'keeper',
+    description: 'd',
+    run: async (_input, { store }) => {
+      for (const [space, key] of [['notes', 'mine'], ['notes', '000000000000001'], ['note ids', 'notes'], ['counter', 'value'], ['patchbay', 'secret']] as const) await store.put(space, key, { at: 1 })
+      return JSON.stringify(await Promise.all(['notes', 'counter'].map(async space => (await store.list(space)).length)))
+    }
+  })
+  const app = await gateway(t, { http: false, plugins: [async ({ tools }) => tools.add(keeper)] })
   const speaker = new Speaker(app)
   await speaker.tool('add_note', { content: 'a' })
-  t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ content: 'a' }] })
+  await speaker.subscribe('note:///1')
+  t.equal(textOf(await speaker.tool('keeper')), '[2,1]')
+  t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ id: '1', content: 'a' }] })
+  t.match(dataOf(await speaker.tool('increment_counter')), { value: 1 })
+  t.match(dataOf(await speaker.tool('add_note', { content: 'b' })), { id: '2' })
+  t.strictSame(speaker.heard.filter(({ method }) => method === 'notifications/resources/updated'), [])
 })
