@@ -61,18 +61,13 @@ t.test('the command keeps its data', async t => {
     t.strictSame(readdirSync(HOME), [])
   })
 
-  t.test('where PATCHBAY_DATA says, in folders that are made for it', { buffered: true }, async t => {
+  t.test('where PATCHBAY_DATA says, in folders that are made for it, together with another gateway', { buffered: true }, async t => {
     const HOME = await folder(t, {})
-    const launched = await started(t, [], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: 'a/b c/ü' }, cwd: HOME })
-    await call(launched, 'add_note', { content: 'here' })
-    await ended(launched)
-    t.strictSame(readdirSync(HOME), ['a'])
-    t.ok(existsSync(join(HOME, 'a/b c/ü/patchbay.db')))
-  })
-
-  t.test('together with another gateway on the same folder', { buffered: true }, async t => {
-    const data = await folder(t, {})
-    const [here, there] = await Promise.all([started(t, ['--data', data]), started(t, ['--data', data])])
+    const data = join(HOME, 'a/b c/ü')
+    const [here, there] = await Promise.all([
+      started(t, [], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: 'a/b c/ü' }, cwd: HOME }),
+      started(t, ['--data', data], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: '/nowhere' } })
+    ])
     here.send({ id: 2, method: 'resources/subscribe', params: { uri: 'server://counter' } })
     t.match(await here.next(), { id: 2, result: {} })
     t.match(await call(there, 'increment_counter', { amount: 5 }), { structuredContent: { value: 5 } })
@@ -80,7 +75,7 @@ t.test('the command keeps its data', async t => {
     t.match(await call(here, 'increment_counter'), { structuredContent: { value: 6 } })
     await ended(there)
     await ended(here)
-    t.equal(beside(data), 0)
+    t.strictSame([readdirSync(HOME), beside(data), existsSync(join(data, 'patchbay.db'))], [['a'], 0, true])
   })
 
   const UNUSABLE: Array<[what: string, make: (place: string) => unknown, folder: string, says: RegExp]> = [
