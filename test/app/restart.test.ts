@@ -163,6 +163,42 @@ t.test('a server that ends in order leaves its sessions and streams to the next'
   resumed.drop()
 })
 
+t.test('a client hears of every change since the server is back, however many of its calls were cut', async t => {
+  const gateway = await gatewayOn(t, ['--plugin', FIXTURE])
+  await gateway.start()
+  const session = await openSession(gateway.url)
+  await session.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
+  const replies = await Promise.all(oneTo(40).map(async number => new Reading(await session.stream(slow(100 + number, 1_000, 20, String(number))))))
+  await Promise.all(replies.map(async reply => await reply.until(messages => messages.length > 0)))
+  await gateway.end('SIGKILL')
+  let changes = 0
+  const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await sleep(1)) }
+  await Promise.all([gateway.start(), change(), change(), change()])
+  const stream = await listen(session)
+  await stream.until(messages => messages.length >= changes, 3_000).catch(() => {})
+  t.equal(stream.messages.length, changes)
+  stream.drop()
+})
+
+t.test('an answer to a question from before the kill is not taken for one to a question from after it', async t => {
+  const gateway = await gatewayOn(t)
+  await gateway.start()
+  const session = await openSession(gateway.url, '2025-06-18', { elicitation: {} })
+  for (const content of ['first', 'second']) await session.post(call(1, 'add_note', { content }))
+  const before = new Reading(await session.stream(call(2, 'delete_note', { id: '1' })))
+  await before.until(messages => messages.length > 0)
+  await gateway.restart()
+  const after = new Reading(await session.stream(call(3, 'delete_note', { id: '2' })))
+  await after.until(messages => messages.length > 0)
+  t.match([before, after].map(({ messages }) => messages[0]?.message), [{ params: { message: /note 1/ } }, { params: { message: /note 2/ } }])
+  const yes = { result: { action: 'accept', content: { confirm: true } } }
+  await session.post({ id: before.messages[0]?.message.id, ...yes })
+  t.match((await session.post(call(4, 'get_notes'))).body, { result: { structuredContent: { notes: [{ id: '2' }, { id: '1' }] } } }, 'nothing was deleted')
+  await session.post({ id: after.messages[0]?.message.id, ...yes })
+  await after.over
+  t.match(after.messages.at(-1)?.message, { id: 3, result: { structuredContent: { id: '2', deleted: true } } }, 'the right answer is taken')
+})
+
 t.test('a server that keeps nothing knows nobody when it comes back', async t => {
   const gateway = await gatewayOn(t, ['--ephemeral'])
   await gateway.start()
