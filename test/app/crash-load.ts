@@ -6,6 +6,8 @@ import { modernMeta } from './modern.js'
 
 type Json = Record<string, unknown>
 
+const PATIENCE = 10_000
+
 /** Sends one tool call and gives its answer; rejects when the connection breaks. */
 export type Door = (name: string, args: object) => Promise<Json>
 
@@ -65,7 +67,7 @@ export class Load {
 
   async #ask (door: Door, name: string, args: object, neverSent: () => void): Promise<boolean> {
     try {
-      return this.#isSuccess(await door(name, args))
+      return this.#isSuccess(await inTime(door(name, args)))
     } catch (error) {
       if (isNobodyThere(error)) neverSent()
       else this.unknown++
@@ -116,19 +118,25 @@ async function connect (url: string): Promise<WebSocket> {
 }
 
 async function ask (socket: WebSocket, message: { id: number } & Json): Promise<Json> {
-  const over = new AbortController()
-  const { signal } = over
-  try {
+  return await new Promise((resolve, reject) => {
+    const done = (): void => { socket.off('message', onMessage).off('close', onClose) }
+    const onClose = (): void => { done(); reject(new Error('the socket closed')) }
+    const onMessage = (data: Buffer): void => {
+      const answer = JSON.parse(String(data)) as Json
+      if (answer.id !== message.id) return
+      done()
+      resolve(answer)
+    }
+    socket.on('message', onMessage).on('close', onClose)
     socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    const closed = once(socket, 'close', { signal }).then(() => { throw new Error('the socket closed') })
-    const answered = (async () => {
-      for (;;) {
-        const [data] = await once(socket, 'message', { signal }) as [Buffer]
-        const answer = JSON.parse(String(data)) as Json
-        if (answer.id === message.id) return answer
-      }
-    })()
-    return await Promise.race([answered, closed])
+  })
+}
+
+/** A server that lives answers, and one that was killed breaks the connection. */
+async function inTime (answer: Promise<Json>): Promise<Json> {
+  const over = new AbortController()
+  try {
+    return await Promise.race([answer, sleep(PATIENCE, { error: `no answer within ${PATIENCE} ms` }, { signal: over.signal })])
   } finally {
     over.abort()
   }

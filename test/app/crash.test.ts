@@ -5,22 +5,22 @@ import { post } from '../transports/http-session.js'
 import { CounterListener } from './crash-listener.js'
 import { Load, modernDoor, plainDoor, sessionDoor, websocketDoor } from './crash-load.js'
 import { modernMeta } from './modern.js'
-import { gatewayOn, type Gateway } from './restarting.js'
+import { gatewayOn, type Gateway, type Start } from './restarting.js'
 
 // Many more: TAP_TIMEOUT=3600 CRASH_KILLS=100 node build/test/app/crash.test.js
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 5)
-/** How long the server may take to come back, in milliseconds, on a machine on which it starts well within it. */
+/** How long the server may take to come back, in milliseconds. On a machine that is busy with other things its own work counts. */
 const BACK = 2_000
 
 t.test(`a server that is killed ${KILLS} times while it writes loses nothing it has acknowledged`, { timeout: 30_000 + KILLS * 15_000 }, async t => {
   const gateway = await gatewayOn(t, [], { PATCHBAY_MAX_NOTES: '1000000', PATCHBAY_PAGE_SIZE: '1000' })
-  const first = await gateway.start()
+  await gateway.start()
   const load = new Load()
   const listener = await CounterListener.on(gateway.url)
   const doors = { plain: plainDoor(gateway.url), 'plain too': plainDoor(gateway.url), modern: modernDoor(gateway.url), session: await sessionDoor(gateway.url), websocket: websocketDoor(gateway.url) }
   for (const [name, door] of Object.entries(doors)) load.add(name, door)
 
-  const restarts: number[] = []
+  const restarts: Start[] = []
   for (let kill = 0; kill < KILLS; kill++) {
     await underWay(load)
     await sleep(Math.random() * 800)
@@ -49,13 +49,16 @@ t.test(`a server that is killed ${KILLS} times while it writes loses nothing it 
   t.ok(listener.updates <= load.counter.calls)
   t.ok(load.unknown <= KILLS * 2 * Object.keys(doors).length, `${load.unknown} calls have no answer`)
   t.ok(listener.connections > KILLS, 'the stream broke each time')
-  const slowest = Math.max(...restarts)
-  t.ok(slowest < Math.max(BACK, 2 * first), `the slowest start took ${Math.round(slowest)} ms, the first one ${Math.round(first)} ms`)
+  for (const { elapsed, busy = elapsed } of restarts) if (elapsed >= BACK && busy >= BACK) t.fail(`a start took ${elapsed} ms, ${busy} ms of them at work`)
   t.ok(load.acknowledged > KILLS * 10, 'there was load')
-  const sorted = [...restarts].sort((a, b) => a - b)
   t.comment(`kills ${KILLS}, acknowledged ${load.notes.acknowledged.size} notes and ${load.counter.acknowledgedCalls} increments, unknown ${load.unknown}, events ${listener.numbers.length} over ${listener.connections} connections, ` +
-    `start first ${Math.round(first)}, median ${Math.round(sorted[sorted.length >> 1] ?? 0)}, slowest ${Math.round(slowest)} ms`)
+    `starts ${inWords(restarts.map(({ elapsed }) => elapsed))}, at work ${inWords(restarts.map(({ busy }) => busy ?? NaN))}`)
 })
+
+function inWords (times: number[]): string {
+  const sorted = [...times].sort((a, b) => a - b)
+  return `median ${sorted[sorted.length >> 1]} ms, slowest ${sorted.at(-1)} ms`
+}
 
 /** Waits until the server has acknowledged something since. */
 async function underWay (load: Load): Promise<void> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -6,6 +7,9 @@ import { launch, type Launched } from '../cli/process.js'
 import { within } from '../protocol/deadline.js'
 import { dataFolder } from '../stores/on-disk.js'
 import type { SseReader, ServerEvent } from '../transports/sse-reader.js'
+
+/** In milliseconds: until it answered, and how much of that the process was at work, which does not depend on what else the machine does. */
+export interface Start { elapsed: number, busy: number | undefined }
 
 /** A gateway of the command that can be ended in any way and started again, with the same folder and port. */
 export class Gateway {
@@ -28,12 +32,12 @@ export class Gateway {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** Gives how long it took until somebody could be served, in milliseconds. */
-  async start (): Promise<number> {
+  /** Gives what it took until somebody could be served. */
+  async start (): Promise<Start> {
     const begun = performance.now()
     this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env } })
     await within(20_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
-    return performance.now() - begun
+    return { elapsed: Math.round(performance.now() - begun), busy: busyFor(this.#process.pid) }
   }
 
   async end (signal: NodeJS.Signals): Promise<number | null> {
@@ -41,7 +45,7 @@ export class Gateway {
     return (await this.#process?.exit())?.code ?? null
   }
 
-  async restart (signal: NodeJS.Signals = 'SIGKILL'): Promise<number> {
+  async restart (signal: NodeJS.Signals = 'SIGKILL'): Promise<Start> {
     await this.end(signal)
     return await this.start()
   }
@@ -63,6 +67,16 @@ export class Gateway {
 
 export async function gatewayOn (t: Test, args: string[] = [], env: Record<string, string> = {}): Promise<Gateway> {
   return new Gateway(t, await freePort(), await dataFolder(t), args, env)
+}
+
+/** The processor time of a process, where the system tells. */
+function busyFor (pid: number | undefined): number | undefined {
+  try {
+    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? []
+    return ((user ?? NaN) + (system ?? NaN)) * 10
+  } catch {
+    return undefined
+  }
 }
 
 export async function freePort (): Promise<number> {

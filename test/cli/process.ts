@@ -58,6 +58,10 @@ export class Launched {
     this.ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null, stdout: this.stdout, stderr: this.stderr }))
   }
 
+  get pid (): number | undefined {
+    return this.#child.pid
+  }
+
   send (...messages: object[]): void {
     for (const message of messages) this.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
