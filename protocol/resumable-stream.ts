@@ -10,9 +10,9 @@ export interface Sink {
   end (): void
 }
 
-/** Where the events of one stream are kept. Nothing here rejects: an event that could not be kept has no number. */
+/** Where the events of one stream are kept. Nothing here rejects: an event that could not be kept has no number, and one that is taken is another's to send. */
 export interface StreamLog {
-  append (event: LoggedEvent, seen: boolean): Promise<number | undefined>
+  append (event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined>
   /** What follows an event, or what nobody has seen yet; undefined when it cannot be had. */
   read (after: number | undefined): Promise<Replay | undefined>
   saw (number: number): void
@@ -96,6 +96,7 @@ export class ResumableStream implements Channel {
     const kept = this.#log.append(event, seen)
     this.#next(async () => {
       const number = await kept
+      if (number === 'taken') return
       this.#write(number, event)
       // The client has connected meanwhile.
       if (number !== undefined && !seen && this.#sink !== undefined) this.#log.saw(number)

@@ -82,8 +82,8 @@ export interface SessionStore {
   onTaken (listener: (id: string) => void): () => void
   /** Begins a stream. `lastWord` is what its client is told when the process that writes it dies. */
   open (id: string, stream: string, lastWord: string): Promise<void>
-  /** Numbers an event and keeps it, in one step. Undefined when the session is gone or another's, or the stream has ended. `seen` says that a client is there to see it. */
-  append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined>
+  /** Numbers an event and keeps it, in one step. Undefined when there is no such session, or the stream has ended. `seen` says that a client is there to see it. */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined>
   /** Says up to which event a client has seen the stream. */
   saw (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>

@@ -65,6 +65,7 @@ export class DiskConnection {
 
   /** Runs in a transaction, soon, and settles when that is committed. `size` is about how much it adds to the file. */
   async write<T> (work: () => T, size = 0): Promise<T> {
+    if (!this.#gone && !this.#isThere()) this.#vanish()
     if (this.#gone) throw errors.storage(GONE)
     try {
       return await this.#commits.write(() => {

@@ -85,8 +85,11 @@ export class DiskSessions implements SessionStore {
     await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.open(id, stream, lastWord) })
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
-    return await this.#disk.write(() => this.#isOurs(id) ? this.#streams.append(id, stream, event, seen) : undefined, event.text.length)
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
+    return await this.#disk.write(() => {
+      if (this.#isOurs(id)) return this.#streams.append(id, stream, event, seen)
+      return this.#ownerOf(id) === undefined ? undefined : 'taken'
+    }, event.text.length)
   }
 
   async saw (id: string, stream: string, number: number): Promise<void> {
