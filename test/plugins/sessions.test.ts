@@ -56,11 +56,23 @@ t.test('a client is served although nothing can be kept any more', async t => {
   t.equal(await session.end(), 204)
 })
 
-t.test('a session that was idle for too long is not brought back by a late request', async t => {
-  const data = await dataFolder(t)
-  const first = await serve(t, 0, { data, sessionIdle: 1 })
-  const session = await openSession(first.url)
-  await eventually(() => first.app.sessions.size === 0)
+t.test('a session that is idle for too long is forgotten for good', async t => {
+  const { app, url } = await listening(t, { data: await dataFolder(t), sessionIdle: 1 })
+  const session = await openSession(url)
+  await eventually(() => app.sessions.size === 0)
+  await app.store.sessions.sweep()
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
-  t.strictSame(await first.app.store.sessions.load(session.id), undefined)
+})
+
+t.test('a session that is being ended is not brought back by what its client sends meanwhile', async t => {
+  const { app, url } = await listening(t, { data: await dataFolder(t) })
+  const { id } = await openSession(url)
+  const session = app.sessions.find(id)
+  t.ok(session)
+  if (session === undefined) return
+  const ended = app.sessions.end(session, new Error('the client ended the session'))
+  await app.sessions.revive(id).catch(() => {})
+  await ended
+  t.equal(app.sessions.find(id), undefined)
+  t.equal(await app.store.sessions.load(id), undefined)
 })

@@ -73,7 +73,9 @@ async function filled (t: Test, open: Open) {
 }
 
 async function keys (values: Values, options: object): Promise<string[]> {
-  return (await values.list('space', options)).map(({ key }) => key)
+  const [keys, entries] = [await values.keys('space', options), await values.list('space', options)]
+  if (keys.join() !== entries.map(({ key }) => key).join()) throw new Error(`the keys and the keys of the entries differ: ${keys.join()}`)
+  return keys
 }
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

@@ -16,6 +16,7 @@ export function terms (t: Test, open: Open): void {
     t.strictSame(await Promise.all(['a', 'b', 'c'].map(async key => await values.get('space', key))), [1, undefined, 1])
     t.strictSame((await values.list('space')).map(({ key }) => key), ['a', 'c'])
     t.strictSame((await values.list('space', { descending: true, limit: 2 })).map(({ key }) => key), ['c', 'a'])
+    t.strictSame(await values.keys('space'), ['a', 'c'])
     t.equal(await values.delete('space', 'b'), false)
   })
 

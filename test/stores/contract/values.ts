@@ -30,6 +30,7 @@ export function values (t: Test, open: Open): void {
     t.equal(await values.get('space', 'key'), undefined)
     t.equal(await values.delete('space', 'key'), false)
     t.strictSame(await values.list('space'), [])
+    t.strictSame(await values.keys('space'), [])
   })
 
   for (const [name, value] of Object.entries(VALUES)) {

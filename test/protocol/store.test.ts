@@ -1,0 +1,41 @@
+import t from 'tap'
+import { KEPT, scoped, surplus, type StreamSummary } from '../../protocol/store.js'
+import { memoryStore } from '../../stores/memory.js'
+
+const reply = (stream: string, size = 1, ended = true, seen = true): StreamSummary => ({ stream, size, ended, seen })
+
+t.test('values in spaces of their own do not meet others', async t => {
+  const { values } = memoryStore()
+  const [ours, theirs] = [scoped(values, 'ours/'), scoped(values, 'theirs/')]
+  const heard: string[] = []
+  ours.onChange((space, key) => { heard.push(`${space}/${key}`) })
+  await ours.put('space', 'key', 'our')
+  await theirs.put('space', 'key', 'their')
+  await values.put('space', 'key', 'plain')
+  await ours.increment('numbers', 'sum', 2)
+  t.strictSame(await Promise.all([ours, theirs, values].map(async all => await all.get('space', 'key'))), ['our', 'their', 'plain'])
+  t.strictSame(await ours.list('space'), [{ key: 'key', value: 'our' }])
+  t.strictSame(await ours.keys('space', { descending: true, limit: 1 }), ['key'])
+  t.equal(await ours.delete('space', 'key'), true)
+  t.equal(await theirs.get('space', 'key'), 'their')
+  t.strictSame(heard, ['space/key', 'numbers/sum', 'space/key'], 'and only of these it is heard')
+  await t.rejects(ours.put('space', 'a', 1, { max: 0 }))
+  await theirs.put('space', 'key', 'another', { ifAbsent: true })
+  t.equal(await theirs.get('space', 'key'), 'their')
+})
+
+t.test('nothing is given up while there is room', async t => {
+  t.strictSame(surplus([]), [])
+  t.strictSame(surplus(Array.from({ length: KEPT.streams }, (_, index) => reply(String(index + 1)))), [])
+  t.strictSame(surplus([reply('a', KEPT.text / 2), reply('b', KEPT.text / 2)]), [])
+})
+
+t.test('no more is given up than has to be, and the oldest first', async t => {
+  t.strictSame(surplus(Array.from({ length: KEPT.streams + 2 }, (_, index) => reply(`f${index}`))), ['f0', 'f1'])
+  t.strictSame(surplus([reply('a', 10), reply('b', KEPT.text), reply('c', 10)]), ['a', 'b'])
+})
+
+t.test('what nobody has fetched goes after what was, what is under way never, and neither does the newest nor the standalone stream', async t => {
+  const all = [reply('0', KEPT.text * 9), reply('unseen', 5, true, false), reply('open', KEPT.text * 2, false), reply('seen', 5), reply('newest', 5)]
+  t.strictSame(surplus(all), ['seen', 'unseen'])
+})
