@@ -147,6 +147,6 @@ async function session (t: Test, open: Open) {
   return box
 }
 
-async function append (sessions: SessionStore, stream: string, text: string, seen = false): Promise<number | undefined> {
+async function append (sessions: SessionStore, stream: string, text: string, seen = false): Promise<number | 'taken' | undefined> {
   return await sessions.append('s', stream, { text, method: `m${text.length}` }, seen)
 }
