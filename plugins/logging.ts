@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import type { Middleware } from '../protocol/dispatcher.js'
+import type { Channel } from '../protocol/channel.js'
 import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
 // `warn` is what some clients say.
@@ -23,25 +23,36 @@ export default fp(async fastify => {
     return {}
   })
 
-  const traced: Middleware = async (call, next) => {
-    const start = performance.now()
-    const line = { method: call.method, of: call.params.name ?? call.params.uri, id: call.id, transport: call.peer.transport, revision: call.revision.version }
-    fastify.log.debug(line, 'request')
-    try {
-      const result = await next()
-      fastify.log.debug({ ...line, ms: performance.now() - start, isError: 'isError' in result && result.isError === true }, 'response')
-      return result
-    } catch (error) {
-      fastify.log.debug({ ...line, ms: performance.now() - start, err: error }, 'response')
-      throw error
-    }
-  }
-
   // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
-  if (/^(debug|trace)$/.test(fastify.log.level)) mcp.use(traced)
+  if (/^(debug|trace)$/.test(fastify.log.level)) {
+    mcp.onMessage((incoming, { transport, revision }, channel) => {
+      if (incoming.kind !== 'request') return channel
+      const { id, method, params } = incoming
+      const line = { method, of: params.name ?? params.uri, id, transport, revision: revision?.version }
+      fastify.log.debug(line, 'request')
+      return traced(channel, outcome => fastify.log.debug({ ...line, ...outcome }, 'response'))
+    })
+  }
 
   mcp.onLog((level, data, call) => {
     const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'logging', dependencies: ['mcp'] })
+
+/** Tells how a request was answered, and when. */
+function traced (channel: Channel, tell: (outcome: object) => void): Channel {
+  const start = performance.now()
+  const told = (outcome: object) => tell({ ms: performance.now() - start, ...outcome })
+  return {
+    streams: channel.streams,
+    respond: (text, status) => {
+      const { result, error } = JSON.parse(text) as { result?: { isError?: boolean }, error?: { code: number, message: string } }
+      told(error === undefined ? { isError: result?.isError === true } : { err: { code: error.code, message: error.message } })
+      channel.respond(text, status)
+    },
+    emit: (text, method) => channel.emit(text, method),
+    end: () => { told({ cancelled: true }); channel.end() },
+    release: retryMs => channel.release?.(retryMs)
+  }
+}

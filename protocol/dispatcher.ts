@@ -9,14 +9,17 @@ import type { LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
 import type { QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
-import type { Json } from './result.js'
+import { isThenable, type Json } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
 import { lazily, type Check, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
+import { statusOf } from './status.js'
 import type { Values } from './store.js'
 
 export type Handler<P = Params> = (params: P, call: Call) => object | Json | Promise<object | Json>
 export type Listener<P = Params> = (params: P, peer: Peer) => void
+/** Sees a message as it comes, and gives the channel through which it is answered. */
+export type Observer = (incoming: Incoming, peer: Peer, channel: Channel) => Channel
 export type Middleware = (call: Call, next: () => Promise<object | Json>) => Promise<object | Json>
 
 /** All in milliseconds. */
@@ -55,6 +58,7 @@ export class Dispatcher {
   readonly #kinds = new Map<string, QuestionKind>()
   readonly #capabilities = new Map<string, (revision: Revision) => object | undefined>()
   readonly #middleware: Middleware[] = []
+  #observe: Observer = (_incoming, _peer, channel) => channel
   #log: LogSink = () => {}
   #draining = false
 
@@ -103,6 +107,11 @@ export class Dispatcher {
     return kind
   }
 
+  /** Unlike middleware, it changes nothing about when a message is answered. */
+  onMessage (observe: Observer): void {
+    this.#observe = observe
+  }
+
   onLog (sink: LogSink): void {
     this.#log = sink
   }
@@ -127,9 +136,10 @@ export class Dispatcher {
 
   /** Takes what a transport decoded. Exactly one of the channel's `respond` and `end` follows, now or later. */
   receive (incoming: Incoming, peer: Peer, channel: Channel): void {
-    if (peer.closed) channel.end()
-    else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel)
-    else this.#one(incoming, peer, channel)
+    const seen = this.#observe(incoming, peer, channel)
+    if (peer.closed) seen.end()
+    else if (incoming.kind === 'batch') this.#batch(incoming, peer, seen)
+    else this.#one(incoming, peer, seen)
   }
 
   /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
@@ -237,13 +247,4 @@ export class Dispatcher {
     const revision = peer.spoken ?? peer.revision
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision))
   }
-}
-
-const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
-  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-
-function statusOf (error: McpError, revision: Revision | undefined): number {
-  if (error.status !== undefined) return error.status
-  if (error.code === -32700 || error.code === -32600) return 400
-  return error.code === -32601 ? revision?.unknownMethodStatus ?? 200 : 200
 }

@@ -10,3 +10,7 @@ export function toJson (result: object | Json): string {
   if (text?.startsWith('{') !== true) throw new Error('a method has to answer with an object')
   return text
 }
+
+/** True for what has to be awaited, a promise of ours or not. */
+export const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'

@@ -46,9 +46,10 @@ export class Subscribers {
         if (peers.get(peer) !== subscription) lose?.()
       }
     }
-    const subscription: Subscription = { forget: () => { off(); lose?.() }, found: Promise.resolve().then(find) }
+    const subscription: Subscription = { forget: () => { off(); lose?.() }, found: Promise.resolve(false) }
     this.#peers.set(uri, peers.set(peer, subscription))
     peer.subscribed(uri, true)
+    subscription.found = find()
     return subscription
   }
 }

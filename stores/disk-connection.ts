@@ -10,6 +10,10 @@ import { Listeners } from './listeners.js'
 const LOOK_MS = 1_000
 const GONE = 'the data file was removed or replaced: start the gateway again'
 
+/** How much a write says about whether there is room: a change in place says nothing, an event something, a new value most. */
+export const WEIGHT = { none: 0, event: 1, value: 2 } as const
+export type Weight = typeof WEIGHT[keyof typeof WEIGHT]
+
 /** No value can be here, so what happens to sessions is noted here. */
 const SESSIONS = ''
 
@@ -23,9 +27,10 @@ export class DiskConnection {
   readonly #changes = new Listeners<Parameters<ChangeListener>>()
   readonly #takings = new Listeners<[id: string]>()
   readonly #troubles = new Listeners<[]>()
-  /** The largest write of the transaction, and how large one must be to show that there is room again. */
+  /** What the transaction has written, what was tried last, and what must succeed to show that all is well again. */
   #written = -1
-  #needed = 0
+  #attempted: Weight = WEIGHT.none
+  #needed: number = WEIGHT.none
   #gone = false
   trouble: string | undefined
 
@@ -47,7 +52,10 @@ export class DiskConnection {
         this.#written = -1
         this.#feed.rolledBack()
       },
-      refused: error => this.#refusal(error)
+      refused: error => {
+        this.#needed = Math.max(this.#needed, this.#attempted)
+        return this.#refusal(error)
+      }
     })
   }
 
@@ -63,20 +71,16 @@ export class DiskConnection {
     }
   }
 
-  /** Runs in a transaction, soon, and settles when that is committed. `size` is about how much it adds to the file. */
-  async write<T> (work: () => T, size = 0): Promise<T> {
+  /** Runs in a transaction, soon, and settles when that is committed. */
+  async write<T> (work: () => T, weight: Weight = WEIGHT.none): Promise<T> {
     if (!this.#gone && !this.#isThere()) this.#vanish()
     if (this.#gone) throw errors.storage(GONE)
-    try {
-      return await this.#commits.write(() => {
-        const value = work()
-        this.#written = Math.max(this.#written, size)
-        return value
-      })
-    } catch (error) {
-      if (this.trouble !== undefined) this.#needed = Math.max(this.#needed, size)
-      throw error
-    }
+    return await this.#commits.write(() => {
+      this.#attempted = weight
+      const value = work()
+      this.#written = Math.max(this.#written, weight)
+      return value
+    })
   }
 
   /** Inside a write. */
@@ -139,7 +143,7 @@ export class DiskConnection {
   #setTrouble (why: string | undefined): void {
     if (why === this.trouble) return
     this.trouble = why
-    if (why === undefined) this.#needed = 0
+    if (why === undefined) this.#needed = WEIGHT.none
     this.#troubles.tell()
   }
 }

@@ -1,6 +1,6 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import type { LoggedEvent, Replay, SessionRecord, SessionStore } from '../protocol/store.js'
-import type { DiskConnection } from './disk-connection.js'
+import { WEIGHT, type DiskConnection } from './disk-connection.js'
 import { DiskStreams } from './disk-streams.js'
 import { parse } from './disk-trouble.js'
 
@@ -89,7 +89,7 @@ export class DiskSessions implements SessionStore {
     return await this.#disk.write(() => {
       if (this.#isOurs(id)) return this.#streams.append(id, stream, event, seen)
       return this.#ownerOf(id) === undefined ? undefined : 'taken'
-    }, event.text.length)
+    }, WEIGHT.event)
   }
 
   async saw (id: string, stream: string, number: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { errors } from '../protocol/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../protocol/store.js'
 import { checkKey, checkSum, isKey, toJson } from './checks.js'
-import type { DiskConnection } from './disk-connection.js'
+import { WEIGHT, type DiskConnection } from './disk-connection.js'
 import { parse } from './disk-trouble.js'
 
 interface Row { key: string, value: string }
@@ -48,7 +48,7 @@ export class DiskValues implements Values {
       if (present && ifAbsent) return
       if (!present && max !== Infinity && this.#living(space) >= max) throw errors.full(max)
       this.#write(space, key, text, expires)
-    }, text.length)
+    }, WEIGHT.value)
   }
 
   async delete (space: string, key: string): Promise<boolean> {

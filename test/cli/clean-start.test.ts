@@ -19,7 +19,7 @@ t.test('the command', async t => {
     for (const name of ['add_note', 'calculate', 'delete_note', 'get_current_time', 'get_notes', 'health_check', 'increment_counter', 'list_roots', 'long_running_task', 'summarize_notes', 'web_search',
       'server://counter', 'server://status', 'note:///{id}', 'analyze_system', 'greeting']) t.ok(stderr.includes(name), name)
     t.match(stderr, /^ +not here +execute_command: no programs are listed: set option commands/m)
-    t.match(stderr, /^ +not here +get_clipboard: No display/m)
+    t.match(stderr, /^ +not now +get_clipboard: No display/m)
     t.match(await (await fetch(`${url}/health`)).json(), { status: 'healthy' })
     const body = JSON.stringify({ jsonrpc: '2.0', ...toolCall(1, 'add_note', { content: SECRET }) })
     t.match(await (await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text(), 'Note 1 added')

@@ -46,6 +46,8 @@ t.test('whoever subscribed hears when the status changes, and when it changes ba
     t.match(await speaker.next(UPDATED), { uri: STATUS }, version)
     t.match(await status(speaker), { status: 'degraded', reason: /maxData/ }, version)
     t.equal(await succeed(other), 'Counter: 2')
+    t.match(await status(speaker), { status: 'degraded' }, 'a change in place says nothing about new things')
+    await app.store.values.put('small', 'key', 1)
     t.match(await speaker.next(UPDATED), { uri: STATUS }, version)
     t.match(await status(speaker), { status: 'healthy' }, version)
     t.notOk('reason' in await status(speaker))
