@@ -74,6 +74,28 @@ t.test('a session that another process serves or has removed is told of, one of 
   t.strictSame(changes, [], 'and none of this is a change of a value')
 })
 
+t.test('a session has one owner: whoever had it before can change nothing in it', async t => {
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const event = (text: string) => ({ text, method: 'm' })
+  await one.sessions.save('s', RECORD, 'one', TOMORROW)
+  await one.sessions.open('s', 'f00', 'last word')
+  t.equal(await one.sessions.append('s', 'f00', event('one'), false), 1)
+  t.match(await two.sessions.adopt('s', 'two', TOMORROW), { greeted: true })
+  await two.sessions.finish('s')
+  t.equal(await one.sessions.append('s', 'f00', event('late'), false), undefined)
+  t.equal(await one.sessions.append('s', '0', event('late'), false), undefined)
+  t.equal(await one.sessions.update('s', { ...RECORD, logLevel: 'debug' }, TOMORROW), false)
+  await one.sessions.end('s', '0')
+  t.match(await two.sessions.read('s', 'f00', 0), { events: [{ text: 'one' }, { text: 'last word' }], ended: true })
+  t.match(await two.sessions.load('s'), { logLevel: 'warning' })
+  t.equal(await two.sessions.append('s', '0', event('two'), false), 1)
+  const owners = await Promise.all([one, two, one].map(async (store, index) => await store.sessions.adopt('s', String(index), TOMORROW)))
+  t.equal(owners.filter(record => record !== undefined).length, 3, 'it goes to whoever takes it')
+  const numbers = [await one.sessions.append('s', '0', event('a'), false), await two.sessions.append('s', '0', event('b'), false)]
+  t.equal(numbers.filter(number => number === 2).length, 1, 'and stays with one of them')
+})
+
 t.test('processes add up exactly, and hear of each other', async t => {
   const folder = await dataFolder(t)
   const children = [worker(t), worker(t)]

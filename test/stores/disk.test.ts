@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
 import { diskStore } from '../../stores/disk.js'
+import { within } from '../protocol/deadline.js'
 import { mounted } from './mount.js'
 import { dataFolder, FILE, GIBIBYTE, opened } from './on-disk.js'
 import { worker } from './worker.js'
@@ -69,6 +70,20 @@ t.test('a store that is closed says so, and does not mind being closed again', a
   await t.rejects(store.sessions.append('s', '0', { text: 'x', method: 'm' }, false), why)
   await t.resolves(store.close())
 })
+
+for (const [what, remove] of Object.entries({ removed: (file: string) => rmSync(file), replaced: (file: string) => { renameSync(file, `${file}.old`); copyFileSync(`${file}.old`, file) } })) {
+  t.test(`a file that is ${what} while it is open is missed, and nothing more is acknowledged`, async t => {
+    const folder = await dataFolder(t)
+    const store = opened(t, folder)
+    await store.values.put('space', 'key', 1)
+    const troubled = new Promise<void>(resolve => { store.onTrouble(resolve) })
+    remove(join(folder, FILE))
+    await within(5_000, async () => await troubled)
+    t.equal(store.trouble, 'the data file was removed or replaced: start the gateway again')
+    await t.rejects(store.values.put('space', 'key', 2), { name: 'McpError', message: 'Storage failed: the data file was removed or replaced: start the gateway again' })
+    await t.rejects(store.values.increment('space', 'other', 2), /removed or replaced/)
+  })
+}
 
 t.test('a file of a newer format is refused and left alone', async t => {
   const folder = await altered(t, 'PRAGMA user_version = 2')

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import type { Test } from 'tap'
-import type { SessionStore, Store } from '../../protocol/store.js'
+import type { Store } from '../../protocol/store.js'
 import { diskStore } from '../../stores/disk.js'
 import type { Subject } from './contract.js'
 
@@ -26,38 +27,25 @@ export function opened (t: Test, folder: string, maxSize = GIBIBYTE): Store {
 /** A store in a folder of its own, which is closed and opened again at each pause if that is wanted. */
 export async function onDisk (t: Test, reopens = false): Promise<Subject> {
   const folder = await dataFolder(t)
-  const saved = new Map<string, Saved>()
-  let store = noted(opened(t, folder), saved)
+  let store = opened(t, folder)
   return {
     get store () { return store },
     pause: async () => {
       if (!reopens) return
       await store.close()
-      store = noted(opened(t, folder), saved)
-      for (const args of [...saved.values()]) await takeOver(store, args)
+      const left = sessionsIn(folder)
+      store = opened(t, folder)
+      // As whoever goes on with the sessions of a process that is gone does.
+      for (const { id, home, expires } of left) await store.sessions.adopt(id, home, expires)
     }
   }
 }
 
-type Saved = Parameters<SessionStore['save']>
-
-/** Notes what is saved, to save it again. */
-function noted (store: Store, saved: Map<string, Saved>): Store {
-  const { sessions } = store
-  const save = sessions.save.bind(sessions)
-  sessions.save = async (...args) => {
-    saved.set(args[0], args)
-    await save(...args)
+function sessionsIn (folder: string): Array<{ id: string, home: string, expires: number }> {
+  const db = new DatabaseSync(join(folder, FILE))
+  try {
+    return db.prepare('SELECT id, home, expires FROM sessions').all() as unknown as Array<{ id: string, home: string, expires: number }>
+  } finally {
+    db.close()
   }
-  const touch = sessions.touch.bind(sessions)
-  sessions.touch = async (ids, expires) => {
-    for (const [id, [, record, home]] of saved) if (ids.includes(id)) saved.set(id, [id, record, home, expires])
-    await touch(ids, expires)
-  }
-  return store
-}
-
-/** Makes a session of a process that is gone one of this process, as whoever goes on with it does. */
-async function takeOver ({ sessions }: Store, [id, ...args]: Saved): Promise<void> {
-  if (await sessions.load(id) !== undefined) await sessions.save(id, ...args)
 }

@@ -109,6 +109,34 @@ export function sessions (t: Test, open: Open): void {
     t.match(await sessions.read('a', '0', 0), { events: [{ text: 'x' }] }, 'and its streams with it')
   })
 
+  t.test('what changes in a session is kept while it is there', async t => {
+    const box = await open(t)
+    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), false)
+    t.equal(await box.store.sessions.load('s'), undefined, 'nothing comes to life by that')
+    await box.store.sessions.save('s', RECORD, 'home', Date.now() + 1_000)
+    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), true)
+    await box.pause()
+    t.strictSame(await box.store.sessions.load('s'), FULL)
+    t.strictSame(await box.store.sessions.livingAt('home'), ['s'], 'it lives where it did')
+    await box.store.sessions.remove('s')
+    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), false)
+  })
+
+  t.test('a session that is there can be adopted, with its streams', async t => {
+    const box = await open(t)
+    t.equal(await box.store.sessions.adopt('s', 'two', TOMORROW), undefined)
+    await box.store.sessions.save('s', FULL, 'one', Date.now() + 60_000)
+    await box.store.sessions.append('s', '0', { text: 'x', method: 'm' }, false)
+    await box.pause()
+    t.strictSame(await box.store.sessions.adopt('s', 'two', TOMORROW), FULL)
+    t.strictSame(await box.store.sessions.livingAt('one'), [])
+    t.strictSame(await box.store.sessions.livingAt('two'), ['s'])
+    t.equal(await box.store.sessions.append('s', '0', { text: 'y', method: 'm' }, false), 2)
+    await box.store.sessions.touch(['s'], YESTERDAY)
+    t.equal(await box.store.sessions.adopt('s', 'three', TOMORROW), undefined, 'one that has expired cannot')
+    t.equal(await box.store.sessions.load('s'), undefined)
+  })
+
   t.test('a session that is removed is gone with its streams', async t => {
     const box = await open(t)
     await box.store.sessions.save('a', RECORD, 'home', TOMORROW)
