@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { errors } from '../../protocol/errors.js'
-import { FIXTURE } from '../cli/process.js'
+import { FIXTURE, PROCESSES } from '../cli/process.js'
 import { HttpSession, openSession, post, slow } from '../transports/http-session.js'
 import { openStream } from '../transports/sse-reader.js'
 import { freePort, Gateway, gatewayOn, numberOf, Reading } from './restarting.js'
@@ -77,23 +77,6 @@ async function busy (t: Test, gateway: Gateway, revision: string) {
   }
 }
 
-t.test('clients go on as if nothing had happened when the server was killed', async t => {
-  const gateway = await gatewayOn(t, ['--plugin', FIXTURE], { PATCHBAY_PAGE_SIZE: '5' })
-  await gateway.start()
-  const clients = [await busy(t, gateway, '2025-06-18'), await busy(t, gateway, '2025-11-25')]
-  const old = await openSession(gateway.url, '2025-03-26')
-  const batch = await sendBatch(old)
-  await gateway.end('SIGKILL')
-  await batch.over
-  await gateway.start()
-  // Once more, before anybody has come back: what was said at the first start is not said again.
-  await gateway.restart()
-  for (const goesOn of clients) await goesOn()
-  const rest = await listen(old, batch.lastId)
-  await rest.over
-  t.strictSame(rest.messages.at(-1)?.message, [interrupted(1), interrupted(2)], 'everything in a batch is answered')
-})
-
 async function sendBatch (session: HttpSession): Promise<Reading> {
   const messages = [slow(1, 1_000, 20), { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }, slow(2, 1_000, 20, 'q')]
   const reply = new Reading(await openStream(`${session.url}/mcp`, {
@@ -105,144 +88,165 @@ async function sendBatch (session: HttpSession): Promise<Reading> {
   return reply
 }
 
-t.test('sessions are what their clients left them as when the server was killed', async t => {
-  const gateway = await gatewayOn(t)
-  await gateway.start()
-  const [ended, kept, deaf, away] = await Promise.all([1, 2, 3, 4].map(async () => await openSession(gateway.url))) as [HttpSession, HttpSession, HttpSession, HttpSession]
-  await away.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
-  await deaf.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
-  await deaf.post({ id: 2, method: 'resources/unsubscribe', params: { uri: COUNTER } })
-  await count(gateway.url)
-  t.equal(await ended.end(), 204)
-  await gateway.restart()
-  await count(gateway.url)
+t.test('sessions and streams outlive the process', async t => {
+  t.jobs = PROCESSES
 
-  t.equal(await ping(ended), 404, 'one that was ended stays ended')
-  t.equal((await ended.listen()).response.status, 404)
-  t.equal(await ended.end(), 404)
-  t.equal(await ping(kept), 200)
-  t.equal(await ping(new HttpSession(gateway.url, 'x'.repeat(32))), 404, 'one that never was is not there')
+  t.test('clients go on as if nothing had happened when the server was killed', async t => {
+    const gateway = await gatewayOn(t, ['--plugin', FIXTURE], { PATCHBAY_PAGE_SIZE: '5' })
+    await gateway.start()
+    const clients = [await busy(t, gateway, '2025-06-18'), await busy(t, gateway, '2025-11-25')]
+    const old = await openSession(gateway.url, '2025-03-26')
+    const batch = await sendBatch(old)
+    await gateway.end('SIGKILL')
+    await batch.over
+    await gateway.start()
+    // Once more, before anybody has come back: what was said at the first start is not said again.
+    await gateway.restart()
+    for (const goesOn of clients) await goesOn()
+    const rest = await listen(old, batch.lastId)
+    await rest.over
+    t.strictSame(rest.messages.at(-1)?.message, [interrupted(1), interrupted(2)], 'everything in a batch is answered')
+  })
 
-  const heard = await watching(deaf)
-  await count(gateway.url)
-  await heard.until(messages => messages.length > 0)
-  t.strictSame(heard.messages.map(({ id }) => id), ['0-1'], 'a subscription that was taken back is not there')
-  heard.drop()
+  t.test('sessions are what their clients left them as when the server was killed', async t => {
+    const gateway = await gatewayOn(t)
+    await gateway.start()
+    const [ended, kept, deaf, away] = await Promise.all([1, 2, 3, 4].map(async () => await openSession(gateway.url))) as [HttpSession, HttpSession, HttpSession, HttpSession]
+    await away.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
+    await deaf.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
+    await deaf.post({ id: 2, method: 'resources/unsubscribe', params: { uri: COUNTER } })
+    await count(gateway.url)
+    t.equal(await ended.end(), 204)
+    await gateway.restart()
+    await count(gateway.url)
 
-  const waited = await listen(away)
-  await waited.until(messages => messages.length >= 3)
-  t.strictSame(waited.messages.map(({ id }) => id), ['0-1', '0-2', '0-3'], 'what was said while nobody listened waits')
-  waited.drop()
+    t.equal(await ping(ended), 404, 'one that was ended stays ended')
+    t.equal((await ended.listen()).response.status, 404)
+    t.equal(await ended.end(), 404)
+    t.equal(await ping(kept), 200)
+    t.equal(await ping(new HttpSession(gateway.url, 'x'.repeat(32))), 404, 'one that never was is not there')
 
-  t.equal(await kept.end(), 204)
-  await gateway.restart()
-  t.equal(await ping(kept), 404, 'one that was brought back can be ended')
-})
+    const heard = await watching(deaf)
+    await count(gateway.url)
+    await heard.until(messages => messages.length > 0)
+    t.strictSame(heard.messages.map(({ id }) => id), ['0-1'], 'a subscription that was taken back is not there')
+    heard.drop()
 
-t.test('a server that ends in order leaves its sessions and streams to the next', async t => {
-  const gateway = await gatewayOn(t, ['--plugin', FIXTURE], { PATCHBAY_GRACE: '300' })
-  await gateway.start()
-  const session = await openSession(gateway.url)
-  const stream = await watching(session)
-  await count(gateway.url)
-  await stream.until(messages => messages.length === 1)
-  const reply = new Reading(await session.stream(slow(2, 1_000, 20)))
-  await reply.until(() => progressOf(reply).length >= 2)
-  t.equal(await gateway.end('SIGTERM'), 0)
-  await Promise.all([stream.over, reply.over])
-  await gateway.start()
-  t.equal(await ping(session), 200)
-  const answered = reply.messages.some(({ message }) => 'id' in message) ? reply : await listen(session, reply.lastId)
-  await answered.over
-  t.match(answered.messages.at(-1)?.message, { id: 2, error: { code: -32603 } }, 'the call that was under way is answered')
-  t.equal((await session.listen(answered.lastId)).response.status, 204, 'once')
-  const resumed = await listen(session, stream.lastId)
-  await count(gateway.url)
-  await resumed.until(messages => messages.length >= 1)
-  t.strictSame(resumed.messages.map(({ id }) => id), ['0-2'])
-  resumed.drop()
-})
+    const waited = await listen(away)
+    await waited.until(messages => messages.length >= 3)
+    t.strictSame(waited.messages.map(({ id }) => id), ['0-1', '0-2', '0-3'], 'what was said while nobody listened waits')
+    waited.drop()
 
-t.test('a client hears of every change since the server is back, however many of its calls were cut', async t => {
-  const gateway = await gatewayOn(t, ['--plugin', FIXTURE])
-  await gateway.start()
-  const session = await openSession(gateway.url)
-  await session.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
-  const replies = await Promise.all(oneTo(40).map(async number => new Reading(await session.stream(slow(100 + number, 1_000, 20, String(number))))))
-  await Promise.all(replies.map(async reply => await reply.until(messages => messages.length > 0)))
-  await gateway.end('SIGKILL')
-  let changes = 0
-  const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await sleep(1)) }
-  await Promise.all([gateway.start(), change(), change(), change()])
-  const stream = await listen(session)
-  await stream.until(messages => messages.length >= changes, 3_000).catch(() => {})
-  t.equal(stream.messages.length, changes)
-  stream.drop()
-})
+    t.equal(await kept.end(), 204)
+    await gateway.restart()
+    t.equal(await ping(kept), 404, 'one that was brought back can be ended')
+  })
 
-t.test('an answer to a question from before the kill is not taken for one to a question from after it', async t => {
-  const gateway = await gatewayOn(t)
-  await gateway.start()
-  const session = await openSession(gateway.url, '2025-06-18', { elicitation: {} })
-  for (const content of ['first', 'second']) await session.post(call(1, 'add_note', { content }))
-  const before = new Reading(await session.stream(call(2, 'delete_note', { id: '1' })))
-  await before.until(messages => messages.length > 0)
-  await gateway.restart()
-  const after = new Reading(await session.stream(call(3, 'delete_note', { id: '2' })))
-  await after.until(messages => messages.length > 0)
-  t.match([before, after].map(({ messages }) => messages[0]?.message), [{ params: { message: /note 1/ } }, { params: { message: /note 2/ } }])
-  const yes = { result: { action: 'accept', content: { confirm: true } } }
-  await session.post({ id: before.messages[0]?.message.id, ...yes })
-  t.match((await session.post(call(4, 'get_notes'))).body, { result: { structuredContent: { notes: [{ id: '2' }, { id: '1' }] } } }, 'nothing was deleted')
-  await session.post({ id: after.messages[0]?.message.id, ...yes })
-  await after.over
-  t.match(after.messages.at(-1)?.message, { id: 3, result: { structuredContent: { id: '2', deleted: true } } }, 'the right answer is taken')
-})
+  t.test('a server that ends in order leaves its sessions and streams to the next', async t => {
+    const gateway = await gatewayOn(t, ['--plugin', FIXTURE], { PATCHBAY_GRACE: '300' })
+    await gateway.start()
+    const session = await openSession(gateway.url)
+    const stream = await watching(session)
+    await count(gateway.url)
+    await stream.until(messages => messages.length === 1)
+    const reply = new Reading(await session.stream(slow(2, 1_000, 20)))
+    await reply.until(() => progressOf(reply).length >= 2)
+    t.equal(await gateway.end('SIGTERM'), 0)
+    await Promise.all([stream.over, reply.over])
+    await gateway.start()
+    t.equal(await ping(session), 200)
+    const answered = reply.messages.some(({ message }) => 'id' in message) ? reply : await listen(session, reply.lastId)
+    await answered.over
+    t.match(answered.messages.at(-1)?.message, { id: 2, error: { code: -32603 } }, 'the call that was under way is answered')
+    t.equal((await session.listen(answered.lastId)).response.status, 204, 'once')
+    const resumed = await listen(session, stream.lastId)
+    await count(gateway.url)
+    await resumed.until(messages => messages.length >= 1)
+    t.strictSame(resumed.messages.map(({ id }) => id), ['0-2'])
+    resumed.drop()
+  })
 
-t.test('a server that keeps nothing knows nobody when it comes back', async t => {
-  const gateway = await gatewayOn(t, ['--ephemeral'])
-  await gateway.start()
-  const session = await openSession(gateway.url)
-  t.equal(await ping(session), 200)
-  await gateway.restart()
-  t.equal(await ping(session), 404)
-  t.equal((await post(gateway.url, { id: 1, method: 'initialize', params: {} })).status, 200)
-})
+  t.test('a client hears of every change since the server is back, however many of its calls were cut', async t => {
+    const gateway = await gatewayOn(t, ['--plugin', FIXTURE])
+    await gateway.start()
+    const session = await openSession(gateway.url)
+    await session.post({ id: 1, method: 'resources/subscribe', params: { uri: COUNTER } })
+    const replies = await Promise.all(oneTo(40).map(async number => new Reading(await session.stream(slow(100 + number, 1_000, 20, String(number))))))
+    await Promise.all(replies.map(async reply => await reply.until(messages => messages.length > 0)))
+    await gateway.end('SIGKILL')
+    let changes = 0
+    const change = async () => { while (changes < 40) await count(gateway.url).then(() => { changes++ }, async () => await sleep(1)) }
+    await Promise.all([gateway.start(), change(), change(), change()])
+    const stream = await listen(session)
+    await stream.until(messages => messages.length >= changes, 3_000).catch(() => {})
+    t.equal(stream.messages.length, changes)
+    stream.drop()
+  })
 
-t.test('a session that has been idle for too long is not brought back', async t => {
-  const gateway = await gatewayOn(t, [], { PATCHBAY_SESSION_IDLE: '1000' })
-  await gateway.start()
-  const session = await openSession(gateway.url)
-  await gateway.end('SIGKILL')
-  await sleep(2_100)
-  await gateway.start()
-  t.equal(await ping(session), 404)
-})
+  t.test('an answer to a question from before the kill is not taken for one to a question from after it', async t => {
+    const gateway = await gatewayOn(t)
+    await gateway.start()
+    const session = await openSession(gateway.url, '2025-06-18', { elicitation: {} })
+    for (const content of ['first', 'second']) await session.post(call(1, 'add_note', { content }))
+    const before = new Reading(await session.stream(call(2, 'delete_note', { id: '1' })))
+    await before.until(messages => messages.length > 0)
+    await gateway.restart()
+    const after = new Reading(await session.stream(call(3, 'delete_note', { id: '2' })))
+    await after.until(messages => messages.length > 0)
+    t.match([before, after].map(({ messages }) => messages[0]?.message), [{ params: { message: /note 1/ } }, { params: { message: /note 2/ } }])
+    const yes = { result: { action: 'accept', content: { confirm: true } } }
+    await session.post({ id: before.messages[0]?.message.id, ...yes })
+    t.match((await session.post(call(4, 'get_notes'))).body, { result: { structuredContent: { notes: [{ id: '2' }, { id: '1' }] } } }, 'nothing was deleted')
+    await session.post({ id: after.messages[0]?.message.id, ...yes })
+    await after.over
+    t.match(after.messages.at(-1)?.message, { id: 3, result: { structuredContent: { id: '2', deleted: true } } }, 'the right answer is taken')
+  })
 
-t.test('two servers share a folder: a session goes where its client goes', async t => {
-  const first = await gatewayOn(t)
-  const second = new Gateway(t, await freePort(), first.data)
-  await Promise.all([first.start(), second.start()])
-  const here = await openSession(first.url)
-  const there = new HttpSession(second.url, here.id)
-  const stream = await watching(here)
-  await count(second.url)
-  await stream.until(messages => messages.length === 1, 2_000)
+  t.test('a server that keeps nothing knows nobody when it comes back', async t => {
+    const gateway = await gatewayOn(t, ['--ephemeral'])
+    await gateway.start()
+    const session = await openSession(gateway.url)
+    t.equal(await ping(session), 200)
+    await gateway.restart()
+    t.equal(await ping(session), 404)
+    t.equal((await post(gateway.url, { id: 1, method: 'initialize', params: {} })).status, 200)
+  })
 
-  t.equal(await ping(there), 200)
-  await stream.over
-  t.equal(stream.messages.length, 1, 'the first server has let it go')
-  await count(first.url)
-  const resumed = await listen(there, stream.lastId)
-  await resumed.until(messages => messages.length === 1, 2_000)
-  await count(second.url)
-  await resumed.until(messages => messages.length === 2, 2_000)
-  t.strictSame(resumed.messages.map(({ id }) => id), ['0-2', '0-3'], 'each change is told once')
+  t.test('a session that has been idle for too long is not brought back', async t => {
+    const gateway = await gatewayOn(t, [], { PATCHBAY_SESSION_IDLE: '1000' })
+    await gateway.start()
+    const session = await openSession(gateway.url)
+    await gateway.end('SIGKILL')
+    await sleep(2_100)
+    await gateway.start()
+    t.equal(await ping(session), 404)
+  })
 
-  t.equal(await ping(here), 200, 'and it may come back')
-  await resumed.over
-  t.equal(await there.end(), 204)
-  t.equal(await ping(there), 404)
-  await sleep(500)
-  t.equal(await ping(here), 404, 'one that was ended at one is ended at both')
+  t.test('two servers share a folder: a session goes where its client goes', async t => {
+    const first = await gatewayOn(t)
+    const second = new Gateway(t, await freePort(), first.data)
+    await Promise.all([first.start(), second.start()])
+    const here = await openSession(first.url)
+    const there = new HttpSession(second.url, here.id)
+    const stream = await watching(here)
+    await count(second.url)
+    await stream.until(messages => messages.length === 1, 2_000)
+
+    t.equal(await ping(there), 200)
+    await stream.over
+    t.equal(stream.messages.length, 1, 'the first server has let it go')
+    await count(first.url)
+    const resumed = await listen(there, stream.lastId)
+    await resumed.until(messages => messages.length === 1, 2_000)
+    await count(second.url)
+    await resumed.until(messages => messages.length === 2, 2_000)
+    t.strictSame(resumed.messages.map(({ id }) => id), ['0-2', '0-3'], 'each change is told once')
+
+    t.equal(await ping(here), 200, 'and it may come back')
+    await resumed.over
+    t.equal(await there.end(), 204)
+    t.equal(await ping(there), 404)
+    await sleep(500)
+    t.equal(await ping(here), 404, 'one that was ended at one is ended at both')
+  })
 })
