@@ -69,7 +69,7 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
   })
 
   // Nobody else on this machine can have our address, so whoever had it before us is dead and its sessions are ours.
-  fastify.addHook('onListen', async () => { void takeOver() })
+  fastify.addHook('onListen', async () => { takeOver().catch(onTrouble) })
 
   const untake = store.onTaken(id => {
     const session = sessions.get(id)
