@@ -8,7 +8,8 @@ import type { Folder } from '../system/files/folder.js'
 
 const FAILED = -32603
 
-export default async function (fastify: FastifyInstance): Promise<void> {
+export default async function fileResources (fastify: FastifyInstance): Promise<void> {
+  if (fastify.folders.length === 0) fastify.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
   for (const folder of fastify.folders) fastify.resources.add(filesOf(folder))
 }
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { tool } from '../protocol/tool.js'
 
-export default async function (fastify: FastifyInstance): Promise<void> {
+export default async function getClipboard (fastify: FastifyInstance): Promise<void> {
   if (!fastify.clipboard.offered) return
   fastify.tools.add(tool({
     name: 'get_clipboard',

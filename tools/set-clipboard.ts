@@ -4,7 +4,7 @@ import { errors } from '../protocol/errors.js'
 import { tool } from '../protocol/tool.js'
 import { characters, MAX_TEXT } from '../system/clipboard/clipboard.js'
 
-export default async function (fastify: FastifyInstance): Promise<void> {
+export default async function setClipboard (fastify: FastifyInstance): Promise<void> {
   if (!fastify.clipboard.offered) return
   fastify.tools.add(tool({
     name: 'set_clipboard',
