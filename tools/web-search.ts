@@ -7,7 +7,7 @@ const Found = Type.Object({
   results: Type.Array(Type.Object({ title: Type.String(), url: Type.String(), snippet: Type.String() }))
 })
 
-export default async function (fastify: FastifyInstance): Promise<void> {
+export default async function webSearch (fastify: FastifyInstance): Promise<void> {
   fastify.tools.add(tool({
     name: 'web_search',
     title: 'Web search',
