@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 
-const TEST_TIMEOUT = 60_000
+const TEST_TIMEOUT = 120_000
 const EXIT_TIMEOUT = 10_000
 
 // Starting a process costs far more than a test does, so all test files share this one.
