@@ -9,7 +9,7 @@ export function connectionFailure (error: unknown): SearchFailure {
   if (TIMEOUTS.has(code)) return new SearchFailure('Network timeout')
   if (CUT.has(code)) return new SearchFailure(`The search service cut the connection (${code})`)
   if (/CERT|SIGNATURE/.test(code)) return new SearchFailure(`The search service shows a certificate that is not trusted here (${code})`)
-  if (/^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$)/.test(code)) return new SearchFailure(`The search service answered with something that is not HTTP (${code})`)
+  if (/^(HPE_|EPROTO$|ERR_SSL_|UND_ERR_HEADERS_OVERFLOW$|HTTPParserError$)/.test(code)) return new SearchFailure(`The search service answered with something that is not HTTP (${code})`)
   const detail = [code, REASONS[code]].filter(Boolean).join(': ')
   return new SearchFailure(`The search service could not be reached${detail === '' ? '' : ` (${detail})`}`)
 }
@@ -26,6 +26,8 @@ const REASONS: Record<string, string> = {
 
 // fetch throws a TypeError of its own and keeps what happened as the cause.
 function codeOf (error: unknown): string {
-  const { code } = ((error as Error).cause ?? error) as { code?: unknown }
-  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : ''
+  const { code, name } = ((error as Error).cause ?? error) as { code?: unknown, name?: unknown }
+  if (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)) return code
+  // Newer versions of Node.js have no code for what breaks the rules of HTTP.
+  return name === 'HTTPParserError' ? name : ''
 }
