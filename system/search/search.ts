@@ -1,6 +1,6 @@
 import { SearchFailure } from './failure.js'
 import { fetchPage } from './fetch-page.js'
-import { readResults, type Result } from './results-page.js'
+import type { Result } from './results-page.js'
 
 export interface Search { query: string, max: number, timeout: number, signal: AbortSignal }
 
@@ -13,6 +13,8 @@ export async function search (service: URL, { query, max, timeout, signal }: Sea
   const timer = setTimeout(() => stop.abort(new SearchFailure('Network timeout')), timeout)
   try {
     const { html, url } = await fetchPage(queryUrl(service, query), stop.signal)
+    // A parser of HTML takes its time to load, and most gateways never search.
+    const { readResults } = await import('./results-page.js')
     return readResults(html, url, max)
   } finally {
     clearTimeout(timer)
