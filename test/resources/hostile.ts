@@ -13,15 +13,15 @@ export const FOREIGN = 'FOREIGN BYTES'
 /** `root` with everything in it that could lead out, beside files that nobody may see. */
 export async function hostileTree (t: Test): Promise<{ base: string, root: string }> {
   const base = await tree(t, {
-    'root/inside.txt': 'inside',
-    'root/sub/deep.txt': 'deep',
-    'root/a%2fb.txt': 'literal',
+    'served/inside.txt': 'inside',
+    'served/sub/deep.txt': 'deep',
+    'served/a%2fb.txt': 'literal',
     'secret.txt': FOREIGN,
     'secrets/key.txt': FOREIGN,
-    'root-evil/inside.txt': FOREIGN,
-    'ROOT/inside.txt': FOREIGN
+    'served-evil/inside.txt': FOREIGN,
+    'SERVED/inside.txt': FOREIGN
   })
-  const root = join(base, 'root')
+  const root = join(base, 'served')
   for (const [name, target] of Object.entries(links(base))) await symlink(target, join(root, name))
   await promisify(execFile)('mkfifo', [join(root, 'pipe')])
   const server = createServer().listen(join(root, 'socket'))
@@ -47,22 +47,22 @@ const links = (base: string): Record<string, string> => ({
   dangling: '../nothing',
   up: '..',
   self: '.',
-  evil: '../root-evil',
+  evil: '../served-evil',
   slash: '/',
   zero: '/dev/zero',
   process: '/proc/self',
   'good-file': 'sub/deep.txt',
   'good-folder': 'sub',
-  'good-absolute': join(base, 'root', 'inside.txt'),
-  'out-and-in': '../root/inside.txt'
+  'good-absolute': join(base, 'served', 'inside.txt'),
+  'out-and-in': '../served/inside.txt'
 })
 
 /** URIs that must look as if there were nothing, given the path of the folder and of what it is in. */
 export const hostileUris = (base: string): string[] => {
-  const root = `file://${base}/root`
+  const root = `file://${base}/served`
   return [
     `${root}/../secret.txt`,
-    `${root}/../root-evil/inside.txt`,
+    `${root}/../served-evil/inside.txt`,
     `${root}/sub/../../secret.txt`,
     `${root}/sub/../inside.txt`,
     `${root}/./inside.txt`,
@@ -115,7 +115,7 @@ export const hostileUris = (base: string): string[] => {
     `${root}/circle-1`,
     `${root}/dangling`,
     `${root}/up/secret.txt`,
-    `${root}/up/root-evil/inside.txt`,
+    `${root}/up/served-evil/inside.txt`,
     `${root}/self`,
     `${root}/evil/inside.txt`,
     `${root}/slash/etc/passwd`,
@@ -125,17 +125,17 @@ export const hostileUris = (base: string): string[] => {
     `${root}/socket`,
     `${root}-evil/inside.txt`,
     `file://${base}/secret.txt`,
-    `file://${base}/ROOT/inside.txt`,
-    `FILE://${base}/root/inside.txt`,
-    `file:${base}/root/inside.txt`,
-    `file:/${base}/root/inside.txt`,
-    `file:///${base}/root/inside.txt`,
-    `file://evil.example${base}/root/inside.txt`,
-    `file://user@localhost${base}/root/inside.txt`,
-    `file://localhost:80${base}/root/inside.txt`,
-    `file://127.0.0.1${base}/root/inside.txt`,
-    `http://localhost${base}/root/inside.txt`,
-    `${base}/root/inside.txt`,
+    `file://${base}/SERVED/inside.txt`,
+    `FILE://${base}/served/inside.txt`,
+    `file:${base}/served/inside.txt`,
+    `file:/${base}/served/inside.txt`,
+    `file:///${base}/served/inside.txt`,
+    `file://evil.example${base}/served/inside.txt`,
+    `file://user@localhost${base}/served/inside.txt`,
+    `file://localhost:80${base}/served/inside.txt`,
+    `file://127.0.0.1${base}/served/inside.txt`,
+    `http://localhost${base}/served/inside.txt`,
+    `${base}/served/inside.txt`,
     `${root}/${'a/'.repeat(300)}x`,
     `${root}/${'a'.repeat(300)}`,
     `${root}/${'../'.repeat(600)}etc/passwd`,
