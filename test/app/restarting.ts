@@ -35,7 +35,7 @@ export class Gateway {
   /** Gives what it took until somebody could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
-    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env } })
+    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env }, observed: false })
     await within(20_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
     return { elapsed: Math.round(performance.now() - begun), busy: busyFor(this.#process.pid) }
   }

@@ -26,9 +26,16 @@ export const FIXTURE = fileURLToPath(new URL('../helper.js', import.meta.url))
 
 export interface Ended { code: number | null, signal: string | null, stdout: string, stderr: string }
 
+/** A program with what the test runner puts into the environment taken out: what is measured is not slowed down by its coverage. */
+export const unobserved = (command: string[]): [string, string[]] => ['env', ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', ...command]]
+
+export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean }
+
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir() }: { env?: Record<string, string>, cwd?: string } = {}): Launched {
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
+export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true }: LaunchOptions = {}): Launched {
+  const command = [process.execPath, CLI, ...args]
+  const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
+  const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
   const launched = new Launched(child)
   t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
   return launched

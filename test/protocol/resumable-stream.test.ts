@@ -196,3 +196,15 @@ t.test('a client that connects while events are on their way gets each once and 
   await source.settled()
   t.strictSame(listener.texts, ['b', 'c', 'd'])
 })
+
+t.test('whoever has never listened learns once that a resource has changed; whoever has been there gets every change', async t => {
+  const updated = 'notifications/resources/updated'
+  const source = stream([])
+  for (let count = 0; count < 3; count++) source.emit('the counter', updated)
+  source.emit('the status', updated)
+  const first = await listen(source)
+  t.strictSame(first.texts, ['the counter', 'the status'])
+  source.detach(first)
+  for (let count = 0; count < 3; count++) source.emit('the counter', updated)
+  t.strictSame((await listen(source, 2)).texts, ['the counter', 'the counter', 'the counter'])
+})

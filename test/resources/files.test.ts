@@ -1,7 +1,7 @@
 import { appendFile, chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import t from 'tap'
-import { build } from '../../app.js'
+import { build, createClient } from '../../app.js'
 import { modernMeta } from '../app/modern.js'
 import { names, pages, read, serving, tree, uriOf, type Listed } from './tree.js'
 
@@ -146,4 +146,22 @@ t.test('paths are suggested as they are typed', async t => {
   for (const [typed, values] of SUGGESTIONS) t.strictSame((await complete(typed)).values, values, typed)
   t.match(await complete('many/'), { total: 150, hasMore: true, values: { length: 100 } })
   t.match(await read(client, `${uriOf(root)}/100%25 a%3F.txt`), { text: '' }, 'a suggestion that is put into the template as it is leads to the file')
+})
+
+t.test('the data folder of the gateway is not served, wherever it lies and whatever leads to it', async t => {
+  const root = await tree(t, { 'a.txt': 'text', 'kept/other.txt': 'text' })
+  const data = join(root, 'kept')
+  await symlink(data, join(root, 'link'))
+  const app = await build({ roots: [root], data })
+  t.teardown(async () => await app.close())
+  const client = await createClient(app)
+  await client.request('tools/call', { name: 'add_note', arguments: { content: 'nobody else is to read this' } })
+  t.strictSame((await pages(client)).flat().map(({ name }) => name), ['a.txt'])
+  for (const path of ['kept/patchbay.db', 'kept/patchbay.db-wal', 'kept/other.txt', 'link/patchbay.db']) {
+    await t.rejects(client.request('resources/read', { uri: uriOf(root, ...path.split('/')) }), { code: -32002 }, path)
+    await t.rejects(client.request('resources/subscribe', { uri: uriOf(root, ...path.split('/')) }), { code: -32002 }, path)
+  }
+  const suggested = async (value: string) => await client.request('completion/complete', { ref: { type: 'ref/resource', uri: `${uriOf(root)}/{+path}` }, argument: { name: 'path', value } })
+  t.match(await suggested('kept/'), { completion: { values: [], total: 0 } })
+  t.match(await suggested('a'), { completion: { values: ['a.txt'] } })
 })

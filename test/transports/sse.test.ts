@@ -120,3 +120,13 @@ t.test('HTTP+SSE: a stream that is dropped takes its session along', async t => 
   const response = await fetch(`${url}${endpoint}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
   t.equal(response.status, 404)
 })
+
+t.test('a browser that lost its session, and says what it saw last, gets a new one and leaves none behind', async t => {
+  const { app, url } = await listening(t)
+  for (let count = 0; count < 5; count++) {
+    const { stream, id } = await named(url, { 'last-event-id': '0-3' })
+    t.ok(id)
+    stream.drop()
+  }
+  await eventually(() => app.sessions.size === 0)
+})

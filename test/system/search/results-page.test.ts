@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { unobserved } from '../../cli/process.js'
 import { readResults } from '../../../system/search/results-page.js'
 import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../../tools/search-pages.js'
 
@@ -101,11 +104,10 @@ for (const [what, html] of Object.entries(UNKNOWN)) t.test(`${what} is not taken
 t.test('a page made to keep the parser busy is refused, or read, soon', async t => {
   const many = Array.from({ length: 3_000 }, (_, index) => `<b a${index}>`).join('')
   const busy = [`<p>${many}${'<p>x'.repeat(100_000)}`, '<br>'.repeat(500_000), '<div>'.repeat(400_000), '<p class=result>'.repeat(19_000), `<p class=result>${'<i class=result__snippet>'.repeat(19_000)}`]
-  for (const html of busy) {
-    const started = performance.now()
-    t.throws(() => read(html), NOT_RESULTS)
-    t.ok(performance.now() - started < 5_000, `${html.slice(0, 30)}… took ${Math.round(performance.now() - started)} ms`)
-  }
+  for (const html of busy) t.throws(() => read(html), NOT_RESULTS)
+  const times = await timesOf(busy)
+  t.equal(times.length, busy.length)
+  for (const [index, ms] of times.entries()) t.ok(ms < 1_000, `${busy[index]?.slice(0, 30)}… took ${Math.round(ms)} ms`)
   const nested = page(`<p class=result><a class=result__a href=https://a.example/>A</a>${'<span class=result__snippet>'.repeat(19_000)}`)
   t.match(read(nested), [{ title: 'A', snippet: '' }])
 })
@@ -113,3 +115,21 @@ t.test('a page made to keep the parser busy is refused, or read, soon', async t 
 t.test('a page that goes deep is read', async t => {
   t.strictSame(titles(`${'<div>'.repeat(19_000)}${result('Deep', 'https://a.example/')}`), ['Deep'])
 })
+
+/** How long each page takes in a process of its own, where nobody counts what is covered. */
+async function timesOf (pages: string[]): Promise<number[]> {
+  const script = `
+    import { readResults } from ${JSON.stringify(new URL('../../../system/search/results-page.js', import.meta.url).href)}
+    let input = ''
+    for await (const chunk of process.stdin) input += chunk
+    const times = JSON.parse(input).map(html => {
+      const started = performance.now()
+      try { readResults(html, new URL('https://html.duckduckgo.com/html/'), 5) } catch {}
+      return performance.now() - started
+    })
+    process.stdout.write(JSON.stringify(times))`
+  const [program, args] = unobserved([process.execPath, '--input-type=module', '-e', script])
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify(pages))
+  return JSON.parse(await text(child.stdout)) as number[]
+}

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { createClient } from '../../app.js'
+import { gateway, listening } from '../helper.js'
+import { openSession } from '../transports/http-session.js'
+
+t.test('a client has at most 1,024 subscriptions, may repeat one, and makes room by taking one back', async t => {
+  const { request } = await createClient(await gateway(t))
+  const subscribe = async (number: number) => await request('resources/subscribe', { uri: `test://item/${number}` })
+  for (let number = 0; number < 1_024; number++) await subscribe(number)
+  await t.rejects(subscribe(1_024), { code: -32602, message: /at most 1024 subscriptions; unsubscribe/ })
+  t.strictSame(await subscribe(7), {})
+  await request('resources/unsubscribe', { uri: 'test://item/7' })
+  t.strictSame(await subscribe(1_024), {})
+})
+
+t.test('capabilities that would fill the store are refused, ordinary ones are not', async t => {
+  const app = await gateway(t)
+  await t.rejects(createClient(app, { capabilities: { experimental: { large: 'x'.repeat(70_000) } } }), { code: -32602, message: /capabilities are at most 65536/ })
+  await t.resolves(createClient(app, { capabilities: { experimental: { small: 'x'.repeat(1_000) } } }))
+})
+
+t.test('of what a client says of itself its name is kept, not its pictures', async t => {
+  const { app, url } = await listening(t)
+  const response = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', clientInfo: { name: 'n'.repeat(1_000), version: '1', icons: [{ src: 'x'.repeat(100_000) }] } } })
+  })
+  const id = response.headers.get('mcp-session-id') ?? ''
+  t.match((await response.json() as object), { result: { protocolVersion: '2025-11-25' } })
+  t.strictSame((await app.store.sessions.load(id))?.client, { name: 'n'.repeat(256), version: '1' })
+  t.ok(await openSession(url), 'others are served')
+})
