@@ -4,7 +4,10 @@ import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions
 import fp from 'fastify-plugin'
 import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
+import { LIMITS } from './protocol/limits.js'
 import { scoped, type Store } from './protocol/store.js'
+import access from './plugins/access.js'
+import auth from './plugins/auth.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
 import clipboard from './plugins/clipboard.js'
@@ -40,6 +43,8 @@ import messageRoutes from './routes/message.js'
 import { memoryStore } from './stores/memory.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
+export type {} from './plugins/access.js'
+export type {} from './plugins/auth.js'
 export type {} from './plugins/commands.js'
 export type {} from './plugins/clipboard.js'
 export type {} from './plugins/connections.js'
@@ -58,6 +63,7 @@ export type {} from './plugins/subscriptions.js'
 export type {} from './plugins/tools.js'
 export type {} from './plugins/web-search.js'
 export type { Options } from './options.js'
+export type { Identity } from './protocol/identity.js'
 export type { Call } from './protocol/call.js'
 export type { Store, Values } from './protocol/store.js'
 export type { ContentBlock } from './protocol/content.js'
@@ -93,8 +99,8 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   const app = Fastify({
     bodyLimit: options.maxMessage,
     pluginTimeout: 2 * options.grace + 10_000,
-    requestTimeout: 30_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+    requestTimeout: options.requestTimeout,
+    http: { headersTimeout: options.headersTimeout, connectionsCheckingInterval: 5_000 },
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
@@ -102,6 +108,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   })
   await app.register(origin, options)
   await app.register(cors)
+  await app.register(auth)
   await app.register(httpErrors)
   await app.register(patchbay, given)
   return app
@@ -109,7 +116,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
 
 /** One MCP capability each, in the order they need each other. */
 const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { name, instructions, callTimeout, callTimeoutMax, grace, pageSize } = options
+  const { name, instructions, pageSize, maxCapabilities } = options
   await fastify.register(inventory)
   await fastify.register(store, { store: await openStore(options) })
   await fastify.register(mcp, {
@@ -117,11 +124,14 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     ...(instructions === undefined ? {} : { instructions }),
     secret: options.secret ?? await ownSecret(fastify.store),
     store: scoped(fastify.store.values, 'tools/'),
-    limits: { callTimeout, callTimeoutMax, grace }
+    limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>)
   })
-  for (const plugin of [logging, lifecycle, cancellation, subscriptions]) await fastify.register(plugin)
+  await fastify.register(access, { scopes: options.scopes })
+  await fastify.register(lifecycle, { maxCapabilities })
+  for (const plugin of [logging, cancellation, subscriptions]) await fastify.register(plugin)
   await fastify.register(pagination, { pageSize })
-  for (const plugin of [tools, resources, prompts, completion, sampling, elicitation, roots, health]) await fastify.register(plugin)
+  await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxUri: options.maxUri })
+  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots, health]) await fastify.register(plugin)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
@@ -148,16 +158,21 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, grace } = options
+  const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, grace } = options
   await fastify.register(connections)
-  await fastify.register(sessions, { maxSessions, sessionIdle })
+  await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
   await fastify.register(async scope => {
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
+    if (!scope.hasPlugin('auth')) await scope.register(auth)
     await scope.register(jsonBody, { maxMessage })
     await scope.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
     await scope.register(messageRoutes)
     await scope.register(healthRoutes)
   }, { prefix })
 })
+
+function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {
+  return Object.fromEntries(names.map(name => [name, all[name]])) as Pick<T, K>
+}

@@ -11,6 +11,25 @@ const Command = Type.Object({
   timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000 }))
 }, { additionalProperties: false })
 
+const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$' }))
+const ApiKey = Type.Object({
+  name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$' }),
+  hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+  scopes: Scopes,
+  expires: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]+Z)?$' }))
+}, { additionalProperties: false })
+const OAuth = Type.Object({
+  issuer: Type.String({ pattern: '^https?://' }),
+  resource: Type.String({ pattern: '^https?://[^#]+[^#/]$' }),
+  jwks: Type.Optional(Type.String({ pattern: '^https?://' })),
+  algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$' }), { minItems: 1 })),
+  scopes: Type.Optional(Scopes)
+}, {
+  additionalProperties: false,
+  description: 'Whose access tokens are accepted: `issuer`, and `resource`, the URL under which clients know this server; also `jwks`, `algorithms`, `scopes`'
+})
+const Rate = Type.Integer({ minimum: 1 })
+
 const Count = (preset: number, description: string) => Type.Integer({ minimum: 1, default: preset, description })
 
 /** Everything that can be set, in the config file, in the environment and (the first ones) on the command line. */
@@ -33,6 +52,16 @@ export const Options = Type.Object({
   secret: Type.Optional(Type.String({ minLength: 16, description: 'Shared by instances that serve the same clients; seals cursors and request states' })),
   allowedHosts: Type.Array(Type.String(), { default: [], description: 'Host names besides loopback ones under which the server may be reached' }),
   allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins besides loopback ones that may call the server' }),
+  apiKeys: Type.Array(ApiKey, { default: [], description: 'Who may come in with which key, and what for; `patchbay key NAME` makes one' }),
+  oauth: Type.Optional(OAuth),
+  token: Type.Optional(Type.String({ minLength: 1, description: 'The API key or access token that standard input and output speaks for; without one it may do everything' })),
+  scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, { additionalProperties: false, default: {}, description: 'What the caller of something must have been granted, for example {"tools/web_search":["search"]}, in place of what its author says' }),
+  ticketLifetime: Milliseconds(30_000, 'How long a ticket for a browser is good'),
+  audit: Type.Boolean({ default: true, description: 'Log one line for each call: who, what, how it went; never with which arguments' }),
+  rate: Count(50_000, 'How many calls a second one caller may make in the long run'),
+  burst: Count(100_000, 'How many calls one caller may make at once, when there were fewer before'),
+  toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 10, web_search: 10 }, description: 'How many calls a second one caller may make to a tool, by name' }),
+  redis: Type.Optional(Type.String({ pattern: '^rediss?://', expected: 'must be a redis:// or rediss:// URL', description: 'Where gateways that serve the same callers count their calls together' })),
   clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'Whether the clipboard tools are served although other machines can reach the gateway' }),
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),
   searchUrl: Type.String({ pattern: '^https?://', expected: 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'Where web_search asks' }),
@@ -43,9 +72,30 @@ export const Options = Type.Object({
   maxData: Count(1024 * 1024 * 1024, 'How large the file in the data folder may become, in bytes'),
   pageSize: Count(100, 'How many entries a page of a list has'),
   maxMessage: Count(4 * 1024 * 1024, 'The largest message, in bytes'),
+  maxDepth: Count(64, 'How deep a message may be nested'),
+  maxKeys: Count(10_000, 'How many members the objects of a message may have together'),
+  maxId: Count(1_024, 'The longest id of a request, and the longest progress token, in characters'),
+  maxUri: Count(2_048, 'The longest URI, in characters'),
+  maxBatch: Count(100, 'How many messages a batch may hold'),
+  maxCapabilities: Count(65_536, 'How much a client may say about what it can do, in characters of JSON'),
+  maxInFlight: Count(1_024, 'How many calls of one connection or session may wait for their answer'),
+  maxSubscriptions: Count(1_024, 'How many resources one client may subscribe to'),
+  maxStreams: Count(16_384, 'How many event streams may be open'),
+  maxConnections: Count(16_384, 'How many connections may be open'),
+  maxConnectionsPerAddress: Count(16_384, 'How many of them may come from one address'),
+  maxHeaders: Count(200, 'How many headers a request may have'),
+  headersTimeout: Milliseconds(10_000, 'How long a client may take to send the headers of a request'),
+  requestTimeout: Milliseconds(30_000, 'How long a client may take to send a whole request'),
+  maxFragments: Count(256, 'How many frames a WebSocket message may be cut into'),
+  assemblyTimeout: Milliseconds(10_000, 'How long a client may take to send a whole WebSocket message'),
+  maxPings: Count(100, 'How many pings and pongs a WebSocket client may send in a second'),
+  maxEventLoopDelay: Milliseconds(1_000, 'From which delay of the event loop on new calls are refused, when it lasts'),
+  maxHeap: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of heap on new calls are refused; nine tenths of what Node.js may use when not set' })),
+  maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of memory of the process on new calls are refused' })),
   maxQueue: Count(1024 * 1024, 'From how many waiting bytes on a client has to read'),
   writeDeadline: Milliseconds(10_000, 'After which time a client that reads nothing of them is cut'),
   maxSessions: Count(10_000, 'How many HTTP sessions may exist'),
+  maxSessionsPerPrincipal: Count(1_000, 'How many of them may belong to one caller who has said who it is'),
   sessionIdle: Milliseconds(30 * 60_000, 'After which time an unused session ends'),
   callTimeout: Milliseconds(60_000, 'After which time a call without a sign of life is given up'),
   callTimeoutMax: Milliseconds(600_000, 'After which time a call is given up in any case'),

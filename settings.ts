@@ -127,8 +127,9 @@ const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, l
 
 function convert (name: string, value: string, type: string): unknown {
   if (type === 'integer') return number(name, value)
+  if (type === 'array' && value.startsWith('[{')) return json(name, value)
   if (type === 'array') return value.split(',').map(part => part.trim()).filter(part => part !== '')
-  if (type === 'object') return object(name, value)
+  if (type === 'object') return json(name, value)
   if (type !== 'boolean') return value
   if (!['true', 'false', '1', '0'].includes(value)) throw new Error(`${name} must be true or false, not "${value}"`)
   return value === 'true' || value === '1'
@@ -144,7 +145,7 @@ function fromFile (file: string): Partial<Values> {
   }
 }
 
-function object (name: string, text: string): unknown {
+function json (name: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

@@ -1,9 +1,15 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Completers } from '../protocol/completion.js'
-import { errors } from '../protocol/errors.js'
+import { errors, type McpError } from '../protocol/errors.js'
+import { isObject } from '../protocol/json.js'
+import type { Target } from '../protocol/stages.js'
 
 const MAX_VALUES = 100
+
+interface Reference { type?: unknown, name?: unknown, uri?: unknown }
+
+interface Completed { known: readonly string[], complete: Completers, target: Target }
 
 const Complete = Type.Object({
   ref: Type.Union([
@@ -16,25 +22,30 @@ const Complete = Type.Object({
 
 /** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
 export default fp(async fastify => {
-  const { mcp } = fastify
+  const { mcp, access } = fastify
 
   mcp.capability('completions', ({ features }) => features.completions ? {} : undefined)
 
   mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
-    const { known, complete } = find(ref)
+    const { known, complete } = find(ref) ?? missing(ref)
     if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${argument.name}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
-  })
+  }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined })
 
-  function find (ref: Static<typeof Complete>['ref']): { known: readonly string[], complete: Completers } {
+  function find (ref: Reference): Completed | undefined {
     if (ref.type === 'ref/prompt') {
-      const prompt = fastify.prompts.get(ref.name)
-      if (prompt === undefined) throw errors.invalidParams(`Unknown prompt: ${ref.name}`)
-      return { known: prompt.arguments, complete: prompt.complete }
+      const prompt = fastify.prompts.get(String(ref.name))
+      return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt, () => unknown(ref)) }
     }
-    const resource = fastify.resources.get(ref.uri)
-    if (resource?.template === undefined) throw errors.invalidParams(`Unknown resource template: ${ref.uri}`)
-    return { known: resource.template.variables, complete: resource.complete }
+    const resource = fastify.resources.get(String(ref.uri))
+    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource, () => unknown(ref)) }
   }
-}, { name: 'completion', dependencies: ['mcp', 'prompts', 'resources'] })
+}, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
+
+const unknown = ({ type, name, uri }: Reference): McpError =>
+  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${String(name)}` : `Unknown resource template: ${String(uri)}`)
+
+function missing (ref: Reference): never {
+  throw unknown(ref)
+}

@@ -14,15 +14,15 @@ const Initialize = Type.Object({
 
 const Nothing = Type.Object({})
 
-/** They are kept with the session. */
-const MAX_CAPABILITIES = 65_536
+/** Whoever was let in may ask. */
+const OPEN = { scopes: [] }
 
 const DISCOVER_TTL = 60_000
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
-export default fp(async ({ mcp }) => {
+export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
-    if (JSON.stringify(capabilities).length > MAX_CAPABILITIES) throw errors.invalidParams(`capabilities are at most ${MAX_CAPABILITIES} characters of JSON`)
+    if (JSON.stringify(capabilities).length > maxCapabilities) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON`)
     peer.greeted = true
     peer.changed = true
     peer.revision = revision
@@ -34,17 +34,17 @@ export default fp(async ({ mcp }) => {
       serverInfo: convert.implementation(mcp.server.info, revision.features),
       ...instructions()
     }
-  })
+  }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
   mcp.notification('initialized', Nothing, () => {})
-  mcp.method('ping', Nothing, () => ({}))
+  mcp.method('ping', Nothing, () => ({}), OPEN)
 
   mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
     supportedVersions: versions,
     capabilities: mcp.capabilities(revision),
     ...instructions()
-  }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }))
+  }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
   function instructions (): { instructions?: string } {
     return mcp.instructions === undefined ? {} : { instructions: mcp.instructions }

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import type { Channel } from '../protocol/channel.js'
+import type { Ended } from '../protocol/answers.js'
+import type { Call } from '../protocol/call.js'
 import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
 // `warn` is what some clients say.
@@ -21,17 +22,12 @@ export default fp(async fastify => {
     peer.logLevel = level === 'warn' ? 'warning' : level
     peer.changed = true
     return {}
-  })
+  }, { scopes: [] })
 
   // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
   if (/^(debug|trace)$/.test(fastify.log.level)) {
-    mcp.onMessage((incoming, { transport, revision }, channel) => {
-      if (incoming.kind !== 'request') return channel
-      const { id, method, params } = incoming
-      const line = { method, of: params.name ?? params.uri, id, transport, revision: revision?.version }
-      fastify.log.debug(line, 'request')
-      return traced(channel, outcome => fastify.log.debug({ ...line, ...outcome }, 'response'))
-    })
+    mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
+    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: performance.now() - call.startedAt, ...inWords(ended) }, 'response'))
   }
 
   mcp.onLog((level, data, call) => {
@@ -40,19 +36,11 @@ export default fp(async fastify => {
   })
 }, { name: 'logging', dependencies: ['mcp'] })
 
-/** Tells how a request was answered, and when. */
-function traced (channel: Channel, tell: (outcome: object) => void): Channel {
-  const start = performance.now()
-  const told = (outcome: object) => tell({ ms: performance.now() - start, ...outcome })
-  return {
-    streams: channel.streams,
-    respond: (text, status) => {
-      const { result, error } = JSON.parse(text) as { result?: { isError?: boolean }, error?: { code: number, message: string } }
-      told(error === undefined ? { isError: result?.isError === true } : { err: { code: error.code, message: error.message } })
-      channel.respond(text, status)
-    },
-    emit: (text, method) => channel.emit(text, method),
-    end: () => { told({ cancelled: true }); channel.end() },
-    release: retryMs => channel.release?.(retryMs)
-  }
+function lineOf ({ id, method, params, peer, revision }: Call): object {
+  return { method, of: params.name ?? params.uri, id, transport: peer.transport, revision: revision.version }
+}
+
+function inWords ({ outcome, code, message }: Ended): object {
+  if (outcome === 'cancelled') return { cancelled: true }
+  return outcome === 'error' ? { err: { code, message } } : { isError: outcome === 'failed' }
 }

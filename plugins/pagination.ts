@@ -25,6 +25,7 @@ export interface Listing {
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
 
+const OWN = { ttlMs: 60_000, cacheScope: 'private' } as const
 const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 
@@ -35,28 +36,39 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
     const { derived } = listing
 
     mcp.method(method, Cursor, ({ cursor }, call) => {
-      const after = cursor === undefined ? undefined : position(method, cursor)
+      const after = cursor === undefined ? undefined : position(method, cursor, call)
+      const shared = isShared(call) ? derived : undefined
       const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
-      const known = derived?.get(key)
+      const known = shared?.get(key)
       if (known !== undefined) return new Json(known)
       const page = listing.page(after, pageSize, call)
-      return page instanceof Promise ? page.then(found => written(found, call, key)) : written(page, call, key)
-    })
+      return page instanceof Promise ? page.then(found => written(found, call)) : kept(written(page, call), shared, key)
+    }, { scopes: [] })
 
-    function written ({ items, last }: Page, { revision }: Call, key: string): Json {
+    function written ({ items, last }: Page, call: Call): Json {
+      const { features } = call.revision
       const page = {
-        [member]: items.map(({ listed }) => convert.definition(listed, revision.features)),
-        ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(method, last) })
+        [member]: items.map(({ listed }) => convert.definition(listed, features)),
+        ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(purpose(method, call), last) })
       }
-      const text = JSON.stringify(revision.cached(page, derived === undefined ? LIVE : KNOWN))
-      derived?.set(key, text)
-      return new Json(text)
+      return new Json(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
     }
   })
 
-  function position (method: string, cursor: string): string {
-    const after = mcp.sealer.open(method, cursor)
+  function position (method: string, cursor: string, call: Call): string {
+    const after = mcp.sealer.open(purpose(method, call), cursor)
     if (typeof after !== 'string') throw errors.invalidParams('the cursor was not issued by this server for this list; start again without one')
     return after
   }
 }, { name: 'pagination', dependencies: ['mcp'] })
+
+/** True when everybody sees the same list. */
+const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
+
+/** A cursor is good for the list, and for the caller, it was made for. */
+const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
+
+function kept (page: Json, pages: Map<string, string> | undefined, key: string): Json {
+  pages?.set(key, page.text)
+  return page
+}

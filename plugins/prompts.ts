@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { Collection } from '../protocol/collection.js'
-import { errors } from '../protocol/errors.js'
+import { errors, type McpError } from '../protocol/errors.js'
 import type { Prompt } from '../protocol/prompt.js'
 import { convert } from '../protocol/revisions/convert.js'
 
@@ -15,7 +15,7 @@ declare module 'fastify' {
 const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
 
 export default fp(async fastify => {
-  const { mcp } = fastify
+  const { mcp, access } = fastify
   const prompts = new Collection<Prompt>('prompt')
 
   fastify.decorate('prompts', {
@@ -28,15 +28,22 @@ export default fp(async fastify => {
     names: () => prompts.keys()
   })
   fastify.announce(prompts, 'notifications/prompts/list_changed')
-  fastify.paginate('prompts/list', 'prompts', prompts)
+  fastify.paginate('prompts/list', 'prompts', access.listing('prompts', prompts))
   mcp.capability('prompts', () => ({ listChanged: true }))
 
   mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
     const prompt = prompts.get(name)
-    if (prompt === undefined) throw errors.invalidParams(`Unknown prompt: ${name}`)
+    if (prompt === undefined) throw unknown(name)
     const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
     if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
     const { messages, ...rest } = await prompt.get(given, call)
     return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
+  }, {
+    scopes: ({ name }) => {
+      const prompt = prompts.get(String(name))
+      return prompt && access.target('prompts', prompt.name, prompt, () => unknown(prompt.name))
+    }
   })
-}, { name: 'prompts', dependencies: ['mcp', 'pagination', 'subscriptions'] })
+}, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${name}`)

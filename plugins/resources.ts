@@ -4,12 +4,15 @@ import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { errors, McpError } from '../protocol/errors.js'
 import { Interest } from '../protocol/interest.js'
+import type { Params } from '../protocol/jsonrpc.js'
 import type { Peer } from '../protocol/peer.js'
 import type { Resource } from '../protocol/resource.js'
 import { resourceListing } from '../protocol/resource-listing.js'
 import { convert } from '../protocol/revisions/convert.js'
+import type { Target } from '../protocol/stages.js'
 import { Subscribers } from '../protocol/subscribers.js'
 import type { Variables } from '../protocol/uri-template.js'
+import type { MayKnow } from './subscriptions.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,25 +25,26 @@ declare module 'fastify' {
       /** The URIs and templates, in order. */
       uris: () => string[]
       /** Tells whoever subscribed that the contents changed, or those of them whose principal is among those who may know. */
-      updated: (uri: string, mayKnow?: (principal: string | undefined) => boolean) => void
-      /** Tells everybody that what is behind a template is not what it was. */
-      listChanged: () => void
+      updated: (uri: string, mayKnow?: MayKnow) => void
+      /** Tells everybody, or those who may know, that what is behind a template is not what it was. */
+      listChanged: (mayKnow?: MayKnow) => void
       /** Lets a peer hear of a URI until it goes; false when there is nothing to hear of. */
       subscribe: (uri: string, peer: Peer) => Promise<boolean>
     }
   }
 }
 
+/** Subscriptions are kept with the session. */
+export interface ResourceOptions { maxSubscriptions: number, maxUri: number }
+
 const ByUri = Type.Object({ uri: Type.String() })
-/** They are kept with the session. */
-const MAX_SUBSCRIPTIONS = 1_024
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
-export default fp(async fastify => {
-  const { mcp } = fastify
+export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions) => {
+  const { mcp, access } = fastify
   const fixed = new Collection<Resource>('resource')
   const templates = new Collection<Resource>('resource template')
-  const listeners = new Set<() => void>()
+  const listeners = new Set<(mayKnow?: MayKnow) => void>()
   const interest = new Interest(async uri => {
     const found = find(uri)
     if (found === undefined) return undefined
@@ -62,14 +66,17 @@ export default fp(async fastify => {
       for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
       fastify.subscriptions.updated(uri, mayKnow)
     },
-    listChanged: () => { for (const listener of listeners) listener() },
+    listChanged: mayKnow => { for (const listener of listeners) listener(mayKnow) },
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
   for (const collection of [fixed, templates]) fastify.announce(collection, LIST_CHANGED)
   fastify.announce({ onChange: listener => { listeners.add(listener); return () => listeners.delete(listener) } }, LIST_CHANGED)
-  fastify.subscriptions.onInterest(async uri => await interest.begin(uri))
-  fastify.paginate('resources/list', 'resources', resourceListing(fixed, templates))
-  fastify.paginate('resources/templates/list', 'resourceTemplates', templates)
+  fastify.subscriptions.onInterest(async (uri, call) => {
+    const found = find(uri)
+    return found !== undefined && access.allows(call, 'resources', found.resource.uri, found.resource) ? await interest.begin(uri) : undefined
+  })
+  fastify.paginate('resources/list', 'resources', resourceListing(access.listing('resources', fixed), templates, (call, resource) => access.allows(call, 'resources', resource.uri, resource)))
+  fastify.paginate('resources/templates/list', 'resourceTemplates', access.listing('resources', templates))
   fastify.addHook('onClose', async () => interest.end())
   mcp.capability('resources', () => ({ subscribe: true, listChanged: true }))
 
@@ -77,21 +84,27 @@ export default fp(async fastify => {
     const { resource, variables } = find(uri) ?? notFound(uri, call)
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
     return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
-  })
+  }, { scopes: target })
 
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
     const { subscriptions } = call.peer
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${MAX_SUBSCRIPTIONS} subscriptions; unsubscribe from some first`)
+    if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
     if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
-  })
+  }, { scopes: target })
 
   mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
     subscribers.remove(uri, peer)
     return {}
-  })
+  }, { scopes: [] })
+
+  function target ({ uri }: Params, call: Call): Target | undefined {
+    const found = find(String(uri))
+    return found && access.target('resources', found.resource.uri, found.resource, () => unknown(String(uri), call))
+  }
 
   function find (uri: string): { resource: Resource, variables: Variables } | undefined {
+    if (uri.length > maxUri) return undefined
     const exact = fixed.get(uri)
     if (exact !== undefined) return { resource: exact, variables: {} }
     for (const resource of templates.values()) {
@@ -100,8 +113,12 @@ export default fp(async fastify => {
     }
     return undefined
   }
-}, { name: 'resources', dependencies: ['mcp', 'pagination', 'subscriptions'] })
+}, { name: 'resources', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-function notFound (uri: string, { revision }: Call): never {
-  throw new McpError(revision.unknownResource, `Resource not found: ${uri}`, { uri })
+function notFound (uri: string, call: Call): never {
+  throw unknown(uri, call)
+}
+
+function unknown (uri: string, { revision }: Call): McpError {
+  return new McpError(revision.unknownResource, `Resource not found: ${uri}`, { uri })
 }

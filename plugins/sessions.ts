@@ -10,12 +10,12 @@ declare module 'fastify' {
     /** The sessions of stateful HTTP clients. */
     sessions: {
       readonly size: number
-      /** Undefined when there are as many sessions as allowed. */
-      create: (options?: PeerOptions, primed?: boolean) => Session | undefined
-      /** A session of this process, which counts as seen now. */
-      find: (id: string) => Session | undefined
-      /** Makes a session that was kept one of this process, if there is one of that id; undefined when it is already. Rejects when nobody can tell. */
-      revive: (id: string) => Promise<void> | undefined
+      /** Throws a refusal when there are as many sessions as allowed. */
+      create: (options?: PeerOptions, primed?: boolean) => Session
+      /** A session of this process and of that caller, which counts as seen now. */
+      find: (id: string, principal?: string) => Session | undefined
+      /** Makes a session that was kept one of this process, if there is one of that id and caller; undefined when it is already. Rejects when nobody can tell. */
+      revive: (id: string, principal?: string) => Promise<void> | undefined
       /** Settles when what is agreed with the client is kept; undefined when it is already. */
       keep: (session: Session) => Promise<void> | undefined
       /** Settles when it is forgotten for good; rejects when the store refuses. */
@@ -24,12 +24,14 @@ declare module 'fastify' {
   }
 }
 
-export interface SessionOptions { maxSessions: number, sessionIdle: number }
+export interface SessionOptions { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
-export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) => {
+export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessionIdle }: SessionOptions) => {
   const { mcp, store: { sessions: store } } = fastify
   const sessions = new Map<string, Session>()
   const reviving = new Map<string, Promise<void>>()
+  /** How many sessions each caller has. */
+  const owned = new Map<string, number>()
   const interval = Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
   let adopting = 0
   let home = ''
@@ -39,21 +41,23 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
   fastify.decorate('sessions', {
     get size () { return sessions.size },
     create: (peer = {}, primed = false) => {
-      if (sessions.size + adopting >= maxSessions) return undefined
+      checkRoom(peer.identity?.principal)
       const session = new Session({ store, onTrouble, peer, primed })
       session.peer.changed = true
       admit(session)
       return session
     },
-    find: id => {
+    find: (id, principal) => {
       const session = sessions.get(id)
-      if (session !== undefined) session.lastSeen = Date.now()
+      // Another's session is none of yours, and you need not know that it is there.
+      if (session === undefined || session.peer.principal !== principal) return undefined
+      session.lastSeen = Date.now()
       return session
     },
-    revive: id => {
+    revive: (id, principal) => {
       const revival = reviving.get(id)
       if (revival !== undefined || sessions.has(id)) return revival
-      const begun = revive(id).finally(() => reviving.delete(id))
+      const begun = reviveFor(id, principal).finally(() => reviving.delete(id))
       reviving.set(id, begun)
       return begun
     },
@@ -90,17 +94,33 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
   async function takeOver (): Promise<void> {
     home = [hostname(), ...fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort()].join(' ')
     const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
-    await Promise.all(left.map(async id => await fastify.sessions.revive(id)?.catch(onTrouble)))
+    await Promise.all(left.map(async id => { if (!sessions.has(id)) await (reviving.get(id) ?? revive(id)).catch(onTrouble) }))
   }
 
   function admit (session: Session): void {
+    const { principal } = session.peer
     sessions.set(session.id, session)
+    if (principal !== undefined) owned.set(principal, (owned.get(principal) ?? 0) + 1)
     mcp.connect(session.peer)
   }
 
   function forget (session: Session, reason: Error): void {
-    sessions.delete(session.id)
+    const { principal } = session.peer
+    if (sessions.delete(session.id) && principal !== undefined) disown(principal)
     mcp.disconnect(session.peer, reason)
+  }
+
+  function disown (principal: string): void {
+    const left = (owned.get(principal) ?? 0) - 1
+    if (left > 0) owned.set(principal, left)
+    else owned.delete(principal)
+  }
+
+  function checkRoom (principal: string | undefined): void {
+    if (sessions.size + adopting >= maxSessions) throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
+    if (principal !== undefined && (owned.get(principal) ?? 0) >= maxSessionsPerPrincipal) {
+      throw refusal(429, `you have ${maxSessionsPerPrincipal} sessions already (option maxSessionsPerPrincipal); end some with DELETE`)
+    }
   }
 
   function lose (session: Session): void {
@@ -108,8 +128,14 @@ export default fp(async (fastify, { maxSessions, sessionIdle }: SessionOptions) 
     session.hangUp()
   }
 
+  // Looked at before it is taken from whoever has it: it may be another caller's.
+  async function reviveFor (id: string, principal: string | undefined): Promise<void> {
+    const record = await store.load(id)
+    if (record !== undefined && record.principal === principal) await revive(id)
+  }
+
   async function revive (id: string): Promise<void> {
-    if (sessions.size + adopting >= maxSessions) throw refusal(503, 'there are too many sessions; try again later')
+    checkRoom(undefined)
     adopting++
     try {
       const record = await store.adopt(id, home, expiry())

@@ -1,22 +1,26 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
-import type { Collection } from '../protocol/collection.js'
 import { errors } from '../protocol/errors.js'
 import { encodeNotification } from '../protocol/jsonrpc.js'
 import { META } from '../protocol/revisions/meta.js'
 
+/** Whether a caller may hear of something. */
+export type MayKnow = (principal: string | undefined) => boolean
+
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Tells every client, whatever its transport and revision, when the collection changes. */
-    announce: (collection: Pick<Collection<unknown>, 'onChange'>, method: string) => void
+    /** Tells every client that may know, whatever its transport and revision, when the collection changes. */
+    announce: (collection: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string) => void
     subscriptions: {
-      updated: (uri: string, mayKnow: (principal: string | undefined) => boolean) => void
+      updated: (uri: string, mayKnow: MayKnow) => void
       /** Who is asked to watch a URI while a client listens to it; undefined is there for a URI that cannot be. */
-      onInterest: (begin: (uri: string) => Promise<(() => void) | undefined>) => void
+      onInterest: (begin: Begin) => void
     }
   }
 }
+
+type Begin = (uri: string, call: Call) => Promise<(() => void) | undefined>
 
 const Listen = Type.Object({
   notifications: Type.Object({
@@ -38,18 +42,21 @@ const UPDATED = 'notifications/resources/updated'
 /** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
 export default fp(async fastify => {
   const { mcp } = fastify
-  const waiting = new Set<string>()
+  /** Who may know of what is going to be announced. */
+  const waiting = new Map<string, MayKnow[]>()
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
-  let begin = async (_uri: string): Promise<(() => void) | undefined> => () => {}
+  let begin: Begin = async () => () => {}
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
   fastify.decorate('announce', (collection, method) => {
-    collection.onChange(() => {
+    collection.onChange((mayKnow = everybody) => {
       // What is registered at start is no news, and many changes in one turn are one announcement.
-      if (!ready || waiting.has(method)) return
-      waiting.add(method)
-      setImmediate(() => { waiting.delete(method); tell(method) })
+      if (!ready) return
+      const others = waiting.get(method)
+      if (others !== undefined) { others.push(mayKnow); return }
+      waiting.set(method, [mayKnow])
+      setImmediate(() => tell(method))
     })
   })
 
@@ -63,7 +70,7 @@ export default fp(async fastify => {
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
     if (!call.channel.streams) throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
     const { resourceSubscriptions = [], ...flags } = notifications
-    const watched = await watch(resourceSubscriptions)
+    const watched = await watch(resourceSubscriptions, call)
     const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
     const acknowledged = {
       ...Object.fromEntries(kinds.map(([, flag]) => [flag, true])),
@@ -75,20 +82,26 @@ export default fp(async fastify => {
     listening.delete(call)
     for (const lose of watched.values()) lose()
     return { _meta: { [META.subscription]: call.id } }
-  }, { timed: false })
+  }, { timed: false, scopes: [] })
 
   /** Those of the URIs that can be watched, each with how to stop. */
-  async function watch (uris: string[]): Promise<Map<string, () => void>> {
-    const begun = await Promise.all([...new Set(uris)].map(async uri => [uri, await begin(uri).catch(() => undefined)] as const))
+  async function watch (uris: string[], call: Call): Promise<Map<string, () => void>> {
+    const begun = await Promise.all([...new Set(uris)].map(async uri => [uri, await begin(uri, call).catch(() => undefined)] as const))
     return new Map(begun.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
   }
 
   function tell (method: string): void {
     const text = encodeNotification(method)
-    for (const { revision, channel } of mcp.peers) if (revision !== undefined) channel?.emit(text, method)
-    for (const [call, { kinds }] of listening) if (kinds.has(method)) send(call, method, {})
+    const mayKnow = anyOf(waiting.get(method) ?? [])
+    waiting.delete(method)
+    for (const { revision, channel, principal } of mcp.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
+    for (const [call, { kinds }] of listening) if (kinds.has(method) && mayKnow(call.principal)) send(call, method, {})
   }
 }, { name: 'subscriptions', dependencies: ['mcp'] })
+
+const everybody: MayKnow = () => true
+
+const anyOf = (rules: MayKnow[]): MayKnow => rules.includes(everybody) ? everybody : principal => rules.some(mayKnow => mayKnow(principal))
 
 function send (call: Call, method: string, params: object): void {
   call.notify(method, { _meta: { [META.subscription]: call.id }, ...params })

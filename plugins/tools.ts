@@ -20,7 +20,7 @@ declare module 'fastify' {
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())) })
 
 export default fp(async fastify => {
-  const { mcp } = fastify
+  const { mcp, access } = fastify
   const tools = new Collection<Tool>('tool')
 
   fastify.decorate('tools', {
@@ -33,17 +33,24 @@ export default fp(async fastify => {
     names: () => tools.keys()
   })
   fastify.announce(tools, 'notifications/tools/list_changed')
-  fastify.paginate('tools/list', 'tools', tools)
+  fastify.paginate('tools/list', 'tools', access.listing('tools', tools))
   mcp.capability('tools', () => ({ listChanged: true }))
 
   mcp.method('tools/call', CallParams, async ({ name, arguments: args = {} }, call) => {
     const tool = tools.get(name)
-    if (tool === undefined) throw errors.invalidParams(`Unknown tool: ${name}`)
+    if (tool === undefined) throw unknown(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     const result = await run(tool, args, call)
     return convert.callResult(call.revision.errorsAsResults ? { ...result, isError: result.isError ?? false } : result, call.revision.features)
+  }, {
+    scopes: ({ name }) => {
+      const tool = tools.get(String(name))
+      return tool && access.target('tools', tool.name, tool, () => unknown(tool.name))
+    }
   })
-}, { name: 'tools', dependencies: ['mcp', 'pagination', 'subscriptions'] })
+}, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${name}`)
 
 async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResult> {
   try {

@@ -1,5 +1,7 @@
 import { errors } from './errors.js'
+import type { Call } from './call.js'
 import type { Request } from './jsonrpc.js'
+import type { Limits } from './limits.js'
 import { checkHeaders } from './mirrored-headers.js'
 import type { Peer } from './peer.js'
 import { checkMeta } from './revisions/meta.js'
@@ -18,11 +20,14 @@ export function revisionOf (request: Request, peer: Peer): Revision {
 }
 
 /** Refuses what the state of the peer does not allow. */
-export function admit (request: Request, peer: Peer): void {
-  if (peer.inbound.has(request.id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(request.id)} is still being answered`)
-  if (claimsVersion(request.params)) return
-  if (request.method === 'initialize' && peer.greeted) throw errors.invalidRequest('initialize was answered already')
-  if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(request.method)) throw errors.invalidRequest('send initialize first')
+export function admit ({ id, method, params, peer }: Call, { maxInFlight }: Limits): void {
+  if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
+  if (!claimsVersion(params)) {
+    if (method === 'initialize' && peer.greeted) throw errors.invalidRequest('initialize was answered already')
+    if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
+  }
+  // A ping is answered at once and tells whether anybody is there.
+  if (peer.inbound.size >= maxInFlight && method !== 'ping') throw errors.tooManyInFlight(maxInFlight)
 }
 
 // The order of these checks is the order of refusals that clients rely on to find out which era they talk to.

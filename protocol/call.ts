@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import type { Ended } from './answers.js'
 import type { Channel } from './channel.js'
 import { Deadline } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { errors, type McpError } from './errors.js'
+import type { Identity } from './identity.js'
 import { isObject } from './json.js'
 import { encodeError, encodeNotification, encodeResult, isId, type Id, type Params, type Request } from './jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
 import type { ElicitAnswer, Question, Root, SampleAnswer } from './question.js'
-import { Questions } from './questions.js'
+import { Questions, unwatched } from './questions.js'
 import { convert } from './revisions/convert.js'
 import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
@@ -21,6 +24,11 @@ export class Call {
   readonly peer: Peer
   readonly channel: Channel
   readonly revision: Revision
+  /** Who sent this request, and what they were granted. */
+  readonly identity: Identity
+  readonly startedAt = performance.now()
+  /** True when its caller was not granted what it takes. */
+  denied = false
   readonly #mcp: Dispatcher
   readonly #meta: Params
   #questions: Questions | undefined
@@ -33,8 +41,9 @@ export class Call {
   #aborted: Error | undefined
   #finish: (() => void) | undefined
   #finished: Promise<void> | undefined
+  #correlation: string | undefined
 
-  constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision) {
+  constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
     this.#mcp = mcp
     this.id = request.id
     this.method = request.method
@@ -42,13 +51,20 @@ export class Call {
     this.peer = peer
     this.channel = channel
     this.revision = revision
+    this.identity = identity
     this.#meta = metaOf(request.params)
     if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#newQuestions()
   }
 
   /** Who is asking; undefined when nobody had to say. */
   get principal (): string | undefined {
-    return this.peer.principal
+    return this.identity.principal
+  }
+
+  /** By which the operator finds in the log what a client tells of. */
+  get correlation (): string {
+    this.#correlation ??= randomUUID()
+    return this.#correlation
   }
 
   /** True for whoever launched this process or lives in it, false for whoever came over the network, be it from this machine. */
@@ -165,7 +181,7 @@ export class Call {
 
   /** Gives up the call: nothing is answered. */
   cancel (reason: Error): void {
-    if (!this.#close()) return
+    if (!this.#close({ outcome: 'cancelled' })) return
     this.#abort(reason)
     this.channel.end()
   }
@@ -182,16 +198,16 @@ export class Call {
     if (timed) this.#deadline = new Deadline(this.#mcp.limits, elapsed => this.giveUp(errors.timeout(elapsed)))
   }
 
-  /** Answers with a result as JSON text, unless the call is over already. */
-  answer (json: string): void {
-    if (this.#close()) this.channel.respond(encodeResult(this.id, json), 200)
+  /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
+  answer (json: string, failed = false): void {
+    if (this.#close({ outcome: failed ? 'failed' : 'ok' })) this.channel.respond(encodeResult(this.id, json), 200)
   }
 
   /** Answers with an error, unless the call is over already. */
   fail (error: McpError, status: number): void {
     // Written first: data that cannot be written must not cost the client its answer.
     const text = encodeError(this.id, error)
-    if (this.#close()) this.channel.respond(text, status)
+    if (this.#close({ outcome: 'error', code: error.code, message: error.message })) this.channel.respond(text, status, error.headers)
   }
 
   /** True when a handler left questions open that have to travel to the client and back. */
@@ -218,19 +234,15 @@ export class Call {
     this.#controller?.abort(reason)
   }
 
-  #close (): boolean {
+  #close (ended: Ended): boolean {
     if (!this.#open) return false
     this.#open = false
     this.#deadline?.stop()
     this.#asked?.abort(new Error('the call is over'))
-    this.peer.inbound.delete(this.id)
+    // A second request of the same id was refused, and the first goes on.
+    if (this.peer.inbound.get(this.id) === this) this.peer.inbound.delete(this.id)
     this.#finish?.()
+    this.#mcp.ended(this, ended)
     return true
   }
-}
-
-/** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */
-function unwatched<T> (promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
 }

@@ -2,8 +2,10 @@
 export interface Channel {
   /** False where only an answer can be sent, such as `POST /message`; what is emitted there is dropped. */
   readonly streams: boolean
-  /** The answer. `status` is what HTTP says of it; other wires ignore it. */
-  respond (text: string, status: number): void
+  /** True where the answer is an HTTP reply of its own, so that its status and headers reach the client. */
+  readonly hasStatus?: boolean
+  /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
+  respond (text: string, status: number, headers?: Record<string, string>): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
   /** There will be no answer: a notification was taken, or the call was cancelled. */

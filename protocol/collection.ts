@@ -1,3 +1,6 @@
+/** Which of the items somebody may see. */
+export type Keep<T> = (key: string, item: T) => boolean
+
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
   readonly #kind: string
@@ -44,7 +47,8 @@ export class Collection<T> {
   }
 
   /** The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly once. */
-  page (after: string | undefined, size: number): { items: T[], last: string | undefined } {
+  page (after: string | undefined, size: number, keep?: Keep<T>): { items: T[], last: string | undefined } {
+    if (keep !== undefined) return this.#kept(after, size, keep)
     const keys = this.#sorted ??= [...this.#items.keys()].sort()
     const start = after === undefined ? 0 : firstAbove(keys, after)
     const slice = keys.slice(start, start + size)
@@ -52,6 +56,21 @@ export class Collection<T> {
       items: slice.map(key => this.#items.get(key) as T),
       last: start + size < keys.length ? slice.at(-1) : undefined
     }
+  }
+
+  #kept (after: string | undefined, size: number, keep: Keep<T>): { items: T[], last: string | undefined } {
+    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const items: T[] = []
+    let last: string | undefined
+    for (let index = after === undefined ? 0 : firstAbove(keys, after); index < keys.length; index++) {
+      const key = keys[index] as string
+      const item = this.#items.get(key) as T
+      if (!keep(key, item)) continue
+      if (items.length === size) return { items, last }
+      items.push(item)
+      last = key
+    }
+    return { items, last: undefined }
   }
 
   onChange (listener: () => void): () => void {

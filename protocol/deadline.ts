@@ -1,10 +1,11 @@
-import type { Limits } from './dispatcher.js'
+import type { Limits } from './limits.js'
 
 /** When a call is given up: some time after its last sign of life, and after the hard limit in any case. */
 export class Deadline {
   readonly #limits: Limits
   readonly #expire: (elapsedMs: number) => void
-  readonly #startedAt = Date.now()
+  // A clock that nobody can set.
+  readonly #startedAt = performance.now()
   #timer: NodeJS.Timeout | undefined
   #held = 0
 
@@ -39,7 +40,7 @@ export class Deadline {
 
   #arm (): void {
     const { callTimeout, callTimeoutMax } = this.#limits
-    const left = Math.max(1, this.#startedAt + callTimeoutMax - Date.now())
-    this.#timer = setTimeout(() => this.#expire(Date.now() - this.#startedAt), this.#held > 0 ? left : Math.min(callTimeout, left)).unref()
+    const left = Math.max(1, this.#startedAt + callTimeoutMax - performance.now())
+    this.#timer = setTimeout(() => this.#expire(Math.round(performance.now() - this.#startedAt)), this.#held > 0 ? left : Math.min(callTimeout, left)).unref()
   }
 }

@@ -21,6 +21,12 @@ export function checkFunctions (what: string, definition: object, parts: readonl
   }
 }
 
+/** Names of scopes, as tokens carry them. */
+export function checkScopes (what: string, { scopes }: { scopes?: unknown }): void {
+  const fits = scopes === undefined || (Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string' && /^[!#-[\]-~]+$/.test(scope)))
+  if (!fits) throw new Error(`${what}: "scopes" must be a list of names without spaces, quotes and backslashes`)
+}
+
 /** A part without which a definition makes no sense. */
 export function checkPart (what: string, definition: object, part: string, type: 'string' | 'function'): void {
   const value = (definition as Record<string, unknown>)[part]

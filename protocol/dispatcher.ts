@@ -1,36 +1,28 @@
-import { randomUUID } from 'node:crypto'
 import { admit, revisionOf } from './admission.js'
 import { BatchChannel, batchRefusal, inBatch } from './batch.js'
+import { Answers, type Ended } from './answers.js'
 import { Call } from './call.js'
 import type { Channel } from './channel.js'
-import { errors, isMcpError, type McpError } from './errors.js'
-import { encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
+import { errors, type McpError } from './errors.js'
+import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
+import { BASIC, type Identity } from './identity.js'
+import { LIMITS, type Limits } from './limits.js'
 import type { Peer } from './peer.js'
 import type { QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
-import { isThenable, type Json } from './result.js'
+import { isThenable } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
 import { lazily, type Check, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
+import { Stages, type Challenge, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
 import { statusOf } from './status.js'
 import type { Values } from './store.js'
 
-export type Handler<P = Params> = (params: P, call: Call) => object | Json | Promise<object | Json>
 export type Listener<P = Params> = (params: P, peer: Peer) => void
-/** Sees a message as it comes, and gives the channel through which it is answered. */
-export type Observer = (incoming: Incoming, peer: Peer, channel: Channel) => Channel
-export type Middleware = (call: Call, next: () => Promise<object | Json>) => Promise<object | Json>
-
-/** All in milliseconds. */
-export interface Limits { callTimeout: number, callTimeoutMax: number, grace: number }
-
-export interface MethodOptions {
-  /** False for calls that last as long as their client wants. */
-  timed?: boolean
-}
-
-interface Method { check: Check, handle: Handler, timed: boolean }
+/** Hears of calls. */
+export type CallListener = (call: Call) => void
+export type EndListener = (call: Call, ended: Ended) => void
 
 export interface DispatcherOptions {
   info: Implementation
@@ -38,6 +30,7 @@ export interface DispatcherOptions {
   secret?: string
   store?: Values
   limits?: Partial<Limits>
+  challenge?: Challenge
 }
 
 /** Hears of what calls log and of what handlers throw unexpectedly. */
@@ -57,23 +50,28 @@ export class Dispatcher {
   readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
   readonly #kinds = new Map<string, QuestionKind>()
   readonly #capabilities = new Map<string, (revision: Revision) => object | undefined>()
-  readonly #middleware: Middleware[] = []
-  #observe: Observer = (_incoming, _peer, channel) => channel
+  readonly #stages: Stages
+  readonly #answers: Answers
+  #begun: CallListener | undefined
+  #ended: EndListener[] = []
   #log: LogSink = () => {}
   #draining = false
 
-  constructor ({ info, instructions, secret, store, limits }: DispatcherOptions) {
+  constructor ({ info, instructions, secret, store, limits, challenge }: DispatcherOptions) {
     this.server = { info, stamp: JSON.stringify({ [META.serverInfo]: info }) }
     this.instructions = instructions
     this.sealer = new Sealer(secret)
     this.store = store
-    this.limits = { callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000, ...limits }
+    this.limits = { ...LIMITS, ...limits }
+    this.#stages = new Stages(challenge)
+    this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
   }
 
   /** Serves a request. Params that do not fit the schema are refused before the handler runs. */
-  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, { timed = true }: MethodOptions = {}): void {
+  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, { timed = true, scopes = BASIC }: MethodOptions = {}): void {
     if (this.#methods.has(name)) throw new Error(`method ${name} is registered already`)
-    this.#methods.set(name, { check: lazily(schema), handle: handle as Handler, timed })
+    const target = typeof scopes === 'function' ? scopes : () => ({ scopes, unknown: () => errors.methodNotFound(name) })
+    this.#methods.set(name, { check: lazily(schema), handle: handle as Handler, timed, target })
   }
 
   /** Hears a notification. One that does not fit the schema is ignored, as the sender expects no answer. */
@@ -82,9 +80,14 @@ export class Dispatcher {
     this.#listeners.set(name, { check: lazily(schema), hear: hear as Listener })
   }
 
-  /** Wraps every call, the first added outermost. */
+  /** Runs before every call that its caller may make, and may refuse it. */
+  gate (gate: Gate): void {
+    this.#stages.gate(gate)
+  }
+
+  /** Wraps every call that may pass, the first added outermost. */
   use (middleware: Middleware): void {
-    this.#middleware.push(middleware)
+    this.#stages.use(middleware)
   }
 
   /** Declares a capability; undefined for revisions that do not know it. */
@@ -107,9 +110,21 @@ export class Dispatcher {
     return kind
   }
 
-  /** Unlike middleware, it changes nothing about when a message is answered. */
-  onMessage (observe: Observer): void {
-    this.#observe = observe
+  /** Hears of each call when it comes, whatever becomes of it. */
+  onBegin (listener: CallListener): void {
+    this.#begun = listener
+  }
+
+  /** Hears of each call when it is over, and how it went. */
+  onEnd (listener: EndListener): void {
+    this.#ended.push(listener)
+  }
+
+  /** Never throws, as `log`. */
+  ended (call: Call, ended: Ended): void {
+    try {
+      for (const listener of this.#ended) listener(call, ended)
+    } catch {}
   }
 
   onLog (sink: LogSink): void {
@@ -134,12 +149,19 @@ export class Dispatcher {
     peer.close(reason)
   }
 
-  /** Takes what a transport decoded. Exactly one of the channel's `respond` and `end` follows, now or later. */
-  receive (incoming: Incoming, peer: Peer, channel: Channel): void {
-    const seen = this.#observe(incoming, peer, channel)
-    if (peer.closed) seen.end()
-    else if (incoming.kind === 'batch') this.#batch(incoming, peer, seen)
-    else this.#one(incoming, peer, seen)
+  /** The one parser of all transports. Never throws. */
+  decode (input: Uint8Array | string): Incoming {
+    return decode(input, this.limits)
+  }
+
+  /**
+   * Takes what a transport decoded. Exactly one of the channel's `respond` and `end` follows, now or later.
+   * `identity` is who sent this very message, where that is said for each of them.
+   */
+  receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
+    if (peer.closed) channel.end()
+    else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
+    else this.#one(incoming, peer, channel, identity)
   }
 
   /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
@@ -149,19 +171,19 @@ export class Dispatcher {
     await Promise.all([...this.peers].map(peer => peer.drain(grace)))
   }
 
-  #one (message: Message, peer: Peer, channel: Channel): void {
-    if (message.kind === 'request') return this.#request(message, peer, channel)
+  #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {
+    if (message.kind === 'request') return this.#request(message, peer, channel, identity)
     if (message.kind === 'invalid') return this.#refuse(message.id, message.error, peer, channel)
     if (message.kind === 'response') peer.settle(message)
     else this.#hear(message, peer)
     channel.end()
   }
 
-  #batch ({ messages }: Batch, peer: Peer, channel: Channel): void {
+  #batch ({ messages }: Batch, peer: Peer, channel: Channel, identity: Identity): void {
     const refusal = batchRefusal(messages, peer.revision)
     if (refusal !== undefined) return this.#refuse(undefined, refusal, peer, channel)
     const replies = new BatchChannel(channel, messages.length)
-    for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index))
+    for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index), identity)
   }
 
   #hear ({ method, params }: Notification, peer: Peer): void {
@@ -174,77 +196,39 @@ export class Dispatcher {
     }
   }
 
-  #request (request: Request, peer: Peer, channel: Channel): void {
+  #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
     try {
       const revision = revisionOf(request, peer)
       peer.spoken = revision
-      const method = this.#methods.get(request.method)
-      if (method === undefined || !revision.has(request.method)) throw errors.methodNotFound(request.method)
-      admit(request, peer)
-      if (this.#draining) throw errors.closing()
-      const call = new Call(this, request, peer, channel, revision)
-      call.begin(method.timed)
-      this.#answer(call, method)
+      this.#begin(new Call(this, request, peer, channel, revision, identity))
     } catch (error) {
       this.#refuse(request.id, error as McpError, peer, channel)
     }
   }
 
+  #begin (call: Call): void {
+    this.#begun?.(call)
+    try {
+      const method = this.#methods.get(call.method)
+      if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
+      admit(call, this.limits)
+      if (this.#draining) throw errors.draining()
+      call.begin(method.timed)
+      this.#answer(call, method)
+    } catch (error) {
+      this.#answers.explain(call, error)
+    }
+  }
+
   // What is answered without waiting is answered before the next message is read: a handshake comes before what follows it.
   #answer (call: Call, method: Method): void {
-    try {
-      const result = this.#run(call, method, 0)
-      if (isThenable(result)) Promise.resolve(result).then(value => this.#finish(call, value), error => this.#explain(call, error))
-      else this.#finish(call, result)
-    } catch (error) {
-      this.#explain(call, error)
-    }
-  }
-
-  #run (call: Call, method: Method, depth: number): object | Json | Promise<object | Json> {
-    const middleware = this.#middleware[depth]
-    if (middleware !== undefined) return middleware(call, async () => await this.#run(call, method, depth + 1))
-    const wrong = method.check(call.params)
-    if (wrong !== undefined) throw errors.invalidParams(wrong)
-    return method.handle(call.params, call)
-  }
-
-  #finish (call: Call, result: object | Json): void {
-    if (call.asks) return this.#ask(call)
-    try {
-      call.answer(call.revision.encode(result, this.server))
-    } catch (error) {
-      this.#explain(call, error)
-    }
-  }
-
-  #ask (call: Call): void {
-    call.inputRequired()
-      .then(result => call.answer(call.revision.encode(result, this.server)))
-      .catch((error: unknown) => this.#fault(call, error))
-  }
-
-  #explain (call: Call, error: unknown): void {
-    // What a cancelled handler throws on its way out interests nobody.
-    if (call.over) return
-    if (call.asks && !isMcpError(error)) return this.#ask(call)
-    try {
-      if (isMcpError(error)) call.fail(error, statusOf(error, call.revision))
-      else this.#fault(call, error)
-    } catch (second) {
-      this.#fault(call, second)
-    }
-  }
-
-  // The text of an error we did not write never leaves the process; the client gets an id to ask about.
-  #fault (call: Call, error: unknown): void {
-    const correlation = randomUUID()
-    call.fail(errors.internal(correlation), 200)
-    this.log('error', { correlation, err: error }, call)
+    const result = this.#stages.run(call, method)
+    if (isThenable(result)) Promise.resolve(result).then(value => this.#answers.finish(call, value), error => this.#answers.explain(call, error))
+    else this.#answers.finish(call, result)
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
     const revision = peer.spoken ?? peer.revision
-    channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision))
+    channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision), error.headers)
   }
 }

@@ -3,10 +3,13 @@ export class McpError extends Error {
   override readonly name = 'McpError'
   /** The HTTP status, where the request itself is at fault and not what it asked for. */
   readonly status: number | undefined
+  /** What the HTTP reply says besides. */
+  readonly headers: Record<string, string> | undefined
 
-  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number) {
+  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number, headers?: Record<string, string>) {
     super(message)
     this.status = status
+    this.headers = headers
   }
 }
 
@@ -31,6 +34,8 @@ export const isAboutRequest = ({ status, code }: McpError): boolean => status !=
 /** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
 const URL_ELICITATION_REQUIRED = -32042
 
+const CLOSING = 'The server is shutting down'
+
 const invalidParams = (why: string, status?: number) => new McpError(-32602, `Invalid params: ${why}`, { details: why }, status)
 
 /** Every error of ours that a client can see. docs/errors.md lists them. */
@@ -43,7 +48,15 @@ export const errors = {
   malformedMeta: (why: string) => invalidParams(why, 400),
   internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
   timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
-  closing: () => new McpError(-32603, 'The server is shutting down'),
+  closing: () => new McpError(-32603, CLOSING),
+  draining: () => new McpError(-32603, CLOSING, undefined, 503, { 'retry-after': '1' }),
+  forbidden: (scopes: readonly string[], challenge: string) => new McpError(
+    -32600, `Forbidden: this needs the scope ${scopes.join(' ')}`, { requiredScopes: scopes }, 403, { 'www-authenticate': challenge }),
+  tooManyInFlight: (max: number) => new McpError(
+    -32603, `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
+  tooFast: (what: string, seconds: number) => new McpError(
+    -32603, `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
+  overloaded: (why: string) => new McpError(-32603, `The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, { 'retry-after': '1' }),
   storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
   full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`, { max }),
   interrupted: () => new McpError(-32603, 'The server was stopped before the call was answered; whether it took effect is not known'),

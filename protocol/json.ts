@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { errors } from './errors.js'
-
-const MAX_DEPTH = 64
+import { LIMITS, type MessageLimits } from './limits.js'
 
 /** Bytes to a JSON value: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
 export function parseJson (input: Uint8Array | string): unknown {
@@ -13,15 +12,9 @@ export function parseJson (input: Uint8Array | string): unknown {
   }
 }
 
-/** Refuses what JSON allows but a program should not take: keys that reach prototypes, deep nesting, numbers that do not fit. */
-export function inspect (value: unknown, depth = 1): void {
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw errors.invalidParams('a number is too large to be represented')
-  } else if (typeof value === 'object' && value !== null) {
-    if (depth > MAX_DEPTH) throw errors.invalidRequest(`the message is nested deeper than ${MAX_DEPTH} levels`)
-    if (Array.isArray(value)) for (const item of value) inspect(item, depth + 1)
-    else inspectObject(value as Record<string, unknown>, depth)
-  }
+/** Refuses what JSON allows but a program should not take: keys that reach prototypes, deep nesting, many members, numbers that do not fit. */
+export function inspect (value: unknown, limits: MessageLimits = LIMITS): void {
+  new Inspection(limits).visit(value, 1)
 }
 
 /** JSON with sorted keys: equal values give equal text. */
@@ -34,14 +27,35 @@ export function canonical (value: unknown): string {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function inspectObject (value: Record<string, unknown>, depth: number): void {
-  for (const key in value) {
-    if (key === '__proto__') throw errors.invalidRequest('the key "__proto__" is not allowed')
-    const inner = value[key]
-    if (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')) {
-      throw errors.invalidRequest('the key "constructor.prototype" is not allowed')
+class Inspection {
+  readonly #limits: MessageLimits
+  #keys = 0
+
+  constructor (limits: MessageLimits) {
+    this.#limits = limits
+  }
+
+  visit (value: unknown, depth: number): void {
+    if (typeof value === 'number') {
+      if (!Number.isFinite(value)) throw errors.invalidParams('a number is too large to be represented')
+    } else if (typeof value === 'object' && value !== null) {
+      const { maxDepth } = this.#limits
+      if (depth > maxDepth) throw errors.invalidRequest(`the message is nested deeper than ${maxDepth} levels`)
+      if (Array.isArray(value)) for (const item of value) this.visit(item, depth + 1)
+      else this.#members(value as Record<string, unknown>, depth)
     }
-    inspect(inner, depth + 1)
+  }
+
+  #members (value: Record<string, unknown>, depth: number): void {
+    for (const key in value) {
+      if (++this.#keys > this.#limits.maxKeys) throw errors.invalidRequest(`the objects of a message have at most ${this.#limits.maxKeys} members together`)
+      if (key === '__proto__') throw errors.invalidRequest('the key "__proto__" is not allowed')
+      const inner = value[key]
+      if (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')) {
+        throw errors.invalidRequest('the key "constructor.prototype" is not allowed')
+      }
+      this.visit(inner, depth + 1)
+    }
   }
 }
 

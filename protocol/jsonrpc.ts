@@ -1,5 +1,6 @@
 import { errors, isMcpError, type McpError } from './errors.js'
 import { inspect, isObject, parseJson } from './json.js'
+import { LIMITS, type MessageLimits } from './limits.js'
 
 export type Id = string | number
 export type Params = Record<string, unknown>
@@ -15,13 +16,11 @@ export interface Batch { kind: 'batch', messages: Message[] }
 export type Message = Request | Notification | Response | Invalid
 export type Incoming = Message | Batch
 
-const MAX_BATCH = 100
-
 /** The one parser of all transports: bytes or text to a message. Never throws: what cannot be read becomes an `Invalid`. */
-export function decode (input: Uint8Array | string): Incoming {
+export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS): Incoming {
   try {
     const value = parseJson(input)
-    return Array.isArray(value) ? batch(value) : envelope(value)
+    return Array.isArray(value) ? batch(value, limits) : envelope(value, limits)
   } catch (error) {
     return invalid(undefined, error)
   }
@@ -43,27 +42,29 @@ export const encodeNotification = (method: string, params?: object): string => J
 
 export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-function batch (items: unknown[]): Incoming {
+function batch (items: unknown[], limits: MessageLimits): Incoming {
   if (items.length === 0) return invalid(undefined, errors.invalidRequest('the batch is empty'))
-  if (items.length > MAX_BATCH) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${MAX_BATCH} messages`))
+  if (items.length > limits.maxBatch) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${limits.maxBatch} messages`))
   if (items.some(item => Array.isArray(item))) return invalid(undefined, errors.invalidRequest('a batch holds messages, not batches'))
-  return { kind: 'batch', messages: items.map(envelope) }
+  return { kind: 'batch', messages: items.map(item => envelope(item, limits)) }
 }
 
-function envelope (value: unknown): Message {
+function envelope (value: unknown, limits: MessageLimits): Message {
   if (!isObject(value)) return invalid(undefined, errors.invalidRequest('a message is a JSON object'))
-  const id = isId(value.id) ? value.id : undefined
+  const id = isId(value.id) && !isLong(value.id, limits) ? value.id : undefined
   const answers = value.method === undefined && ('result' in value || 'error' in value)
   try {
     if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
-    if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest('"id" must be a string or a safe integer')
-    inspect(value)
+    if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest(isId(value.id) ? `"id" must have at most ${limits.maxId} characters` : '"id" must be a string or a safe integer')
+    inspect(value, limits)
     return answers ? response(id, value) : call(id, value)
   } catch (error) {
     // The id of a response is one of ours; sent back, it would look like the answer to a request of the client.
     return invalid(answers ? undefined : id, error)
   }
 }
+
+const isLong = (id: Id, { maxId }: MessageLimits): boolean => typeof id === 'string' && id.length > maxId
 
 function call (id: Id | undefined, { method, params }: Record<string, unknown>): Request | Notification {
   if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')

@@ -1,6 +1,7 @@
 import type { Call } from './call.js'
 import type { Channel } from './channel.js'
 import { errors, McpError } from './errors.js'
+import { ANYBODY, type Identity } from './identity.js'
 import { encodeNotification, encodeRequest, type Id, type Response } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
 import type { Implementation, Revision } from './revisions/revision.js'
@@ -20,7 +21,8 @@ export interface PeerOptions {
   claim?: string | undefined
   /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
-  principal?: string
+  /** Who is there; anybody when absent. */
+  identity?: Identity
   /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
   askedAs?: string
 }
@@ -37,7 +39,7 @@ export class Peer {
   spoken: Revision | undefined
   readonly claim: string | undefined
   readonly headers: Headers | undefined
-  readonly principal: string | undefined
+  readonly identity: Identity
   /** True once `initialize` was answered; it is asked for only once. */
   greeted = false
   client: Implementation | undefined
@@ -57,14 +59,18 @@ export class Peer {
   #draining = false
   closed = false
 
-  constructor ({ transport = 'http', channel, revision, claim, headers, principal, askedAs }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, claim, headers, identity = ANYBODY, askedAs }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
     this.claim = claim
     this.headers = headers
-    this.principal = principal
+    this.identity = identity
     this.#askedAs = askedAs
+  }
+
+  get principal (): string | undefined {
+    return this.identity.principal
   }
 
   subscribed (uri: string, wanted: boolean): void {

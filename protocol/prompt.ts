@@ -1,7 +1,7 @@
 import type { Call } from './call.js'
 import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from './content.js'
-import { checkMembers, checkName, checkPart } from './definition.js'
+import { checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -19,6 +19,8 @@ export interface PromptDefinition<A extends Record<string, PromptArgument>> {
   description?: string
   icons?: object[]
   _meta?: Record<string, unknown>
+  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  scopes?: readonly string[]
   arguments?: A
   /** A string is one message of the user. */
   get: (given: Given<A>, call: Call) => Awaitable<string | PromptMessage[] | PromptResult>
@@ -27,6 +29,7 @@ export interface PromptDefinition<A extends Record<string, PromptArgument>> {
 /** A prompt as the registry keeps it. */
 export interface Prompt {
   readonly kind: 'prompt'
+  readonly scopes: readonly string[] | undefined
   readonly name: string
   readonly listed: Record<string, unknown>
   readonly required: string[]
@@ -35,19 +38,21 @@ export interface Prompt {
   get (given: Record<string, string>, call: Call): Promise<PromptResult>
 }
 
-const MEMBERS = ['name', 'title', 'description', 'icons', '_meta', 'arguments', 'get']
+const MEMBERS = ['name', 'title', 'description', 'icons', '_meta', 'scopes', 'arguments', 'get']
 const ALIAS = { args: 'arguments', argsSchema: 'arguments', handler: 'get', load: 'get' }
 
 /** Describes a prompt. */
 export function prompt<const A extends Record<string, PromptArgument>> (definition: PromptDefinition<A>): Prompt {
-  const { name, arguments: args, get, ...rest } = definition
+  const { name, arguments: args, get, scopes, ...rest } = definition
   const what = checkName('prompt', name, /./, 'some text')
   checkMembers(what, definition, MEMBERS, ALIAS)
+  checkScopes(what, definition)
   checkPart(what, definition, 'get', 'function')
   const entries: Array<[string, PromptArgument]> = Object.entries(args ?? {})
   const listed = entries.map(([key, { complete, ...argument }]) => ({ name: key, required: false, ...argument }))
   return {
     kind: 'prompt',
+    scopes,
     name,
     listed: { name, ...rest, ...(listed.length === 0 ? {} : { arguments: listed }) },
     required: entries.filter(([, argument]) => argument.required).map(([key]) => key),

@@ -116,3 +116,9 @@ export class Questions {
     return value
   }
 }
+
+/** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */
+export function unwatched<T> (promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

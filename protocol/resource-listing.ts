@@ -4,16 +4,18 @@ import type { Resource } from './resource.js'
 
 interface Page { items: Array<{ listed: Record<string, unknown> }>, last: string | undefined }
 
+interface Fixed { page: (after: string | undefined, size: number, call: Call) => { items: Resource[], last: string | undefined } }
+
 /** Where a page goes on: in the fixed resources, or behind a template. */
 type Place = [template: string | null, after: string | null]
 
 /** The fixed resources, and after them what is behind each template that can tell. */
-export function resourceListing (fixed: Collection<Resource>, templates: Collection<Resource>): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
+export function resourceListing (fixed: Fixed, templates: Collection<Resource>, allows: (call: Call, resource: Resource) => boolean): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
   return {
     page: async (position, size, call) => {
       const [template, after] = position === undefined ? [null, null] as Place : JSON.parse(position) as Place
       if (template !== null) return await behind(template, after ?? undefined, size, [], call)
-      const { items, last } = fixed.page(after ?? undefined, size)
+      const { items, last } = fixed.page(after ?? undefined, size, call)
       return last === undefined ? await behind('', undefined, size, items, call) : { items, last: place(null, last) }
     }
   }
@@ -21,8 +23,9 @@ export function resourceListing (fixed: Collection<Resource>, templates: Collect
   async function behind (first: string, after: string | undefined, size: number, start: Page['items'], call: Call): Promise<Page> {
     const items = [...start]
     let from = after
-    for (const { uri, list } of following(first)) {
-      if (list === undefined) continue
+    for (const resource of following(first)) {
+      const { uri, list } = resource
+      if (list === undefined || !allows(call, resource)) continue
       if (items.length === size) return { items, last: place(uri, undefined) }
       const room = size - items.length
       const found = await list(uri === first ? from : undefined, room + 1, call)

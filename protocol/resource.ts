@@ -1,6 +1,6 @@
 import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
-import { checkFunctions, checkMembers, checkName, checkPart } from './definition.js'
+import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
@@ -25,6 +25,8 @@ export interface ResourceDefinition<U extends string = string> {
   annotations?: Annotations
   icons?: object[]
   _meta?: Record<string, unknown>
+  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  scopes?: readonly string[]
   /** How long clients may keep what they read. */
   cache?: Partial<CacheHints>
   /** Suggestions for the variables of a template. */
@@ -40,6 +42,7 @@ export interface ResourceDefinition<U extends string = string> {
 /** A resource or resource template as the registry keeps it. */
 export interface Resource {
   readonly kind: 'resource'
+  readonly scopes: readonly string[] | undefined
   readonly uri: string
   readonly template: UriTemplate | undefined
   readonly listed: Record<string, unknown>
@@ -50,14 +53,15 @@ export interface Resource {
   read (uri: string, variables: Variables, call: Call): Promise<ResourceContents[] | undefined>
 }
 
-const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'cache', 'complete', 'list', 'watch', 'read']
+const MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta', 'scopes', 'cache', 'complete', 'list', 'watch', 'read']
 const ALIAS = { uriTemplate: 'uri', template: 'uri', handler: 'read', load: 'read' }
 
 /** Describes a resource, or a family of them when `uri` is a template. */
 export function resource<const U extends string> (definition: ResourceDefinition<U>): Resource {
-  const { uri, read, list, watch, cache = {}, complete = {}, ...rest } = definition
+  const { uri, read, list, watch, cache = {}, complete = {}, scopes, ...rest } = definition
   const what = checkName('resource', rest.name, /./, 'some text')
   checkMembers(what, definition, MEMBERS, ALIAS)
+  checkScopes(what, definition)
   checkPart(what, definition, 'uri', 'string')
   checkPart(what, definition, 'read', 'function')
   checkFunctions(what, definition, ['list', 'watch'])
@@ -69,6 +73,7 @@ export function resource<const U extends string> (definition: ResourceDefinition
   }
   return {
     kind: 'resource',
+    scopes,
     uri,
     template,
     listed: { [template === undefined ? 'uri' : 'uriTemplate']: uri, ...rest },

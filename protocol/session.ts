@@ -6,6 +6,8 @@ import type { Implementation } from './revisions/revision.js'
 import { STANDALONE, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
 const MAX_NAME = 256
+/** Each request of a session says for itself what it was granted. */
+const NOTHING: ReadonlySet<string> = new Set()
 
 export interface SessionOptions {
   store: SessionStore
@@ -53,7 +55,7 @@ export class Session {
       ...options,
       known: true,
       primed: revision?.polling === true,
-      peer: { askedAs: `${randomBytes(6).toString('hex')}-`, ...(revision === undefined ? {} : { revision }), ...(record.principal === undefined ? {} : { principal: record.principal }) }
+      peer: { askedAs: `${randomBytes(6).toString('hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
     })
     const { peer } = session
     peer.greeted = record.greeted

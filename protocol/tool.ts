@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Call } from './call.js'
 import { text, type CallToolResult, type ContentBlock } from './content.js'
-import { checkFunctions, checkMembers, checkName, checkPart } from './definition.js'
+import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
@@ -22,6 +22,8 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
   annotations?: { title?: string, readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean }
   icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
   _meta?: Record<string, unknown>
+  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  scopes?: readonly string[]
   /** How the tool says what is wrong with its arguments; `why` is how the schema says it, and what is said when absent. */
   explain?: (given: Record<string, unknown>, why: string) => string
   /** True for an output that tells of a failure: the client gets it as an `isError` result. */
@@ -34,6 +36,7 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
 /** A tool as the registry keeps it: checked, compiled, and without the author's types. */
 export interface Tool {
   readonly kind: 'tool'
+  readonly scopes: readonly string[] | undefined
   readonly name: string
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
@@ -44,7 +47,7 @@ export interface Tool {
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'explain', 'failed', 'text', 'run']
+const MEMBERS = ['name', 'title', 'description', 'input', 'output', 'annotations', 'icons', '_meta', 'scopes', 'explain', 'failed', 'text', 'run']
 const ALIAS = { inputSchema: 'input', parameters: 'input', schema: 'input', outputSchema: 'output', handler: 'run', execute: 'run', call: 'run' }
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 
@@ -53,9 +56,10 @@ const listedInput = (input: Schema): object => ({ required: [], ...input })
 
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
 export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
-  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, ...rest } = definition
+  const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, scopes, ...rest } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
+  checkScopes(what, definition)
   checkPart(what, definition, 'description', 'string')
   checkPart(what, definition, 'run', 'function')
   checkFunctions(what, definition, ['explain', 'failed', 'text'])
@@ -65,6 +69,7 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
     const checkOutput = output === undefined ? undefined : compile(output)
     return {
       kind: 'tool',
+      scopes,
       name,
       listed: { name, ...rest, inputSchema: listedInput(input), ...(output === undefined ? {} : { outputSchema: output }) },
       mirrors: mirrorsOf(input),

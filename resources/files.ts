@@ -17,6 +17,7 @@ function filesOf (folder: Folder): Resource {
   return resource({
     uri: `${folder.uri}{+path}`,
     name: basename(folder.path) || folder.path,
+    scopes: ['files'],
     description: `The files below ${folder.path}, read-only`,
     complete: { path: async typed => await folder.suggest(typed) },
     list: async (after, size, { signal }) => (await folder.list(after, size, signal)).map(({ uri, path, size }) => ({ uri, name: path, ...named(uri), size })),

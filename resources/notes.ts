@@ -9,6 +9,7 @@ export default async function noteResources ({ resources, notes }: FastifyInstan
     uri: 'note:///{id}',
     name: 'note',
     title: 'Note',
+    scopes: ['notes:read'],
     description: 'A note, by its id',
     mimeType: 'text/plain',
     complete: { id: async (typed, _others, call) => (await notes.ids(call.principal)).filter(id => id.startsWith(typed)) },
@@ -20,7 +21,7 @@ export default async function noteResources ({ resources, notes }: FastifyInstan
   }))
   notes.onChange((id, owner) => {
     resources.updated(PREFIX + id, principal => principal === owner)
-    resources.listChanged()
+    resources.listChanged(principal => principal === owner)
   })
 }
 

@@ -22,7 +22,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
       await serveStream(app, request, reply)
       return reply
     },
-    wsHandler: socket => serveWebSocket(app.mcp, socket, options)
+    wsHandler: (socket, { identity }) => serveWebSocket(app.mcp, socket, identity, options)
   })
 
   app.post('/mcp', {

@@ -6,6 +6,7 @@ export default async function addNote ({ tools, notes }: FastifyInstance): Promi
   tools.add(tool({
     name: 'add_note',
     title: 'Add a note',
+    scopes: ['notes:write'],
     description: 'Add a note to the server',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     input: Type.Object({

@@ -14,6 +14,7 @@ export default async function deleteNote ({ tools, notes }: FastifyInstance): Pr
   tools.add(tool({
     name: 'delete_note',
     title: 'Delete a note',
+    scopes: ['notes:write'],
     description: 'Delete a note, after the user has confirmed it',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     input: Type.Object({

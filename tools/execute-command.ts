@@ -31,6 +31,7 @@ export default async function executeCommand (fastify: FastifyInstance): Promise
   fastify.tools.add(tool({
     name: 'execute_command',
     title: 'Execute a command',
+    scopes: ['exec'],
     description: `Execute a command. Allowed are: ${commands.names.join(', ')}`,
     annotations: { destructiveHint: true, openWorldHint: true },
     input: Input,

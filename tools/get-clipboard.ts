@@ -7,6 +7,7 @@ export default async function getClipboard (fastify: FastifyInstance): Promise<v
   fastify.tools.add(tool({
     name: 'get_clipboard',
     title: 'Read the clipboard',
+    scopes: ['clipboard'],
     description: 'Get the current text content from the system clipboard',
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: Type.Object({}, { additionalProperties: false, required: [] }),

@@ -8,6 +8,7 @@ export default async function getNotes ({ tools, notes }: FastifyInstance): Prom
   tools.add(tool({
     name: 'get_notes',
     title: 'Notes',
+    scopes: ['notes:read'],
     description: 'Retrieve stored notes',
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: Type.Object({

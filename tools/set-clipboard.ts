@@ -9,6 +9,7 @@ export default async function setClipboard (fastify: FastifyInstance): Promise<v
   fastify.tools.add(tool({
     name: 'set_clipboard',
     title: 'Write the clipboard',
+    scopes: ['clipboard'],
     description: 'Set the system clipboard to the provided text content',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     input: Type.Object({

@@ -9,6 +9,7 @@ export default async function summarizeNotes ({ tools, notes }: FastifyInstance)
   tools.add(tool({
     name: 'summarize_notes',
     title: 'Summarize notes',
+    scopes: ['notes:read'],
     description: 'Summarize the newest notes with the model of the client (needs its sampling capability)',
     annotations: { readOnlyHint: true, openWorldHint: true },
     input: Type.Object({

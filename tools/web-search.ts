@@ -11,6 +11,7 @@ export default async function webSearch (fastify: FastifyInstance): Promise<void
   fastify.tools.add(tool({
     name: 'web_search',
     title: 'Web search',
+    scopes: ['search'],
     description: 'Search the web using DuckDuckGo',
     annotations: { readOnlyHint: true, openWorldHint: true },
     input: Type.Object({

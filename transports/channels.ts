@@ -16,16 +16,17 @@ export function overSink (sink: Sink): Channel {
 export function jsonReply (reply: FastifyReply): Channel {
   return {
     streams: false,
-    respond: (text, status) => sendJson(reply, text, status),
+    hasStatus: true,
+    respond: (text, status, headers) => sendJson(reply, text, status, headers),
     emit: () => {},
     end: () => sendJson(reply, undefined, 202)
   }
 }
 
 /** Sends text that is JSON already, or nothing; a client that went away meanwhile is not an error. */
-export function sendJson (reply: FastifyReply, text: string | undefined, status: number): void {
+export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers: Record<string, string> = {}): void {
   if (reply.raw.destroyed) return
-  reply.code(status)
+  reply.code(status).headers(headers)
   if (text === undefined) void reply.send()
   else void reply.header('content-type', 'application/json').send(text)
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
 import { errors } from '../protocol/errors.js'
-import { decode, encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
+import { encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { isRefusal, refusal } from '../protocol/refusal.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
@@ -12,7 +12,7 @@ const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: error
 
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const incoming = decode(bodyOf(request))
+  const incoming = app.mcp.decode(bodyOf(request))
   try {
     route(app, incoming, request, reply)
   } catch (error) {
@@ -50,9 +50,9 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
 
 /** Brings back the session a request names, if another process has left it. */
 export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
-  return ({ headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
+  return ({ identity, headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
     const id = own ?? alias
-    const revival = id === undefined ? undefined : app.sessions.revive(String(id))
+    const revival = id === undefined ? undefined : app.sessions.revive(String(id), identity.principal)
     if (revival === undefined) done()
     else revival.catch(unavailable).then(() => done(), done)
   }
@@ -62,7 +62,7 @@ export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
 export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
   const id = sessionId(request)
   if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing: initialize gives you one, and POST /message needs none')
-  return app.sessions.find(id) ?? unknownSession()
+  return app.sessions.find(id, request.identity.principal) ?? unknownSession()
 }
 
 export function sessionId ({ headers }: FastifyRequest): string | undefined {
@@ -80,14 +80,14 @@ export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: 
 
 function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
-  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
-  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, reply)
+  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
+  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, request, reply)
   else serveSession(app, incoming, request, reply)
 }
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ claim: versionOf(request), headers: request.headers })
+  const peer = new Peer({ claim: versionOf(request), headers: request.headers, identity: request.identity })
   peer.spoken = modern
   app.mcp.connect(peer)
   reply.onGone(() => app.mcp.disconnect(peer, new Error('the client closed the connection')))
@@ -95,10 +95,9 @@ function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRe
   app.mcp.receive(message, peer, new ReplyChannel(app, reply))
 }
 
-function openSession (app: FastifyInstance, incoming: Request, reply: FastifyReply): void {
+function openSession (app: FastifyInstance, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
   const { polling } = negotiate(incoming.params.protocolVersion)
-  const session = app.sessions.create({}, polling)
-  if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  const session = app.sessions.create({ identity }, polling)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
@@ -112,7 +111,7 @@ function openSession (app: FastifyInstance, incoming: Request, reply: FastifyRep
 
 function serveSession (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   if (incoming.kind === 'request' && incoming.method === 'ping' && sessionId(request) === undefined) {
-    app.mcp.receive(incoming, new Peer(), new ReplyChannel(app, reply))
+    app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
     return
   }
   const session = findSession(app, request)
@@ -123,7 +122,7 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
     session,
     lastWord: () => lastWord(incoming),
     beforeAnswer: () => app.sessions.keep(session)
-  }))
+  }), request.identity)
 }
 
 /** The answer to everything that was asked, for whoever finds that the process which was asked is gone. */

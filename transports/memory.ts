@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
 import { McpError } from '../protocol/errors.js'
-import { decode, isId, type Id } from '../protocol/jsonrpc.js'
+import { isId, type Id } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 
 type Json = Record<string, unknown>
@@ -116,7 +116,7 @@ class MemoryConnection {
 
   // Through text, like any other client: what is not JSON would not arrive elsewhere either.
   #send (message: Json): void {
-    this.#app.mcp.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
+    this.#app.mcp.receive(this.#app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
   }
 
   #take (message: Json): void {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest, revisionNamed } from '../protocol/revisions/table.js'
@@ -7,18 +6,18 @@ import { bodyOf, jsonReply } from './channels.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = peerOf(request.headers['mcp-protocol-version'])
+  const peer = peerOf(request)
   mcp.connect(peer)
   reply.onGone(() => mcp.disconnect(peer, new Error('the client closed the connection')))
-  mcp.receive(decode(bodyOf(request)), peer, jsonReply(reply))
+  mcp.receive(mcp.decode(bodyOf(request)), peer, jsonReply(reply))
 }
 
 /** Speaks the oldest revision unless the header, or the message itself, says otherwise. */
-function peerOf (version: string | string[] | undefined): Peer {
+function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer {
   const revision = version === undefined ? oldest : revisionNamed(String(version))
   if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
-  if (!revision.stateless) return new Peer({ revision })
-  const peer = new Peer({ claim: revision.version })
+  if (!revision.stateless) return new Peer({ revision, identity })
+  const peer = new Peer({ claim: revision.version, identity })
   peer.spoken = revision
   return peer
 }

@@ -15,6 +15,7 @@ export interface ReplyOptions {
 /** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
 export class ReplyChannel implements Channel {
   readonly streams = true
+  readonly hasStatus = true
   readonly #app: FastifyInstance
   readonly #reply: FastifyReply
   readonly #session: Session | undefined
@@ -31,11 +32,11 @@ export class ReplyChannel implements Channel {
     this.#beforeAnswer = beforeAnswer
   }
 
-  respond (text: string, status: number): void {
+  respond (text: string, status: number, headers?: Record<string, string>): void {
     this.#done = true
     const kept = this.#beforeAnswer()
-    if (kept === undefined) this.#answer(text, status)
-    else void kept.then(() => this.#answer(text, status))
+    if (kept === undefined) this.#answer(text, status, headers)
+    else void kept.then(() => this.#answer(text, status, headers))
   }
 
   emit (text: string, method: string): void {
@@ -55,8 +56,8 @@ export class ReplyChannel implements Channel {
     this.#stream.release?.(retryMs)
   }
 
-  #answer (text: string, status: number): void {
-    if (this.#stream === undefined) return sendJson(this.#reply, text, status)
+  #answer (text: string, status: number, headers?: Record<string, string>): void {
+    if (this.#stream === undefined) return sendJson(this.#reply, text, status, headers)
     this.#stream.respond(text, status)
     this.#stream.end()
   }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { decode } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
@@ -25,7 +24,7 @@ export class SseConnections {
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
     if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
     const id = randomBytes(24).toString('base64url')
-    const peer = new Peer({ transport: 'sse' })
+    const peer = new Peer({ transport: 'sse', identity: request.identity })
     this.#peers.set(id, peer)
     this.#app.mcp.connect(peer)
     const sink = this.#app.events.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
@@ -40,20 +39,19 @@ export class SseConnections {
   receive (id: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (typeof id !== 'string') throw refusal(400, 'sessionId must be given once')
     const peer = this.#peers.get(id)
-    if (peer?.channel === undefined) throw refusal(404, 'there is no such session; open GET /sse first')
-    const incoming = decode(bodyOf(request))
+    if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw refusal(404, 'there is no such session; open GET /sse first')
+    const incoming = this.#app.mcp.decode(bodyOf(request))
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    this.#app.mcp.receive(incoming, peer, peer.channel)
+    this.#app.mcp.receive(incoming, peer, peer.channel, request.identity)
   }
 }
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
 export async function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
-  const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest }) : findSession(app, request)
-  if (session === undefined) throw refusal(503, 'there are too many sessions; try again later')
+  const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
   const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)
   await app.sessions.keep(session)

@@ -3,11 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Channel } from '../protocol/channel.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { errors } from '../protocol/errors.js'
-import { decode } from '../protocol/jsonrpc.js'
+import { ANYBODY, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
 import { LineReader } from './lines.js'
 
-export interface StdioOptions { input: Readable, output: Writable, maxMessage: number }
+export interface StdioOptions {
+  input: Readable
+  output: Writable
+  maxMessage: number
+  /** Whom the client speaks for; anybody when absent. */
+  identity?: Identity
+}
 
 export interface Stdio {
   /** Settles when the client is gone and everything it asked for is answered. Never rejects. */
@@ -17,7 +23,7 @@ export interface Stdio {
 }
 
 /** One process, one peer, one message a line. Reading pauses while the client does not read what it is sent. */
-export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: StdioOptions): Stdio {
+export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, identity = ANYBODY }: StdioOptions): Stdio {
   const writer = new TickWriter(input, output)
   const channel: Channel = {
     streams: true,
@@ -25,11 +31,11 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage }: Stdi
     emit: text => writer.write(text),
     end: () => {}
   }
-  const peer = new Peer({ transport: 'stdio', channel })
+  const peer = new Peer({ transport: 'stdio', channel, identity })
   mcp.connect(peer)
 
   const lines = new LineReader(maxMessage,
-    line => mcp.receive(decode(line), peer, channel),
+    line => mcp.receive(mcp.decode(line), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
   input.on('data', (chunk: Buffer) => lines.push(chunk))
 

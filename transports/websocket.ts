@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
-import { decode } from '../protocol/jsonrpc.js'
+import type { Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
 
 /** Why we close a socket. docs/connect.md lists them. */
@@ -11,10 +11,10 @@ const CLOSE = { notText: 1003, tooSlow: 1008 } as const
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
-export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, identity: Identity, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
   const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.tooSlow, 'messages are not read') })
   const channel = overSocket(socket, backlog)
-  const peer = new Peer({ transport: 'websocket', channel })
+  const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
   let alive = true
@@ -30,7 +30,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, { heartbeat,
     // Frames that were on their way when we said goodbye.
     if (socket.readyState !== socket.OPEN) return
     if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
-    else mcp.receive(decode(data), peer, channel)
+    else mcp.receive(mcp.decode(data), peer, channel)
   })
   // ws closes the socket itself, with the code that fits the fault.
   socket.on('error', () => {})

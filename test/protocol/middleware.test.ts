@@ -73,7 +73,7 @@ t.test('a middleware knows who asks for what', async t => {
     return await next()
   })
   mcp.method('m', Anything, () => ({}))
-  await client(mcp, { principal: 'ada' }).request('m', { a: 1 })
+  await client(mcp, { identity: { principal: 'ada', scopes: 'all' } }).request('m', { a: 1 })
   t.strictSame(seen, [{ method: 'm', id: 1, params: { a: 1 }, principal: 'ada', version: '2025-06-18' }])
 })
 

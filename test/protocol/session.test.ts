@@ -168,7 +168,7 @@ t.test('a finished reply that nobody has fetched is kept longer than one that wa
 
 t.test('what is agreed with the client is kept, and a session that comes back has it', async t => {
   const { sessions: store } = memoryStore()
-  const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), principal: 'ada' } })
+  const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
   Object.assign(first.peer, { greeted: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
   first.peer.subscribed('test://text', true)
   await store.save(first.id, first.record, 'home', TOMORROW)

@@ -125,7 +125,7 @@ async function overWebSocket (t: Test, url: string, command: string): Promise<un
 
 t.test('whoever says who it is is served over the network', async t => {
   const { app } = await serving(t, { it: 'echo hello' })
-  for (const [options, text] of [[{ principal: 'ada' }, 'hello\n'], [{}, UNTRUSTED]] as const) {
+  for (const [options, text] of [[{ identity: { principal: 'ada', scopes: 'all' } }, 'hello\n'], [{}, UNTRUSTED]] as const) {
     const { request } = client(app.mcp, { transport: 'http', revision: revision('2025-11-25'), ...options })
     t.match(await request('tools/call', call('it')), { result: { content: [{ text }] } })
   }

@@ -69,20 +69,19 @@ for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
   })
 }
 
-t.test('a cursor of one leads another only through its own notes', async t => {
+t.test('a cursor of one is of no use to another', async t => {
   const app = await gateway(t, { http: false, pageSize: 1 })
   const { ada, bob } = await owned(app)
   let cursor: unknown
-  const seen: string[] = []
+  let refused = 0
   do {
     const { result } = await ada.request('resources/list', cursor === undefined ? {} : { cursor })
     cursor = result.nextCursor
     if (cursor === undefined) break
-    const { result: foreign } = await bob.request('resources/list', { cursor })
-    seen.push(...(foreign.resources as Array<{ uri: string, title?: string }>).map(({ title }) => title ?? ''))
+    t.match(await bob.request('resources/list', { cursor }), { error: { code: -32602, message: /cursor/ } })
+    refused++
   } while (cursor !== undefined)
-  t.ok(seen.includes('of Bob'))
-  t.notMatch(seen.join(), /secret|another|third/)
+  t.ok(refused > 2)
 })
 
 t.test('a principal that looks like a part of a key is nobody else', async t => {
@@ -123,8 +122,8 @@ t.test('a note that another gateway adds is told to its owner alone', async t =>
   for (const speaker of [ada, bob]) await speaker.subscribe('note:///1')
   await new Speaker(there, { principal: 'ada' }).tool('add_note', { content: 'from elsewhere' })
   t.match(await ada.next(UPDATED, 2_000), { uri: 'note:///1' })
-  await eventually(() => bob.heard.some(({ method }) => method === 'notifications/resources/list_changed'))
-  t.strictSame(bob.heard.filter(({ method }) => method === UPDATED), [])
+  await ada.next('notifications/resources/list_changed')
+  t.strictSame(bob.heard, [], 'neither that it changed nor that there is one more')
   t.match(await ada.request('resources/read', { uri: 'note:///1' }), { result: { contents: [{ text: 'from elsewhere' }] } })
   t.match(await bob.request('resources/read', { uri: 'note:///1' }), { error: { code: -32002 } })
 })

@@ -45,7 +45,7 @@ export class Speaker {
       transport: 'http',
       channel: { streams: true, respond: hear, emit: hear, end: () => {} },
       ...(spoken.stateless ? {} : { revision: spoken }),
-      ...(principal === undefined ? {} : { principal })
+      ...(principal === undefined ? {} : { identity: { principal, scopes: 'all' as const } })
     })
     if (!spoken.stateless) this.peer.capabilities = capabilities
     app.mcp.connect(this.peer)

@@ -1,0 +1,46 @@
+import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
+import type { Collection, Keep } from '../protocol/collection.js'
+import type { McpError } from '../protocol/errors.js'
+import { BASIC, grants } from '../protocol/identity.js'
+import type { Target } from '../protocol/stages.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What it takes to use something that is registered: what the operator says, or else its author. */
+    access: {
+      /** What a request for it takes; `unknown` is what those are told who need not know that it is there. */
+      target: (kind: Kind, key: string, item: Guarded, unknown: () => McpError) => Target
+      allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
+      /** A collection as the caller may see it. */
+      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, string>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
+    }
+  }
+}
+
+export type Kind = 'tools' | 'resources' | 'prompts'
+
+/** Something whose author may have said what it takes. */
+export interface Guarded { readonly scopes: readonly string[] | undefined }
+
+export interface AccessOptions { scopes: Record<string, readonly string[]> }
+
+export default fp(async (fastify, { scopes }: AccessOptions) => {
+  const said = new Map(Object.entries(scopes))
+
+  fastify.decorate('access', {
+    target: (kind, key, item, unknown) => ({ scopes: needed(kind, key, item), unknown }),
+    allows: (call, kind, key, item) => grants(call.identity, needed(kind, key, item)),
+    listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
+      derived: collection.derived,
+      page: (after: string | undefined, size: number, call: Call) => {
+        const keep: Keep<T> = (key, item) => fastify.access.allows(call, kind, key, item)
+        return collection.page(after, size, call.identity.scopes === 'all' ? undefined : keep)
+      }
+    })
+  })
+
+  function needed (kind: Kind, key: string, { scopes = BASIC }: Guarded): readonly string[] {
+    return said.get(`${kind}/${key}`) ?? scopes
+  }
+}, { name: 'access' })

@@ -1,0 +1,34 @@
+/** What somebody was granted; `all` where nobody has to say who they are. */
+export type Granted = 'all' | ReadonlySet<string>
+
+/** Who is asking, and what for. */
+export interface Identity {
+  /** The same for the same caller at all times; undefined when nobody had to say. */
+  readonly principal: string | undefined
+  readonly scopes: Granted
+  /** When this stops being true, in milliseconds since 1970. */
+  readonly expires?: number
+}
+
+/** Where nobody has to say who they are, everybody may do everything. */
+export const ANYBODY: Identity = { principal: undefined, scopes: 'all' }
+
+/** Somebody who has not said who they are where one has to: they may do nothing. */
+export const NOBODY: Identity = { principal: undefined, scopes: new Set() }
+
+/** What is needed for everything that asks for nothing in particular. */
+export const BASIC: readonly string[] = ['mcp']
+
+const EVERYTHING = 'admin'
+
+/** True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by `admin`. */
+export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
+  return scopes === 'all' || scopes.has(EVERYTHING) || needed.every(scope => broader(scope).some(name => scopes.has(name)))
+}
+
+export const hasExpired = ({ expires }: Identity): boolean => expires !== undefined && expires <= Date.now()
+
+function broader (scope: string): string[] {
+  const parts = scope.split(':')
+  return parts.map((_part, index) => parts.slice(0, index + 1).join(':'))
+}

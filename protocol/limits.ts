@@ -1,0 +1,16 @@
+/** What a message may be made of. */
+export interface MessageLimits { maxDepth: number, maxKeys: number, maxId: number, maxBatch: number }
+
+/** What one peer may ask for, and for how long; times are in milliseconds. */
+export interface Limits extends MessageLimits {
+  maxInFlight: number
+  /** After the last sign of life of a call, and in any case. */
+  callTimeout: number
+  callTimeoutMax: number
+  /** For calls to finish at shutdown. */
+  grace: number
+}
+
+export const LIMITS: Limits = {
+  maxDepth: 64, maxKeys: 10_000, maxId: 1_024, maxBatch: 100, maxInFlight: 1_024, callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000
+}
