@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { folder } from '../cli/process.js'
 import { gateway } from '../helper.js'
-import { eventually } from '../protocol/deadline.js'
 import { dataOf, ERAS, Speaker, textOf } from './speaker.js'
 
 const UPDATED = 'notifications/resources/updated'
