@@ -7,6 +7,7 @@ import { resolveOptions, type Options } from './options.js'
 import { LIMITS } from './protocol/limits.js'
 import { scoped, type Store } from './protocol/store.js'
 import access from './plugins/access.js'
+import audit from './plugins/audit.js'
 import auth from './plugins/auth.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
@@ -28,6 +29,7 @@ import notes from './plugins/notes.js'
 import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
 import prompts from './plugins/prompts.js'
+import refusals from './plugins/refusals.js'
 import resources from './plugins/resources.js'
 import roots from './plugins/roots.js'
 import sampling from './plugins/sampling.js'
@@ -106,6 +108,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     exposeHeadRoutes: false,
     ...server
   })
+  if (options.audit) await app.register(refusals)
   await app.register(origin, options)
   await app.register(cors)
   await app.register(auth)
@@ -126,6 +129,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     store: scoped(fastify.store.values, 'tools/'),
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>)
   })
+  if (options.audit) await fastify.register(audit)
   await fastify.register(access, { scopes: options.scopes })
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation, subscriptions]) await fastify.register(plugin)
@@ -164,6 +168,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
   await fastify.register(async scope => {
+    if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
     if (!scope.hasPlugin('auth')) await scope.register(auth)
     await scope.register(jsonBody, { maxMessage })

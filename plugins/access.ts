@@ -3,7 +3,7 @@ import type { Call } from '../protocol/call.js'
 import type { Collection, Keep } from '../protocol/collection.js'
 import type { McpError } from '../protocol/errors.js'
 import { BASIC, grants } from '../protocol/identity.js'
-import type { Target } from '../protocol/stages.js'
+import type { About, Target } from '../protocol/stages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,11 +25,13 @@ export interface Guarded { readonly scopes: readonly string[] | undefined }
 
 export interface AccessOptions { scopes: Record<string, readonly string[]> }
 
+const ABOUT: Record<Kind, (key: string) => About> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
+
 export default fp(async (fastify, { scopes }: AccessOptions) => {
   const said = new Map(Object.entries(scopes))
 
   fastify.decorate('access', {
-    target: (kind, key, item, unknown) => ({ scopes: needed(kind, key, item), unknown }),
+    target: (kind, key, item, unknown) => ({ about: ABOUT[kind](key), scopes: needed(kind, key, item), unknown }),
     allows: (call, kind, key, item) => grants(call.identity, needed(kind, key, item)),
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,

@@ -45,7 +45,7 @@ export default fp(async fastify => {
       if (closing && !shared) socket.destroySoon()
     })
   })
-  fastify.server.on('upgrade', ({ socket }) => {
+  fastify.server.on('upgrade', (_request, socket: Socket) => {
     unused.delete(socket)
     upgrades.add(socket)
   })

@@ -31,7 +31,7 @@ export default fp(async fastify => {
   }
 
   mcp.onLog((level, data, call) => {
-    const fields = { method: call?.method, of: call?.params.name ?? call?.params.uri, id: call?.id, ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
+    const fields = { ...(call === undefined ? {} : { method: call.method, ...mcp.about(call), id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'logging', dependencies: ['mcp'] })

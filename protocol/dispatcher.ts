@@ -15,7 +15,7 @@ import { isThenable } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
 import { lazily, type Check, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
-import { Stages, type Challenge, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
+import { Stages, type About, type Challenge, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
 import { statusOf } from './status.js'
 import type { Values } from './store.js'
 
@@ -118,6 +118,11 @@ export class Dispatcher {
   /** Hears of each call when it is over, and how it went. */
   onEnd (listener: EndListener): void {
     this.#ended.push(listener)
+  }
+
+  /** What the call is about, as it is registered; undefined when there is no such thing. */
+  about (call: Call): About | undefined {
+    return this.#methods.get(call.method)?.target(call.params, call)?.about
   }
 
   /** Never throws, as `log`. */

@@ -14,8 +14,10 @@ export type Gate = (call: Call) => void | Promise<void>
 /** How HTTP tells a client which scopes it has to ask for. */
 export type Challenge = (scopes: readonly string[]) => string
 
-/** What a request is about: the scopes it takes, and what those are told who do not have them and need not know that it is there. */
-export interface Target { scopes: readonly string[], unknown: () => McpError }
+export type About = { tool: string } | { resource: string } | { prompt: string }
+
+/** What a request is about: what it is called where it is registered, the scopes it takes, and what those are told who do not have them and need not know that it is there. */
+export interface Target { about?: About, scopes: readonly string[], unknown: () => McpError }
 
 export interface MethodOptions {
   /** False for calls that last as long as their client wants. */

@@ -1,0 +1,37 @@
+import fp from 'fastify-plugin'
+import type { Ended } from '../protocol/answers.js'
+import type { Call } from '../protocol/call.js'
+import { isObject } from '../protocol/json.js'
+import type { About } from '../protocol/stages.js'
+
+const MAX_NAME = 64
+
+/** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
+export default fp(async ({ mcp, log }) => {
+  mcp.onEnd((call, ended) => log.info({ audit: lineOf(call, ended, mcp.about(call)) }, 'call'))
+}, { name: 'audit', dependencies: ['mcp'] })
+
+function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {
+  return {
+    principal: call.principal,
+    client: nameOf(call.client),
+    transport: call.peer.transport,
+    revision: call.revision.version,
+    method: about === undefined && code === UNKNOWN_METHOD ? undefined : call.method,
+    ...about,
+    outcome: call.denied ? 'denied' : outcome,
+    code,
+    ms: Math.round((performance.now() - call.startedAt) * 1000) / 1000,
+    correlation: call.correlation
+  }
+}
+
+/** What is not a method of ours may be anything, so it is not repeated. */
+const UNKNOWN_METHOD = -32601
+
+/** As the client says, which nobody has verified. */
+function nameOf (client: unknown): string | undefined {
+  if (!isObject(client) || typeof client.name !== 'string') return undefined
+  const version = typeof client.version === 'string' ? `/${client.version}` : ''
+  return `${client.name}${version}`.slice(0, MAX_NAME)
+}

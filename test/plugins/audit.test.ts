@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import WebSocket from 'ws'
+import { createClient, tool, ToolError, type Options } from '../../app.js'
+import { host, asJson } from '../app/host.js'
+import { gateway, listening } from '../helper.js'
+import { client, type Json } from '../protocol/recorder.js'
+
+type Line = Json & { msg: string, audit?: Json }
+
+/** A logger of the level an operator has, and what it wrote. */
+function logging (level = 'info') {
+  const lines: Line[] = []
+  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
+  return { loggerInstance: pino({ level }, out), lines, audited: () => lines.flatMap(({ audit }) => audit === undefined ? [] : [audit]) }
+}
+
+const UNHAPPY = [
+  tool({ name: 'declines', description: 'Fails in its own words', run: () => { throw new ToolError('no') } }),
+  tool({ name: 'breaks', description: 'Throws', run: () => { throw new Error('broken') } }),
+  tool({ name: 'guarded', description: 'Needs a scope', scopes: ['vault'], run: () => 'open' })
+]
+
+async function audited (t: Test, options: Partial<Options> = {}) {
+  const { loggerInstance, lines, audited } = logging()
+  const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.tools.add(item) }], ...options }, { loggerInstance })
+  return { app, lines, audited }
+}
+
+t.test('each call is one line: who, with which client, what, how it went, how long it took, and how to find it again', async t => {
+  const { app, audited: lines } = await audited(t)
+  const { request } = client(app.mcp, { transport: 'websocket', identity: { principal: 'ada', scopes: new Set(['mcp', 'notes']) } })
+  await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 1, b: 2 } })
+  await request('resources/read', { uri: 'note:///77' })
+  await request('prompts/get', { name: 'greeting', arguments: { name: 'Ada' } })
+  const common = { principal: 'ada', transport: 'websocket', revision: '2025-06-18', ms: Number, correlation: /^[0-9a-f-]{36}$/ }
+  t.match(lines(), [
+    { ...common, method: 'tools/call', tool: 'calculate', outcome: 'ok' },
+    { ...common, method: 'resources/read', resource: 'note:///{id}', outcome: 'error', code: -32002 },
+    { ...common, method: 'prompts/get', prompt: 'greeting' }
+  ])
+  t.equal(new Set(lines().map(({ correlation }) => correlation)).size, 3)
+})
+
+t.test('the outcome tells failures, errors, refusals and cancellations apart', async t => {
+  const { app, lines, audited: audit } = await audited(t)
+  const ada = client(app.mcp, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
+  await ada.request('tools/call', { name: 'declines' })
+  const broken = await ada.request('tools/call', { name: 'breaks' }) as { error: { data: { correlation: string } } }
+  await ada.request('tools/call', { name: 'guarded' })
+  await ada.request('tools/call', { name: 'nobody knows' })
+  await ada.request('no/such/method')
+  const id = ada.ask('tools/call', { name: 'long_running_task', arguments: { duration: 60, steps: 60 } })
+  ada.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
+  t.match(audit(), [
+    { tool: 'declines', outcome: 'failed' },
+    { tool: 'breaks', outcome: 'error', code: -32603, correlation: broken.error.data.correlation },
+    { tool: 'guarded', outcome: 'denied', code: -32602 },
+    { method: 'tools/call', outcome: 'error', code: -32602 },
+    { outcome: 'error', code: -32601 },
+    { tool: 'long_running_task', outcome: 'cancelled' }
+  ])
+  t.match(lines.find(({ level }) => level === 50), { correlation: broken.error.data.correlation }, 'what the client was told leads to the error')
+})
+
+t.test('the client is named as it names itself, but not at any length', async t => {
+  const { app, audited: lines } = await audited(t)
+  await createClient(app)
+  const { peer, request } = client(app.mcp)
+  peer.client = { name: 'n'.repeat(1_000), version: '1' }
+  await request('ping')
+  t.equal(lines()[0]?.['client'], 'in-process/1.0.0')
+  t.equal(lines().at(-1)?.['client'], 'n'.repeat(64))
+})
+
+t.test('who wants no audit has none', async t => {
+  const { app, lines } = await audited(t, { audit: false })
+  await client(app.mcp).request('ping')
+  t.strictSame(lines, [])
+})
+
+const CANARY = 'cAnArY-5c1f'
+
+t.test('nothing of what a call carries or gives reaches the log', async t => {
+  const secretive = tool({ name: 'secretive', description: 'Answers in secret', input: Type.Object({ of: Type.String() }), run: () => ({ secret: `${CANARY}-out` }) })
+  const { app, lines } = await audited(t, { plugins: [async app => { app.tools.add(secretive) }] })
+  const { send, request, channel } = client(app.mcp, { identity: { principal: 'ada', scopes: 'all' } })
+  await request('tools/call', { name: 'secretive', arguments: { of: CANARY }, _meta: { progressToken: CANARY } })
+  await request('tools/call', { name: 'secretive', arguments: { wrong: CANARY } })
+  await request('tools/call', { name: 'add_note', arguments: { content: CANARY, tags: [CANARY] } })
+  await request('tools/call', { name: CANARY })
+  await request('resources/read', { uri: `note:///${CANARY}` })
+  await request('resources/subscribe', { uri: `${CANARY}://x` })
+  await request('prompts/get', { name: 'greeting', arguments: { name: CANARY } })
+  await request('completion/complete', { ref: { type: 'ref/prompt', name: CANARY }, argument: { name: CANARY, value: CANARY } })
+  await request('tools/list', { cursor: CANARY })
+  await request(CANARY, { [CANARY]: CANARY })
+  send({ jsonrpc: '2.0', id: CANARY, method: 'ping', params: {} })
+  send(`{"${CANARY}`)
+  send({ jsonrpc: '2.0', method: `notifications/${CANARY}`, params: { a: CANARY } })
+  await channel.until(() => channel.sent.length >= 12)
+  t.ok(lines.length >= 11, `${lines.length} lines`)
+  t.notOk(JSON.stringify(lines).includes(CANARY))
+})
+
+t.test('a request that is not let in is a line, too, without its query and its headers', async t => {
+  const { loggerInstance, lines, audited } = logging()
+  const { app, url } = await listening(t, {}, { loggerInstance })
+  await app.inject({ url: `/health?token=${CANARY}`, headers: { origin: 'http://evil.example', authorization: `Bearer ${CANARY}`, cookie: CANARY } })
+  await once(new WebSocket(`${url.replace('http', 'ws')}/mcp?token=${CANARY}`, { headers: { origin: 'http://evil.example' } }), 'error')
+  t.match(audited(), [
+    { outcome: 'refused', status: 403, transport: 'http', method: 'GET', route: '/health', address: '127.0.0.1' },
+    { outcome: 'refused', status: 403, transport: 'websocket', route: '/mcp' }
+  ])
+  t.notOk(JSON.stringify(lines).includes(CANARY))
+})
+
+t.test('in a host application the lines go to the log of the host', async t => {
+  const { loggerInstance, audited } = logging()
+  const app = await host(t, () => {}, {}, { loggerInstance })
+  await app.inject(asJson)
+  await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
+  t.match(audited(), [{ tool: 'echo', outcome: 'ok', transport: 'http' }, { outcome: 'refused', status: 403, route: '/ai/mcp' }])
+})
