@@ -26,10 +26,15 @@ declare module 'fastify' {
 
 export interface SessionOptions { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
+/** After which time a session that nobody has used makes room for another, when there are as many as allowed. */
+const ABANDONED = 10_000
+
 export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessionIdle }: SessionOptions) => {
   const { mcp, store: { sessions: store } } = fastify
   const sessions = new Map<string, Session>()
   const reviving = new Map<string, Promise<void>>()
+  /** Those whose clients have not come back since the handshake, the oldest first. */
+  const unused = new Set<Session>()
   /** How many sessions each caller has. */
   const owned = new Map<string, number>()
   const interval = Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
@@ -42,9 +47,11 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     get size () { return sessions.size },
     create: (peer = {}, primed = false) => {
       checkRoom(peer.identity?.principal)
+      makeRoom()
       const session = new Session({ store, onTrouble, peer, primed })
       session.peer.changed = true
       admit(session)
+      unused.add(session)
       return session
     },
     find: (id, principal) => {
@@ -52,6 +59,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
       // Another's session is none of yours, and you need not know that it is there.
       if (session === undefined || session.peer.principal !== principal) return undefined
       session.lastSeen = Date.now()
+      unused.delete(session)
       return session
     },
     revive: (id, principal) => {
@@ -106,6 +114,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   function forget (session: Session, reason: Error): void {
     const { principal } = session.peer
+    unused.delete(session)
     if (sessions.delete(session.id) && principal !== undefined) disown(principal)
     mcp.disconnect(session.peer, reason)
   }
@@ -116,8 +125,23 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     else owned.delete(principal)
   }
 
+  function isFull (): boolean {
+    return sessions.size + adopting >= maxSessions
+  }
+
+  // Whoever only shakes hands, again and again, does not keep out those who mean it.
+  function makeRoom (): void {
+    const session = isFull() ? abandoned() : undefined
+    if (session !== undefined) fastify.sessions.end(session, new Error('the session was not used')).catch(onTrouble)
+  }
+
+  function abandoned (): Session | undefined {
+    const [oldest] = unused
+    return oldest !== undefined && oldest.lastSeen <= Date.now() - ABANDONED && !oldest.busy ? oldest : undefined
+  }
+
   function checkRoom (principal: string | undefined): void {
-    if (sessions.size + adopting >= maxSessions) throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
+    if (isFull() && abandoned() === undefined) throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
     if (principal !== undefined && (owned.get(principal) ?? 0) >= maxSessionsPerPrincipal) {
       throw refusal(429, `you have ${maxSessionsPerPrincipal} sessions already (option maxSessionsPerPrincipal); end some with DELETE`)
     }
@@ -136,6 +160,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   async function revive (id: string): Promise<void> {
     checkRoom(undefined)
+    makeRoom()
     adopting++
     try {
       const record = await store.adopt(id, home, expiry())

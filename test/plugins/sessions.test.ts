@@ -1,11 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../app.js'
+import { host } from '../app/host.js'
 import { freePort } from '../app/restarting.js'
 import fixture, { listening } from '../helper.js'
 import { eventually } from '../protocol/deadline.js'
 import { dataFolder } from '../stores/on-disk.js'
 import { openSession, slow } from '../transports/http-session.js'
+
+const HELLO = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } }
+
+/** A host application that believes who says who it is. */
+function believing (app: FastifyInstance): void {
+  app.decorateRequest('identity')
+  app.addHook('onRequest', async request => { request.identity = { principal: String(request.headers['x-user']), scopes: 'all' } })
+}
 
 async function serve (t: Test, port: number, options: Partial<Options>): Promise<{ app: FastifyInstance, url: string }> {
   const app = await build({ plugins: [fixture], grace: 200, ...options })
@@ -75,4 +84,47 @@ t.test('a session that is being ended is not brought back by what its client sen
   await ended
   t.equal(app.sessions.find(id), undefined)
   t.equal(await app.store.sessions.load(id), undefined)
+})
+
+t.test('handshakes that nobody follows up do not keep others out for long, and sessions in use are kept', async t => {
+  const { app, url } = await listening(t, { maxSessions: 3 })
+  const used = await openSession(url)
+  await used.post({ id: 1, method: 'ping' })
+  const idle = [await openSession(url), await openSession(url)]
+  await t.rejects(openSession(url), /503/, 'while they are fresh, nobody can tell')
+  const { now } = Date
+  t.teardown(() => { Date.now = now })
+  Date.now = () => now() + 11_000
+  const fresh = [await openSession(url), await openSession(url)]
+  t.equal(app.sessions.size, 3)
+  await t.rejects(openSession(url), /503/, 'now they are fresh again')
+  for (const session of [used, ...fresh]) t.equal((await session.post({ id: 2, method: 'ping' })).status, 200)
+  for (const session of idle) t.equal((await session.post({ id: 2, method: 'ping' })).status, 404)
+})
+
+t.test('a caller who says who it is has sessions of its own, and not too many', async t => {
+  const app = await host(t, believing, { maxSessionsPerPrincipal: 2 })
+  const open = async (user: string) => await app.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': user }, payload: HELLO })
+  const [first] = [await open('ada'), await open('ada')]
+  const refused = await open('ada')
+  t.match(refused.statusCode, 429)
+  t.match(refused.body, /maxSessionsPerPrincipal/)
+  t.equal((await open('bob')).statusCode, 200, 'others do not notice')
+  const session = { 'mcp-session-id': String(first?.headers['mcp-session-id']) }
+  t.equal((await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'bob', ...session } })).statusCode, 404, 'another\'s session is not there')
+  t.equal((await app.inject({ method: 'DELETE', url: '/ai/mcp', headers: { 'x-user': 'ada', ...session } })).statusCode, 204)
+  t.equal((await open('ada')).statusCode, 200)
+})
+
+t.test('a session that was kept is brought back by its own caller only', async t => {
+  const data = await dataFolder(t)
+  const apps = await Promise.all([1, 2].map(async () => await host(t, believing, { data })))
+  const [first, second] = apps as [FastifyInstance, FastifyInstance]
+  const opened = await first.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': 'ada' }, payload: HELLO })
+  const ping = async (app: FastifyInstance, user: string) => (await app.inject({
+    method: 'POST', url: '/ai/mcp', headers: { 'x-user': user, 'mcp-session-id': String(opened.headers['mcp-session-id']) }, payload: { jsonrpc: '2.0', id: 2, method: 'ping' }
+  })).statusCode
+  t.equal(await ping(second, 'bob'), 404)
+  t.equal(await ping(first, 'ada'), 200, 'and asking for it takes it from nobody')
+  t.equal(await ping(second, 'ada'), 200)
 })
