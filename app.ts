@@ -30,6 +30,7 @@ import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
 import prompts from './plugins/prompts.js'
 import refusals from './plugins/refusals.js'
+import readiness from './plugins/readiness.js'
 import resources from './plugins/resources.js'
 import roots from './plugins/roots.js'
 import sampling from './plugins/sampling.js'
@@ -58,6 +59,7 @@ export type {} from './plugins/mcp.js'
 export type {} from './plugins/notes.js'
 export type {} from './plugins/pagination.js'
 export type {} from './plugins/prompts.js'
+export type {} from './plugins/readiness.js'
 export type {} from './plugins/resources.js'
 export type {} from './plugins/sessions.js'
 export type {} from './plugins/store.js'
@@ -106,12 +108,15 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
+    // Fastify's own refusal says neither why nor for how long.
+    return503OnClosing: false,
     ...server
   })
   if (options.audit) await app.register(refusals)
   await app.register(origin, options)
   await app.register(cors)
   await app.register(auth)
+  await app.register(readiness)
   await app.register(httpErrors)
   await app.register(patchbay, given)
   return app
@@ -130,12 +135,13 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>)
   })
   if (options.audit) await fastify.register(audit)
+  await fastify.register(health)
   await fastify.register(access, { scopes: options.scopes })
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation, subscriptions]) await fastify.register(plugin)
   await fastify.register(pagination, { pageSize })
   await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxUri: options.maxUri })
-  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots, health]) await fastify.register(plugin)
+  for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
@@ -166,11 +172,12 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace })
-  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage })
+  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage, grace })
   await fastify.register(async scope => {
     if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
     if (!scope.hasPlugin('auth')) await scope.register(auth)
+    if (!scope.hasPlugin('readiness')) await scope.register(readiness)
     await scope.register(jsonBody, { maxMessage })
     await scope.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
     await scope.register(messageRoutes)

@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Settles when every reply has reached its client, or the time is up. */
+    /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut. */
     flushed: (graceMs: number) => Promise<void>
   }
   interface FastifyReply {
@@ -15,6 +15,9 @@ declare module 'fastify' {
     onGone: (left: () => void) => void
   }
 }
+
+/** How long a connection may take to ask for something while the server closes. */
+const LATE = 500
 
 /**
  * What becomes of connections. Node tells a reply that its client is gone only while the reply has the connection to itself, not
@@ -32,9 +35,13 @@ export default fp(async fastify => {
 
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     if (shared) return
-    if (closing) socket.destroy()
     unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    // Whoever comes now is told that we are closing, but not waited for.
+    const late = closing ? setTimeout(() => { if (unused.has(socket)) socket.destroy() }, LATE).unref() : undefined
+    socket.once('close', () => {
+      clearTimeout(late)
+      unused.delete(socket)
+    })
   })
   fastify.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     unused.delete(socket)
@@ -70,6 +77,7 @@ export default fp(async fastify => {
       const [reply] = replies
       await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
     }
+    for (const reply of replies) reply.destroy()
   })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.

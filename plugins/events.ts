@@ -14,6 +14,9 @@ declare module 'fastify' {
 /** The `event:` name of a message, if it has one. */
 export type EventName = (method: string | undefined) => string | undefined
 
+/** When clients whose streams we end come back: not all at once. */
+const RETRY = { after: 1_000, spread: 4_000 }
+
 export interface EventOptions { keepAlive: number, maxQueue: number, writeDeadline: number, grace: number }
 
 export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }: EventOptions) => {
@@ -55,7 +58,10 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }:
 
   fastify.addHook('preClose', async () => {
     clearInterval(heart)
-    for (const stream of open) end(stream)
+    for (const stream of open) {
+      stream.push(format({ text: '', retry: RETRY.after + Math.floor(Math.random() * RETRY.spread) }, undefined))
+      end(stream)
+    }
     await fastify.flushed(Math.min(grace, patience(fastify.initialConfig.pluginTimeout)))
     // Whoever does not read the rest in time does not keep us here.
     for (const stream of ending) stream.destroy()

@@ -8,7 +8,8 @@ import { isModern, modern, oldest } from '../protocol/revisions/table.js'
 export default fp(async fastify => {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500
-    if (status >= 500) request.log.error({ err: error }, 'request failed')
+    // That there is no room now, or no time, is no fault.
+    if (status >= 500 && status !== 503) request.log.error({ err: error }, 'request failed')
     const message = status === 500 ? `Internal error (see the server's log for ${request.id})` : error.message
     refuse(request, reply, status, new McpError(status >= 500 ? -32603 : -32600, message))
   })

@@ -1,11 +1,14 @@
-import ws from '@fastify/websocket'
+import { setTimeout as sleep } from 'node:timers/promises'
+import ws, { type WebSocket } from '@fastify/websocket'
 import fp from 'fastify-plugin'
+import { patience } from '../protocol/patience.js'
 
 const GOING_AWAY = 1001
 const CLOSE_TIMEOUT = 2_000
 
 /** WebSocket upgrades through Fastify's own router, so that every hook holds for sockets too. Bounded in every direction. */
-export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
+export default fp(async (fastify, { maxMessage, grace }: { maxMessage: number, grace: number }) => {
+  const patient = Math.min(grace, patience(fastify.initialConfig.pluginTimeout))
   const options = {
     maxPayload: maxMessage,
     maxFragments: 256,
@@ -18,9 +21,22 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
     options,
     // By now the dispatcher has answered what was in flight.
     preClose: done => {
-      for (const socket of fastify.websocketServer.clients) socket.close(GOING_AWAY, 'the server is shutting down')
+      const timeUp = new AbortController()
+      const closed = [...fastify.websocketServer.clients].map(async socket => {
+        await Promise.race([written(socket), sleep(patient, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})])
+        socket.close(GOING_AWAY, 'the server is shutting down')
+      })
       fastify.websocketServer.close()
-      done()
+      void Promise.all(closed).then(() => { timeUp.abort(); done() })
     }
   })
 }, { name: 'websocket', dependencies: ['mcp'] })
+
+/** Settles when everything said so far was handed to the operating system, or the socket is gone. */
+async function written (socket: WebSocket): Promise<void> {
+  if (socket.readyState !== socket.OPEN || socket.bufferedAmount === 0) return
+  await new Promise<void>(resolve => {
+    socket.once('close', () => resolve())
+    socket.ping(undefined, undefined, () => resolve())
+  })
+}

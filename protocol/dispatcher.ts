@@ -55,6 +55,7 @@ export class Dispatcher {
   #begun: CallListener | undefined
   #ended: EndListener[] = []
   #log: LogSink = () => {}
+  #drained: Array<() => void> = []
   #draining = false
 
   constructor ({ info, instructions, secret, store, limits, challenge }: DispatcherOptions) {
@@ -169,9 +170,15 @@ export class Dispatcher {
     else this.#one(incoming, peer, channel, identity)
   }
 
+  /** Runs when the server begins to end things in order. */
+  onDrain (listener: () => void): void {
+    this.#drained.push(listener)
+  }
+
   /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
   async drain (atMostMs = Infinity): Promise<void> {
     this.#draining = true
+    for (const listener of this.#drained.splice(0)) listener()
     const grace = Math.min(this.limits.grace, atMostMs)
     await Promise.all([...this.peers].map(peer => peer.drain(grace)))
   }

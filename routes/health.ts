@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from './other-methods.js'
 
-/** `/health`: whoever is answered here can make calls. A server that is closing answers every URL, this one too, with 503. */
+/** `/health`: whoever is answered here finds a process that lives; with 200, one that takes calls. */
 export default async function healthRoutes (app: FastifyInstance): Promise<void> {
-  app.get('/health', { exposeHeadRoute: false }, async () => {
+  app.get('/health', { exposeHeadRoute: false, config: { always: true } }, async (_request, reply) => {
     const { name, version } = app.mcp.server.info
-    const { status, reason, uptime, sessions, peers } = app.health.now()
-    return { status, ...(reason === undefined ? {} : { reason }), live: true, ready: true, name, version, uptime, sessions, peers }
+    const { status, ready, reason, parts, uptime, sessions, peers } = app.health.now()
+    reply.header('cache-control', 'no-store')
+    if (!ready) reply.code(503).header('retry-after', '1')
+    return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
   })
 
   refuseOtherMethods(app, '/health', ['GET'])

@@ -4,9 +4,12 @@ import { versions } from '../protocol/revisions/table.js'
 import { tool } from '../protocol/tool.js'
 import { runtime } from '../system/runtime.js'
 
+type Status = 'healthy' | 'degraded' | 'overloaded' | 'draining'
+
 const Output = Type.Object({
-  status: Type.Unsafe<'healthy' | 'degraded'>({ type: 'string', enum: ['healthy', 'degraded'] }),
+  status: Type.Unsafe<Status>({ type: 'string', enum: ['healthy', 'degraded', 'overloaded', 'draining'] satisfies Status[] }),
   reason: Type.Optional(Type.String()),
+  parts: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'What is wrong with which part' })),
   uptime: Type.Integer({ description: 'Seconds' }),
   versions: Type.Object({ server: Type.String(), node: Type.String(), protocol: Type.Array(Type.String()) }),
   transports: Type.Array(Type.String()),
@@ -26,8 +29,10 @@ export default async function healthCheck ({ tools, health, mcp, unavailable }: 
     output: Output,
     run: () => {
       const { node, memory } = runtime()
+      // Whoever is answered here was let in.
+      const { ready, ...now } = health.now()
       return {
-        ...health.now(),
+        ...now,
         versions: { server: mcp.server.info.version, node, protocol: [...versions] },
         memory,
         unavailable: Object.fromEntries(unavailable)
