@@ -2,7 +2,7 @@ import t from 'tap'
 import { probe } from './doors.js'
 import { postModern } from './http-doors.js'
 import { call, callTool, modernMeta } from './messages.js'
-import { answered, except, only, tryRows, variants, type Expected, type Row } from './rows.js'
+import { answered, brokenArguments, except, only, tryRows, variants, type Row } from './rows.js'
 import { expectUnharmed, startServer } from './server.js'
 import { socketWire, stdioWire } from './wires.js'
 
@@ -48,6 +48,8 @@ const rows: Row[] = [
     { row: 'D28', title: `completion for the prompt ${name}`, input: completion({ type: 'ref/prompt', name }, 'who'), expect: refused },
     { row: 'D28', title: `completion for the template ${name}`, input: completion({ type: 'ref/resource', uri: name }, 'id'), expect: refused }
   ])),
+  ...variants(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'tasks/update'].map(method => (
+    { row: 'D31', title: `${method}, which nobody here has`, input: call(method, { taskId: 'x' }), expect: answered('-32601 id 7', '-32601 id 7', 200, 404) }))),
   ...variants([{}, { notifications: [] }, { notifications: { toolsListChanged: 'yes' } }, { notifications: { resourceSubscriptions: [5] } }].map(params => (
     { row: 'D32', title: `subscriptions/listen with ${JSON.stringify(params)}`, input: call('subscriptions/listen', params), expect: only(refused, 'stateless', 'websocket 2026', 'stdio 2026') })))
 ]
@@ -89,12 +91,6 @@ t.test('every method refuses params that are not right', async t => {
     await expectUnharmed(t, server)
   })
 })
-
-/** Newer revisions let the model see what was wrong. */
-function brokenArguments (): Expected {
-  const error = answered('-32602 id 7')
-  return { ...answered('isError id 7'), ...only(error, 'message', 'sse'), 'session 2025-06-18': '200 -32602 id 7', 'websocket 2025-06-18': '-32602 id 7' }
-}
 
 function completion (ref: object, name: string): Row['input'] {
   return call('completion/complete', { ref, argument: { name, value: '' } })

@@ -51,6 +51,12 @@ export function answered (legacy: string, modern = legacy, status = 200, modernS
   }
 }
 
+/** Newer revisions let the model see what was wrong with the arguments of a tool. */
+export function brokenArguments (): Expected {
+  const error = answered('-32602 id 7')
+  return { ...answered('isError id 7'), ...only(error, 'message', 'sse'), 'session 2025-06-18': '200 -32602 id 7', 'websocket 2025-06-18': '-32602 id 7' }
+}
+
 /** The message is taken and nothing is answered. */
 export const ignored: Expected = {
   session: '202',

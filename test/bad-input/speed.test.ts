@@ -12,6 +12,8 @@ const N = 100_000
 const LIMIT_MS = 100
 const many = (text: string) => text.repeat(Math.ceil(N / text.length)).slice(0, N)
 const uri = (value: string) => call('resources/read', { uri: value })
+/** Keys that look like numbers have a hash that anybody can compute: these share all its low bits. */
+const colliding = (count: number, step: number) => `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${Array.from({ length: count }, (_, index) => `"${index * step}":1`).join(',')}}}`
 const objects = (depth: number) => nested(depth, '{"a":', '}').replace(':}', ':{}}')
 
 const INPUTS: Record<string, Input> = {
@@ -24,6 +26,9 @@ const INPUTS: Record<string, Input> = {
   'a batch of empty objects': `[${new Array(N).fill('{}').join(',')}]`,
   'a key many times': `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${new Array(N).fill('"a":1').join(',')}}}`,
   'many keys': `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${Array.from({ length: N }, (_, key) => `"${key}":1`).join(',')}}}`,
+  'keys whose hashes collide': colliding(9_990, 1_000),
+  'keys whose hashes collide more': colliding(9_700, 1_024),
+  'keys whose hashes collide, more than are allowed': colliding(20_000, 512),
   'a long number': `{"jsonrpc":"2.0","id":${'9'.repeat(N)},"method":"ping"}`,
   'a long id': call('ping', {}, many('x')),
   'a long method': call(many('tools/')),

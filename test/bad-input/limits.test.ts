@@ -1,0 +1,108 @@
+import t from 'tap'
+import { until } from './deadline.js'
+import { greet } from './doors.js'
+import { endSession, openSession, post } from './http-doors.js'
+import { call, callTool, initialize, nested, notification, type Era, type Input } from './messages.js'
+import { answered, except, only, tryRows, unreadable, type Expected, type Row } from './rows.js'
+import { expectUnharmed, startServer, type Server } from './server.js'
+import { summarise, summariseReply } from './summary.js'
+import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+
+const SMALL = { maxDepth: 8, maxKeys: 40, maxId: 16, maxBatch: 3, maxUri: 32, maxInFlight: 2 }
+const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const
+
+/** How many members the objects of a call have without the one that is named. */
+const MEMBERS = { legacy: 4, modern: 7 }
+const withMembers = (sum: number): Input => (era: Era) => call('tools/list', { x: members(sum - MEMBERS[era] - 1) })(era)
+const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, 1]))
+/** The member is two levels down in its message. */
+const deep = (depth: number): Input => (era: Era) => call('tools/list', { x: 'PLACE' })(era).replace('"PLACE"', nested(depth - 2))
+const named = (length: number): string => `${'i'.repeat(length)}`
+const uriOf = (length: number): Input => call('resources/read', { uri: 'test://item/'.padEnd(length, 'x') })
+const batchOf = (count: number): string => `[${Array.from({ length: count }, (_, id) => call('ping', {}, id)('legacy')).join(',')}]`
+const fine = answered('ok id 7')
+
+const rows: Row[] = [
+  { row: 'A23', title: '8 levels where 8 are allowed', input: deep(8), expect: fine },
+  { row: 'A23', title: '9 levels', input: deep(9), expect: unreadable(-32600, '7') },
+  { row: 'maxKeys', title: '40 members where 40 are allowed', input: withMembers(40), expect: fine },
+  { row: 'maxKeys', title: '41 members', input: withMembers(41), expect: unreadable(-32600, '7') },
+  { row: 'maxId', title: 'an id of 16 characters', input: call('tools/list', {}, named(16)), expect: answered(`ok id "${named(16)}"`) },
+  { row: 'maxId', title: 'an id of 17 characters', input: call('tools/list', {}, named(17)), expect: unreadable(-32600) },
+  { row: 'D25', title: 'a URI of 32 characters', input: uriOf(32), expect: fine },
+  { row: 'D25', title: 'a URI of 33 characters', input: uriOf(33), expect: answered('-32002 id 7', '-32602 id 7') },
+  { row: 'C7', title: 'a batch of 3', input: batchOf(3), expect: batching('[ok id 0, ok id 1, ok id 2]') },
+  { row: 'C7', title: 'a batch of 4', input: batchOf(4), expect: { ...batching('-32600 id null', 400), sse: '400 -32600 id null' } }
+]
+
+const usual: Row[] = [
+  { row: 'maxKeys', title: '10,000 members', input: withMembers(10_000), expect: fine },
+  { row: 'maxKeys', title: '10,001 members', input: withMembers(10_001), expect: unreadable(-32600, '7') },
+  { row: 'maxId', title: 'an id of 1,024 characters', input: call('tools/list', {}, named(1_024)), expect: answered(`ok id "${named(1_024)}"`) },
+  { row: 'maxId', title: 'an id of 1,025 characters', input: call('tools/list', {}, named(1_025)), expect: unreadable(-32600) },
+  { row: 'D25', title: 'a URI of 2,048 characters', input: uriOf(2_048), expect: fine },
+  { row: 'D25', title: 'a URI of 2,049 characters', input: uriOf(2_049), expect: answered('-32002 id 7', '-32602 id 7') },
+  { row: 'D25', title: 'a subscription to a URI of 2,049 characters', input: call('resources/subscribe', { uri: 'test://item/'.padEnd(2_049, 'x') }), expect: only(answered('-32002 id 7'), 'session', 'message', 'sse', 'websocket', 'stdio') },
+  { row: 'D25', title: 'a URI of a megabyte', input: uriOf(1_000_000), expect: except(answered('-32002 id 7', '-32602 id 7'), 'stateless') }
+]
+
+const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
+  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
+  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
+  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
+  ['websocket 2026', 'modern', socketWire],
+  ['stdio 2026', 'modern', stdioWire]
+]
+
+t.test('limits that were chosen hold on every transport, exactly', async t => {
+  const server = await startServer(t, SMALL)
+  await tryRows(t, server, rows)
+
+  for (const [name, era, open] of WIRES) {
+    await t.test(`${name}: one call more than may wait is refused, and one that is over makes room`, async t => {
+      const wire = await open(server)
+      for (const id of [1, 2]) await wire.write(callTool('hang', {}, id)(era))
+      await until('two calls', () => server.seen.hanging === 2)
+      await wire.write(callTool('count', {}, 3)(era))
+      t.equal(summarise(await wire.inbox.next()), '-32603 id 3')
+      await wire.write(notification('notifications/cancelled', { requestId: 1 }))
+      await until('the end of one', () => server.seen.aborted === 1)
+      await wire.write(callTool('echo', { text: 'x' }, 4)(era))
+      t.equal(summarise(await wire.inbox.next()), 'ok id 4')
+      await wire.write(notification('notifications/cancelled', { requestId: 2 }))
+      await wire.close()
+      await rested(server)
+      await expectUnharmed(t, server)
+    })
+  }
+
+  await t.test('a session: one call more than may wait is refused with 429, and one that is over makes room', async t => {
+    const id = await openSession(server.port, initialize())
+    const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
+    const waiting = [1, 2].map(async id => await send(callTool('hang', {}, id)('legacy')))
+    await until('two calls', () => server.seen.hanging === 2)
+    const refused = await send(callTool('count', {}, 3)('legacy'))
+    t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['429 -32603 id 3', '1'])
+    await send(notification('notifications/cancelled', { requestId: 1 }))
+    t.equal(summariseReply(await send(callTool('echo', { text: 'x' }, 4)('legacy'))), '200 ok id 4')
+    await send(notification('notifications/cancelled', { requestId: 2 }))
+    await Promise.all(waiting)
+    await endSession(server.port, id)
+    await rested(server)
+    await expectUnharmed(t, server)
+  })
+  t.equal(server.seen.counted, 0, 'no refused call was run')
+})
+
+t.test('limits that nobody chose hold on every transport, exactly', async t => {
+  await tryRows(t, await startServer(t), usual)
+})
+
+function batching (answer: string, status = 200): Expected {
+  return Object.fromEntries(BATCHING.map(name => [name, name === 'sse' ? `202 ${answer}` : /^(session|message)/.test(name) ? `${status} ${answer}` : answer]))
+}
+
+async function rested ({ seen }: Server): Promise<void> {
+  await until('the end of the calls', () => seen.aborted === seen.hanging)
+  Object.assign(seen, { hanging: 0, aborted: 0 })
+}
