@@ -18,9 +18,9 @@ export const doors = {
   session: session(NEWEST),
   'session 2025-06-18': session('2025-06-18'),
   'session 2025-03-26': session('2025-03-26'),
-  stateless: async ({ port }) => posting('modern', async body => await postModern(port, body)),
-  message: async ({ port }) => posting('legacy', async body => await post(port, '/message', body)),
-  'mcp without a session': async ({ port }) => posting('legacy', async body => await post(port, '/mcp', body)),
+  stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
+  message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
+  'mcp without a session': async ({ port, head }) => posting('legacy', async body => await post(port, '/mcp', body, head)),
   sse: greeted(sseWire, '2024-11-05'),
   websocket: greeted(socketWire, NEWEST),
   'websocket 2025-06-18': greeted(socketWire, '2025-06-18'),
@@ -76,10 +76,10 @@ function posting (era: Era, exchange: (body: string | Uint8Array) => ReturnType<
 }
 
 function session (version: string): Opener {
-  return async ({ port }) => {
-    const id = await openSession(port, initialize(version))
-    const door = posting('legacy', async body => await post(port, '/mcp', body, [['Mcp-Session-Id', id]]))
-    return { ...door, close: async () => { await endSession(port, id) } }
+  return async ({ port, head = [] }) => {
+    const id = await openSession(port, initialize(version), head)
+    const door = posting('legacy', async body => await post(port, '/mcp', body, [['Mcp-Session-Id', id], ...head]))
+    return { ...door, close: async () => { await endSession(port, id, head) } }
   }
 }
 

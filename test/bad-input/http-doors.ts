@@ -16,15 +16,15 @@ export async function postModern (port: number, body: Bytes, more: Head = []): P
 }
 
 /** Opens a session on `/mcp` and gives its id. */
-export async function openSession (port: number, initialize: string): Promise<string> {
-  const { status, headers, body } = await post(port, '/mcp', initialize)
+export async function openSession (port: number, initialize: string, more: Head = []): Promise<string> {
+  const { status, headers, body } = await post(port, '/mcp', initialize, more)
   const id = headers.get('mcp-session-id')
   if (status !== 200 || id === undefined) throw new Error(`no session: ${status} ${body}`)
   return id
 }
 
-export async function endSession (port: number, id: string): Promise<Reply> {
-  return await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ['Mcp-Session-Id', id]]))
+export async function endSession (port: number, id: string, more: Head = []): Promise<Reply> {
+  return await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ['Mcp-Session-Id', id], ...more]))
 }
 
 /** What a client of the stateless revision has to say in headers about this body. */

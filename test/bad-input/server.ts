@@ -1,10 +1,10 @@
 import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
-import { tool, type Options } from '../../app.js'
+import { tool, type Identity, type Options } from '../../app.js'
 import fixture, { listening } from '../helper.js'
 import { until } from './deadline.js'
-import { exchange, request } from './raw-http.js'
+import { exchange, request, type Head } from './raw-http.js'
 import { summariseReply } from './summary.js'
 
 /** A listening gateway, and what its tools saw. */
@@ -16,6 +16,9 @@ export interface Server {
   sockets: Set<Socket>
   /** Errors nobody caught while this server ran. */
   faults: unknown[]
+  /** What every client says of itself, in HTTP headers and elsewhere; nothing when absent. */
+  head?: Head
+  identity?: Identity
 }
 
 /** A gateway with the fixture tools, `count` and `hang`. */
@@ -23,6 +26,11 @@ export async function startServer (t: Test, options: Partial<Options> = {}, serv
   const seen = { counted: 0, hanging: 0, aborted: 0 }
   const plugins = [fixture, async (fastify: FastifyInstance) => { addWitnesses(fastify, seen) }, ...options.plugins ?? []]
   const { app } = await listening(t, { ...options, plugins }, server)
+  return watched(t, app, seen)
+}
+
+/** Any application that listens and has Patchbay in it. */
+export function watched (t: Test, app: FastifyInstance, seen: Server['seen']): Server {
   return { app, port: (app.server.address() as AddressInfo).port, seen, sockets: watchSockets(t, app), faults: watchFaults(t) }
 }
 
@@ -59,7 +67,8 @@ function watchFaults (t: Test): unknown[] {
   return faults
 }
 
-function addWitnesses ({ tools }: FastifyInstance, seen: Server['seen']): void {
+/** Tools that tell what became of their calls. */
+export function addWitnesses ({ tools }: FastifyInstance, seen: Server['seen']): void {
   tools.add(tool({ name: 'count', description: 'Counts how often it is run', run: () => String(++seen.counted) }))
   tools.add(tool({
     name: 'hang',

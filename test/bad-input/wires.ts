@@ -16,15 +16,15 @@ export interface Wire {
   close: () => Promise<void>
 }
 
-export async function socketWire ({ port }: Server): Promise<Wire> {
-  const { inbox, send, close } = await openSocket(port)
+export async function socketWire ({ port, head }: Server): Promise<Wire> {
+  const { inbox, send, close } = await openSocket(port, head)
   return { inbox, write: async bytes => { send(bytes); return undefined }, close }
 }
 
-export async function sseWire ({ port }: Server): Promise<Wire> {
+export async function sseWire ({ port, head = [] }: Server): Promise<Wire> {
   const inbox = new Inbox<unknown>()
   const endpoints = new Inbox<string>()
-  const { close } = await openEvents(port, '/sse', {}, ({ event, data }) => {
+  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), ({ event, data }) => {
     if (event === 'endpoint') endpoints.push(data)
     else inbox.push(JSON.parse(data))
   })
@@ -32,7 +32,7 @@ export async function sseWire ({ port }: Server): Promise<Wire> {
   return {
     inbox,
     write: async bytes => {
-      const reply = await post(port, endpoint, bytes)
+      const reply = await post(port, endpoint, bytes, head)
       return reply.status === 202 ? '202' : summariseReply(reply)
     },
     close
@@ -44,11 +44,11 @@ export interface StdioWire extends Wire {
   raw: (bytes: Bytes) => void
 }
 
-export async function stdioWire ({ app }: Pick<Server, 'app'>, maxMessage = 4 * 1024 * 1024): Promise<StdioWire> {
+export async function stdioWire ({ app, identity }: Pick<Server, 'app' | 'identity'>, maxMessage = 4 * 1024 * 1024): Promise<StdioWire> {
   const input = new PassThrough()
   const output = new PassThrough()
   const inbox = new Inbox<unknown>()
-  const { closed } = serveStdio(app.mcp, { input, output, maxMessage })
+  const { closed } = serveStdio(app.mcp, { input, output, maxMessage, ...(identity === undefined ? {} : { identity }) })
   readLines(output, line => inbox.push(JSON.parse(line)))
   return {
     inbox,

@@ -1,0 +1,182 @@
+import t, { type Test } from 'tap'
+import { until } from '../bad-input/deadline.js'
+import { openEvents } from '../bad-input/events.js'
+import { endSession, openSession, post, postHead } from '../bad-input/http-doors.js'
+import { call, callTool, initialize, NEWEST, notification } from '../bad-input/messages.js'
+import { exchange, request, type Head, type Reply } from '../bad-input/raw-http.js'
+import { expectUnharmed, type Server } from '../bad-input/server.js'
+import { summarise } from '../bad-input/summary.js'
+import { sseWire } from '../bad-input/wires.js'
+import { folder } from '../cli/process.js'
+import { as, hosted } from './host.js'
+
+const MADE_UP = 'A'.repeat(32)
+const HEADERS = ['Mcp-Session-Id', 'X-Session-ID']
+const STREAM: [string, string] = ['Accept', 'text/event-stream']
+
+const BODIES: Record<string, string> = {
+  'tools/list': call('tools/list')('legacy'),
+  'tools/call': callTool('count')('legacy'),
+  'resources/read': call('resources/read', { uri: 'test://text' })('legacy'),
+  'resources/subscribe': call('resources/subscribe', { uri: 'test://text' })('legacy'),
+  'resources/unsubscribe': call('resources/unsubscribe', { uri: 'server://counter' })('legacy'),
+  'prompts/get': call('prompts/get', { name: 'introduce', arguments: { who: 'Ada' } })('legacy'),
+  'completion/complete': call('completion/complete', { ref: { type: 'ref/prompt', name: 'introduce' }, argument: { name: 'who', value: '' } })('legacy'),
+  'logging/setLevel': call('logging/setLevel', { level: 'debug' })('legacy'),
+  ping: call('ping')('legacy'),
+  initialize: initialize(),
+  'an unknown method': call('nobody/knows')('legacy'),
+  'a cancellation': notification('notifications/cancelled', { requestId: 'hers' }),
+  'an answer': JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Eve' } } }),
+  'a batch': `[${call('ping')('legacy')}]`,
+  'no message at all': '{}'
+}
+
+/** A request that names a session, by whoever says the head. */
+type Visit = (port: number, session: Head, head: Head) => Promise<Reply>
+
+const VISITS: Record<string, Visit> = {
+  ...Object.fromEntries(Object.entries(BODIES).map(([what, body]): [string, Visit] => [`POST /mcp with ${what}`, async (port, session, head) => await post(port, '/mcp', body, [...session, ...head])])),
+  'GET /mcp': stream('/mcp'),
+  'GET /mcp from the first event on': stream('/mcp', [['Last-Event-ID', '0-0']]),
+  'GET /mcp/sse': stream('/mcp/sse'),
+  'GET /mcp/sse from the first event on': stream('/mcp/sse', [['Last-Event-ID', '0-0']]),
+  'DELETE /mcp': async (port, session, head) => await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ...session, ...head]))
+}
+
+t.test('F3: the session of another is no session, whatever is asked of it', async t => {
+  const server = await hosted(t)
+  const { port } = server
+  const ada = as(server, 'ada')
+  const hers = await AdasSession.open(ada)
+
+  for (const [who, { head = [] }] of [['Bob', as(server, 'bob')], ['somebody without a name', server], ['Ada in capitals', as(server, 'ADA')]] as Array<[string, Server]>) {
+    for (const [what, visit] of Object.entries(VISITS)) {
+      for (const name of HEADERS) {
+        const foreign = await visit(port, [[name, hers.id]], head)
+        const unknown = await visit(port, [[name, MADE_UP]], head)
+        t.strictSame(said(foreign), said(unknown), `${who}: ${what}, ${name}`)
+        t.match(foreign.status, /^40[04]$/)
+      }
+    }
+    const own = await openSession(port, initialize(), head)
+    const mixed = async (id: string) => said(await post(port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', own], ['X-Session-ID', id], ...head]))
+    t.strictSame(await mixed(hers.id), await mixed(MADE_UP), `${who}: beside a session of their own`)
+    for (const event of await hers.eventIds()) {
+      const resume = async (id: string) => said(await stream('/mcp', [['Last-Event-ID', id]])(port, [['Mcp-Session-Id', own]], head))
+      t.strictSame(await resume(event), await resume(`abcdefabcdef-${event.split('-')[1]}`), `${who}: the event ${event} in a session of their own`)
+    }
+    await endSession(port, own, head)
+  }
+
+  t.equal(server.seen.counted, 0, 'nothing was run')
+  await hers.isUntouched(t)
+  await hers.end()
+  await expectUnharmed(t, server)
+})
+
+t.test('H3: the stream of another takes no messages', async t => {
+  const server = await hosted(t)
+  const ada = as(server, 'ada')
+  const wire = await sseWire(ada)
+  const endpoint = await endpointOf(server, ada)
+  for (const [who, { head }] of [['Bob', as(server, 'bob')], ['somebody without a name', server]] as Array<[string, Server]>) {
+    for (const [what, body] of Object.entries(BODIES)) {
+      const [foreign, unknown] = [await post(server.port, endpoint.path, body, head), await post(server.port, `/message?sessionId=${MADE_UP}`, body, head)]
+      t.strictSame(said(foreign), said(unknown), `${who}: ${what}`)
+      t.equal(foreign.status, 404)
+    }
+  }
+  t.strictSame(endpoint.heard, [], 'it heard nothing')
+  await post(server.port, endpoint.path, call('ping')('legacy'), ada.head)
+  await until('an answer', () => endpoint.heard.length === 1)
+  t.equal(summarise(JSON.parse(endpoint.heard[0] ?? '')), 'ok id 7', 'and goes on')
+  await endpoint.close()
+  await wire.close()
+  await expectUnharmed(t, server)
+})
+
+t.test('F3: a session that was kept comes back for its owner alone, whoever asks first', async t => {
+  const data = await folder(t, {})
+  const before = await hosted(t, { data })
+  const ids = await Promise.all(Array.from({ length: 10 }, async () => await openSession(before.port, initialize(), as(before, 'ada').head)))
+  await before.app.close()
+
+  const after = await hosted(t, { data })
+  const visit = async (id: string, { head }: Server) => (await post(after.port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', id], ...head ?? []])).status
+  for (const [index, id] of ids.entries()) {
+    const others = ['bob', 'eve', 'ADA'].map(async name => await visit(id, as(after, name)))
+    const own = visit(id, as(after, 'ada'))
+    const anybody = visit(id, after)
+    t.strictSame(await Promise.all([...others, anybody, own]), [404, 404, 404, 404, 200], `session ${index + 1}`)
+    t.equal(await visit(id, as(after, 'bob')), 404, 'nor later')
+  }
+  for (const id of ids) await endSession(after.port, id, as(after, 'ada').head)
+  await expectUnharmed(t, after)
+})
+
+/** A session with everything in it that somebody could want to have: a stream, a call that waits, a subscription, a question. */
+class AdasSession {
+  readonly heard: string[] = []
+  readonly #events: string[] = []
+  #close = async (): Promise<void> => {}
+  #asked: Promise<Reply> | undefined
+
+  private constructor (readonly server: Server & { head: Head }, readonly id: string) {}
+
+  static async open (server: Server & { head: Head }): Promise<AdasSession> {
+    const session = new AdasSession(server, await openSession(server.port, initialize(NEWEST, { elicitation: {} }), server.head))
+    await session.#post(call('resources/subscribe', { uri: 'server://counter' })('legacy'))
+    const stream = await openEvents(server.port, '/mcp', { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) }, ({ id, data }) => {
+      if (id !== undefined) session.#events.push(id)
+      if (data !== '') session.heard.push(data)
+    })
+    session.#close = stream.close
+    session.#asked = session.#post(callTool('ask_name', {}, 'hers')('legacy'))
+    const progress = await session.#post(call('tools/call', { name: 'slow', arguments: { steps: 2 }, _meta: { progressToken: 'p' } }, 'slow')('legacy'))
+    session.#events.push(...[...progress.body.matchAll(/^id: (\S+)/mg)].map(([, id]) => id as string))
+    await until('a question', () => [...server.app.mcp.peers].some(peer => peer.inbound.has('hers')))
+    return session
+  }
+
+  /** Of every stream there was. */
+  async eventIds (): Promise<string[]> {
+    return this.#events.filter(id => !id.startsWith('0-'))
+  }
+
+  /** The stream is open and hears what it should, the call waits for its own answer, and nothing else was said. */
+  async isUntouched (t: Test): Promise<void> {
+    t.strictSame(this.heard, [], 'the stream heard nothing of all this')
+    await this.#post(callTool('increment_counter', {}, 'count')('legacy'))
+    await until('a notification', () => this.heard.length > 0)
+    t.match(this.heard.join(), /notifications\/resources\/updated.*server:\/\/counter/)
+    t.equal((await this.#post(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Ada' } } }))).status, 202)
+    t.match((await this.#asked)?.body, /Hello, Ada!/)
+  }
+
+  async end (): Promise<void> {
+    await this.#close()
+    await endSession(this.server.port, this.id, this.server.head)
+  }
+
+  async #post (body: string): Promise<Reply> {
+    return await post(this.server.port, '/mcp', body, [['Mcp-Session-Id', this.id], ...this.server.head])
+  }
+}
+
+async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, heard: string[], close: () => Promise<void> }> {
+  const heard: string[] = []
+  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), ({ data }) => heard.push(data))
+  await until('the endpoint', () => heard.length > 0)
+  return { path: heard.shift() as string, heard, close }
+}
+
+function stream (target: string, more: Head = []): Visit {
+  return async (port, session, head) => await exchange(port, request('GET', target, [...postHead(port).filter(([name]) => name === 'Host'), STREAM, ...more, ...session, ...head]))
+}
+
+/** All that a reply tells, except when it was made. */
+function said ({ status, headers, body }: Reply): unknown {
+  const { date: _date, ...rest } = Object.fromEntries(headers)
+  return { status, body, rest }
+}

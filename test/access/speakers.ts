@@ -1,0 +1,74 @@
+import { greet } from '../bad-input/doors.js'
+import { endSession, openSession, post, postModern } from '../bad-input/http-doors.js'
+import { call, initialize, notification, NEWEST, type Era } from '../bad-input/messages.js'
+import type { Reply } from '../bad-input/raw-http.js'
+import type { Server } from '../bad-input/server.js'
+import { messagesOf } from '../bad-input/summary.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+
+export type Json = Record<string, unknown>
+
+/** An answer, and the HTTP reply it came in, where it had one of its own. */
+export interface Answer { status?: number, headers?: Map<string, string>, result?: Json, error?: { code: number, message: string, data?: Json } }
+
+/** Somebody who asks and is answered, over any transport. */
+export interface Speaker {
+  era: Era
+  ask: (method: string, params?: Json) => Promise<Answer>
+  tell: (method: string, params: Json) => Promise<void>
+  /** What was said unasked; HTTP without a stream hears nothing. */
+  heard: Json[]
+  close: () => Promise<void>
+}
+
+const CAPABILITIES = { elicitation: {} }
+
+/** Every way in, each for whoever the server is seen by. */
+export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
+  session: async ({ port, head = [] }) => {
+    const id = await openSession(port, initialize(NEWEST, CAPABILITIES), head)
+    const send = async (body: string) => await post(port, '/mcp', body, [['Mcp-Session-Id', id], ...head])
+    return { ...posting('legacy', send), close: async () => { await endSession(port, id, head) } }
+  },
+  stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
+  message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
+  sse: async server => over(await greet(await sseWire(server), '2024-11-05'), 'legacy'),
+  websocket: async server => over(await greet(await socketWire(server), NEWEST, CAPABILITIES), 'legacy'),
+  'websocket 2026': async server => over(await socketWire(server), 'modern'),
+  stdio: async server => over(await greet(await stdioWire(server), NEWEST, CAPABILITIES), 'legacy'),
+  'stdio 2026': async server => over(await stdioWire(server), 'modern')
+}
+
+function posting (era: Era, send: (body: string) => Promise<Reply>): Speaker {
+  return {
+    era,
+    heard: [],
+    ask: async (method, params = {}) => {
+      const { status, headers, body } = await send(call(method, params)(era))
+      const message = headers.get('content-type')?.startsWith('text/event-stream') === true ? messagesOf(body).at(-1) : JSON.parse(body)
+      return { status, headers, ...message as Json }
+    },
+    tell: async (method, params) => { await send(notification(method, params)) },
+    close: async () => {}
+  }
+}
+
+function over (wire: Wire, era: Era): Speaker {
+  const heard: Json[] = []
+  let lastId = 0
+  return {
+    era,
+    heard,
+    ask: async (method, params = {}) => {
+      const id = `s${++lastId}`
+      await wire.write(call(method, params, id)(era))
+      for (;;) {
+        const message = await wire.inbox.next() as Json
+        if (message.id === id && message.method === undefined) return message as Answer
+        heard.push(message)
+      }
+    },
+    tell: async (method, params) => { await wire.write(notification(method, params)) },
+    close: wire.close
+  }
+}
