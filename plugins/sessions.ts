@@ -64,10 +64,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     },
     revive: (id, principal) => {
       const revival = reviving.get(id)
-      if (revival !== undefined || sessions.has(id)) return revival
-      const begun = reviveFor(id, principal).finally(() => reviving.delete(id))
-      reviving.set(id, begun)
-      return begun
+      return revival !== undefined || sessions.has(id) ? revival : reviveFor(id, principal)
     },
     keep: session => session.peer.changed ? keep(session) : undefined,
     end: async (session, reason) => {
@@ -102,7 +99,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   async function takeOver (): Promise<void> {
     home = [hostname(), ...fastify.addresses().map(at => typeof at === 'string' ? at : `${at.address}:${at.port}`).sort()].join(' ')
     const left = await store.livingAt(home).catch(error => { onTrouble(error); return [] })
-    await Promise.all(left.map(async id => { if (!sessions.has(id)) await (reviving.get(id) ?? revive(id)).catch(onTrouble) }))
+    await Promise.all(left.map(async id => { await revive(id).catch(onTrouble) }))
   }
 
   function admit (session: Session): void {
@@ -158,7 +155,15 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     if (record !== undefined && record.principal === principal) await revive(id)
   }
 
+  /** Once, however many want it at the same time. */
   async function revive (id: string): Promise<void> {
+    if (sessions.has(id)) return
+    const begun = reviving.get(id) ?? adopt(id).finally(() => reviving.delete(id))
+    reviving.set(id, begun)
+    await begun
+  }
+
+  async function adopt (id: string): Promise<void> {
     checkRoom(undefined)
     makeRoom()
     adopting++

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../app.js'
@@ -127,4 +128,29 @@ t.test('a session that was kept is brought back by its own caller only', async t
   t.equal(await ping(second, 'bob'), 404)
   t.equal(await ping(first, 'ada'), 200, 'and asking for it takes it from nobody')
   t.equal(await ping(second, 'ada'), 200)
+})
+
+t.test('a session that is brought back for two reasons at once is brought back once', async t => {
+  const [port, data] = [await freePort(), await dataFolder(t)]
+  const first = await serve(t, port, { data })
+  const ids = await Promise.all(Array.from({ length: 20 }, async () => (await openSession(first.url)).id))
+  await first.app.close()
+  const { app } = await serve(t, port, { data })
+  await Promise.all(ids.map(async id => await app.sessions.revive(id)))
+  await eventually(() => app.sessions.size === 20)
+  await app.store.values.put('space', 'after all that was asked for before', true)
+  t.strictSame([app.sessions.size, app.mcp.peers.size], [20, 20], 'each session has one peer')
+})
+
+t.test('somebody else who asks for a session does not keep its owner from it', async t => {
+  const data = await dataFolder(t)
+  const first = await serve(t, 0, { data })
+  const { id } = await openSession(first.url)
+  await first.app.close()
+  const { app } = await serve(t, 0, { data })
+  const { sessions } = app.store
+  const load = sessions.load.bind(sessions)
+  sessions.load = async id => { const record = await load(id); await sleep(20); return record }
+  await Promise.all([app.sessions.revive(id, 'somebody else'), app.sessions.revive(id)])
+  t.strictSame([app.sessions.find(id, 'somebody else'), app.sessions.find(id)?.id], [undefined, id])
 })
