@@ -4,11 +4,14 @@ import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions
 import fp from 'fastify-plugin'
 import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
+import { challenge } from './protocol/challenge.js'
+import { BASIC } from './protocol/identity.js'
 import { LIMITS } from './protocol/limits.js'
+import { metadataUrl } from './protocol/protected-resource.js'
 import { scoped, type Store } from './protocol/store.js'
 import access from './plugins/access.js'
 import audit from './plugins/audit.js'
-import auth from './plugins/auth.js'
+import auth, { type AuthOptions } from './plugins/auth.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
 import clipboard from './plugins/clipboard.js'
@@ -43,6 +46,8 @@ import websocket from './plugins/websocket.js'
 import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
+import ticketRoutes from './routes/ticket.js'
+import wellKnownRoutes from './routes/well-known.js'
 import { memoryStore } from './stores/memory.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
@@ -115,7 +120,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   if (options.audit) await app.register(refusals)
   await app.register(origin, options)
   await app.register(cors)
-  await app.register(auth)
+  await app.register(auth, authentication(app, options))
   await app.register(readiness)
   await app.register(httpErrors)
   await app.register(patchbay, given)
@@ -132,7 +137,8 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     ...(instructions === undefined ? {} : { instructions }),
     secret: options.secret ?? await ownSecret(fastify.store),
     store: scoped(fastify.store.values, 'tools/'),
-    limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>)
+    limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
+    challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
   })
   if (options.audit) await fastify.register(audit)
   await fastify.register(health)
@@ -176,14 +182,24 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(async scope => {
     if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
-    if (!scope.hasPlugin('auth')) await scope.register(auth)
+    if (!scope.hasPlugin('auth')) await scope.register(auth, authentication(scope, options))
     if (!scope.hasPlugin('readiness')) await scope.register(readiness)
     await scope.register(jsonBody, { maxMessage })
-    await scope.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
-    await scope.register(messageRoutes)
-    await scope.register(healthRoutes)
-  }, { prefix })
+    if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
+    await scope.register(async routes => {
+      await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
+      await routes.register(messageRoutes)
+      await routes.register(healthRoutes)
+      if (scope.auth.required) await routes.register(ticketRoutes)
+    }, { prefix })
+  })
 })
+
+/** How callers say who they are, and what those are told who do not. */
+function authentication ({ prefix }: FastifyInstance, { name, apiKeys, oauth, ticketLifetime }: Options): AuthOptions {
+  const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
+  return { apiKeys, oauth, ticketLifetime, scopes: oauth?.scopes ?? BASIC, challenger: { realm: name, metadata } }
+}
 
 function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {
   return Object.fromEntries(names.map(name => [name, all[name]])) as Pick<T, K>

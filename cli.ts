@@ -3,9 +3,10 @@ import type { Writable } from 'node:stream'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { build, serveStdio, version, type Stdio } from './app.js'
+import { build, serveStdio, version, type Identity, type Stdio } from './app.js'
 import { banner, type Inventory } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
+import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
 
@@ -21,6 +22,7 @@ try {
 async function main (): Promise<void> {
   // Whoever stops listening to our logs does not stop us.
   process.stderr.on('error', () => {})
+  if (process.argv[2] === 'key') return printKey(process.argv.slice(3))
   const { options: given, args, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
   if (help || showVersion) {
     process.stdout.write(help ? USAGE : `${version}\n`)
@@ -32,11 +34,19 @@ async function main (): Promise<void> {
   await serve(options, claimStdout(), [process.execPath, process.argv[1] ?? '', ...args])
 }
 
+/** The key alone goes to standard output, so that it can be put where it belongs without having been seen. */
+function printKey (args: string[]): void {
+  const { key, advice } = newKey(args)
+  process.stdout.write(`${key}\n`)
+  process.stderr.write(advice)
+}
+
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
   const logs = pino.destination(2).on('error', () => {})
   const logger = pino({ level: options.logLevel }, logs)
   const app = await build(options, { loggerInstance: logger })
   await app.ready()
+  const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   let stdio: Stdio | undefined
   // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
@@ -53,11 +63,21 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (options.stdio) {
-    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage })
+    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async () => await closing.close())
   }
   // Whoever asks for JSON alone gets nothing else.
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
+}
+
+/** Whom standard input and output speaks for. */
+async function identify (app: FastifyInstance, token: string): Promise<Identity> {
+  try {
+    return await app.auth.authenticate(token)
+  } catch (error) {
+    await app.close()
+    throw new Error(`option token is not accepted: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 /** Where things are kept unless somebody says otherwise. */
@@ -76,12 +96,16 @@ function claimStdout (): Writable {
   return stdout
 }
 
-/** Whoever listens beyond this machine has to say under which names. */
-function checkExposure ({ http, stdio, host, allowedHosts }: Options): void {
+/** Whoever listens beyond this machine has to say who may come, and under which names. */
+function checkExposure ({ http, stdio, host, port, allowedHosts, apiKeys, oauth }: Options): void {
   if (!http && !stdio) throw new Error('there is nothing to serve: option http is false and option stdio is not set')
-  if (http && !LOOPBACK.test(host) && allowedHosts.length === 0) {
-    throw new Error(`option host is ${host}, which other machines can reach: set PATCHBAY_ALLOWED_HOSTS (or allowedHosts in the config file) to the names they may use, or listen on 127.0.0.1`)
-  }
+  if (!http || LOOPBACK.test(host)) return
+  const open = apiKeys.length === 0 && oauth === undefined
+  const lacking = [...(open ? ['who may call (apiKeys or oauth)'] : []), ...(allowedHosts.length === 0 ? ['which names they use (allowedHosts)'] : [])]
+  if (lacking.length === 0) return
+  const fix = [...(open ? ["PATCHBAY_API_KEYS='[...]'"] : []), ...(allowedHosts.length === 0 ? ['PATCHBAY_ALLOWED_HOSTS=mcp.example.com'] : []), `patchbay --host ${host} --port ${port}`].join(' ')
+  throw new Error(`option host is ${host}, which other machines can reach, so say ${lacking.join(' and ')}, or listen on 127.0.0.1; ` +
+    `${open ? '"patchbay key me" makes a key and prints its PATCHBAY_API_KEYS; then for example' : 'for example'}: ${fix}`)
 }
 
 function explain ({ code, message, port, address }: NodeJS.ErrnoException & { port?: number, address?: string }): string {

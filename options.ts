@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync } from 'fastify'
 import { compile } from './protocol/schema.js'
+import { isSafe } from './system/credentials/fetch-json.js'
 
 const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
 const Command = Type.Object({
@@ -12,7 +13,8 @@ const Command = Type.Object({
 }, { additionalProperties: false })
 
 const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$' }))
-const ApiKey = Type.Object({
+/** Who may come in with which key: `hash` is all that is kept of it. */
+export const ApiKey = Type.Object({
   name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$' }),
   hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
   scopes: Scopes,
@@ -116,7 +118,15 @@ export function resolveOptions (given: Partial<Options>): Options {
   const options = complete as Options
   const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
   if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
+  if (options.oauth !== undefined) checkUrls(options.oauth)
   return options
+}
+
+function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): void {
+  for (const [name, value] of Object.entries({ issuer, resource, jwks })) {
+    if (!URL.canParse(value) || !isSafe(new URL(value))) throw new Error(`option oauth.${name} must be an https URL (http is for this very machine), not "${value}"`)
+  }
+  if (/[?#]/.test(issuer)) throw new Error(`option oauth.issuer must be a URL without ? and #, not "${issuer}"`)
 }
 
 function inWords (wrong: string): string {

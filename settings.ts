@@ -32,6 +32,7 @@ const FLAGS = {
 
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
                 [--data DIR | --ephemeral] [--config FILE] [--log-level L]
+       patchbay key NAME [--scope SCOPE]...
 
   --stdio         serve standard input and output; HTTP only if --port is given too
   --port N        listen for HTTP and WebSocket on this port (8080)
@@ -44,6 +45,9 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
   --help          show this text
   --version       show the version
+
+  key NAME        print a new API key, and what to put into the config file so that it is accepted;
+                  --scope says what for and may be repeated (mcp)
 
 Every option can also be set as an environment variable, for example ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50.
 Command line, environment and config file win over each other in this order. docs/configure.md lists all options.

@@ -1,18 +1,117 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ANYBODY, type Identity } from '../protocol/identity.js'
+import { challenge, type Challenger } from '../protocol/challenge.js'
+import { ANYBODY, NOBODY, type Identity } from '../protocol/identity.js'
+import { audienceOf } from '../protocol/protected-resource.js'
+import { refusal, type Refusal } from '../protocol/refusal.js'
+import type { ListedKey } from '../system/credentials/api-key.js'
+import { Authority } from '../system/credentials/authority.js'
+import { CredentialRefused, CredentialUnknowable } from '../system/credentials/credential-error.js'
+import { presented } from '../system/credentials/presented.js'
+import { Tickets } from '../system/credentials/tickets.js'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    auth: {
+      /** False where nobody has to say who they are. */
+      readonly required: boolean
+      /** Whom a key or an access token speaks for. Rejects with a sentence that says why nobody. */
+      authenticate: (credential: string) => Promise<Identity>
+      /** A pass for one request that cannot carry a header; undefined when there are too many. */
+      issueTicket: (identity: Identity) => { ticket: string, expiresIn: number } | undefined
+    }
+  }
   interface FastifyRequest {
     /** Who is asking. A host application may set it in an earlier hook; it is believed. */
     identity: Identity
   }
+  interface FastifyContextConfig {
+    /** True for what is shown to those, too, who do not say who they are. */
+    public?: boolean
+    /** True where a ticket may stand in for a header that a browser cannot send. */
+    tickets?: boolean
+  }
 }
 
+export interface AuthOptions {
+  apiKeys: ListedKey[]
+  oauth?: { issuer: string, resource: string, jwks?: string, algorithms?: string[] } | undefined
+  ticketLifetime: number
+  challenger: Challenger
+  /** What a client asks its authorization server for, to begin with. */
+  scopes: readonly string[]
+}
+
+const RETRY_AFTER = '5'
+
 /** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
-export default fp(async fastify => {
+export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, scopes }: AuthOptions) => {
+  const authority = new Authority({ apiKeys, oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) } })
+  const tickets = new Tickets<Identity>(ticketLifetime)
+
+  fastify.decorate('auth', {
+    required: authority.exists,
+    authenticate: async credential => {
+      if (!authority.exists) throw new Error('nobody can authenticate here: neither apiKeys nor oauth is set')
+      return await authority.recognise(credential)
+    },
+    issueTicket: identity => tickets.issue(identity, identity.principal ?? '', identity.expires)
+  })
   if (!fastify.hasRequestDecorator('identity')) fastify.decorateRequest('identity')
 
-  fastify.addHook('onRequest', async request => {
-    request.identity ??= ANYBODY
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.identity !== undefined) return done()
+    if (!authority.exists) return admit(request, ANYBODY, done)
+    try {
+      const identity = identify(request, reply)
+      if (identity instanceof Promise) identity.then(found => admit(request, found, done), error => done(explain(error, request, reply)))
+      else admit(request, identity, done)
+    } catch (error) {
+      done(explain(error, request, reply))
+    }
   })
+
+  fastify.addHook('onReady', async () => {
+    authority.warm().catch(error => fastify.log.warn({ err: error }, 'access tokens cannot be checked yet'))
+  })
+  fastify.addHook('onClose', async () => authority.close())
+
+  function identify (request: FastifyRequest, reply: FastifyReply): Identity | Promise<Identity> {
+    const { raw, query, routeOptions: { config } } = request
+    const shown = presented(raw, Object(query) as Record<string, unknown>, config?.tickets === true && request.method === 'GET')
+    if ('credential' in shown) return authority.recognise(shown.credential)
+    if ('ticket' in shown) return tickets.redeem(shown.ticket) ?? refuse(reply, 401, 'the ticket is not known, was used or has expired', 'invalid_token')
+    if ('malformed' in shown) return refuse(reply, 400, shown.malformed, 'invalid_request')
+    if (config?.public === true && shown.none === undefined) return NOBODY
+    return refuse(reply, 401, shown.none ?? 'say who you are: send "Authorization: Bearer" with an API key or an access token')
+  }
+
+  function explain (error: unknown, request: FastifyRequest, reply: FastifyReply): Error {
+    if (error instanceof CredentialRefused) {
+      // Whoever runs this may want to know; the caller need not.
+      request.log.info({ reason: reasonOf(error) }, 'a credential was refused')
+      return refused(reply, 401, error.message, 'invalid_token')
+    }
+    if (!(error instanceof CredentialUnknowable)) return error as Error
+    reply.header('retry-after', RETRY_AFTER)
+    return Object.assign(refusal(503, `${error.message}; try again later`), { cause: error.cause })
+  }
+
+  function refused (reply: FastifyReply, status: number, why: string, error?: string): Refusal {
+    reply.header('www-authenticate', challenge(challenger, { ...(error === undefined ? {} : { error, description: why }), scopes }))
+    return refusal(status, why)
+  }
+
+  function refuse (reply: FastifyReply, status: number, why: string, error?: string): never {
+    throw refused(reply, status, why, error)
+  }
 }, { name: 'auth' })
+
+function admit (request: FastifyRequest, identity: Identity, done: () => void): void {
+  request.identity = identity
+  done()
+}
+
+function reasonOf ({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${cause.message}` : message
+}

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 
-const EXPOSED = 'Mcp-Session-Id, X-Session-ID, MCP-Protocol-Version'
+const EXPOSED = 'Mcp-Session-Id, X-Session-ID, MCP-Protocol-Version, WWW-Authenticate, Retry-After'
 const METHODS = 'GET, POST, DELETE'
 const MAX_AGE = '600'
 

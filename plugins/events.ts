@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { Backlog } from '../protocol/backlog.js'
+import { onExpiry } from '../protocol/expiry.js'
 import { patience } from '../protocol/patience.js'
 import type { Sink, StreamEvent } from '../protocol/resumable-stream.js'
 
@@ -28,9 +29,12 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }:
     open: (reply, nameOf = () => undefined, onClose = () => {}) => {
       const stream = new Readable({ read () {} })
       const backlog = new Backlog({ size: () => stream.readableLength, max: maxQueue, deadline: writeDeadline, cut: () => stream.destroy() })
+      // A reply to a call ends with it; other streams end with what let their reader in.
+      const forget = reply.request.method === 'GET' ? onExpiry(reply.request.identity, () => end(stream)) : () => {}
       open.add(stream)
       stream.once('close', () => {
         backlog.stop()
+        forget()
         open.delete(stream)
         ending.delete(stream)
         onClose()

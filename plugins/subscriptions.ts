@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { errors } from '../protocol/errors.js'
+import { onExpiry } from '../protocol/expiry.js'
 import { encodeNotification } from '../protocol/jsonrpc.js'
 import { META } from '../protocol/revisions/meta.js'
 
@@ -107,11 +108,12 @@ function send (call: Call, method: string, params: object): void {
   call.notify(method, { _meta: { [META.subscription]: call.id }, ...params })
 }
 
-/** Settles when the client cancels, when it goes, or when the server ends things in order. */
+/** Settles when the client cancels, when it goes, when its time is over, or when the server ends things in order. */
 async function ended (call: Call): Promise<void> {
-  const { peer } = call
+  const { peer, identity } = call
   await new Promise<void>(resolve => {
     const off = peer.onDrain(() => { resolve() })
-    void call.finished.then(() => { off(); resolve() })
+    const forget = onExpiry(identity, resolve)
+    void call.finished.then(() => { off(); forget(); resolve() })
   })
 }

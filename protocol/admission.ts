@@ -1,5 +1,6 @@
 import { errors } from './errors.js'
 import type { Call } from './call.js'
+import { hasExpired } from './identity.js'
 import type { Request } from './jsonrpc.js'
 import type { Limits } from './limits.js'
 import { checkHeaders } from './mirrored-headers.js'
@@ -19,8 +20,9 @@ export function revisionOf (request: Request, peer: Peer): Revision {
   return peer.revision ?? newestStateful
 }
 
-/** Refuses what the state of the peer does not allow. */
-export function admit ({ id, method, params, peer }: Call, { maxInFlight }: Limits): void {
+/** Refuses whose time is over, and what the state of the peer does not allow. */
+export function admit ({ id, method, params, peer, identity }: Call, { maxInFlight }: Limits): void {
+  if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
   if (!claimsVersion(params)) {
     if (method === 'initialize' && peer.greeted) throw errors.invalidRequest('initialize was answered already')

@@ -52,6 +52,9 @@ export const errors = {
   draining: () => new McpError(-32603, CLOSING, undefined, 503, { 'retry-after': '1' }),
   forbidden: (scopes: readonly string[], challenge: string) => new McpError(
     -32600, `Forbidden: this needs the scope ${scopes.join(' ')}`, { requiredScopes: scopes }, 403, { 'www-authenticate': challenge }),
+  expired: () => new McpError(
+    -32600, 'Unauthorized: what said who you are has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
+    undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
   tooManyInFlight: (max: number) => new McpError(
     -32603, `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
   tooFast: (what: string, seconds: number) => new McpError(

@@ -10,6 +10,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     method: 'GET',
     url: '/mcp',
     exposeHeadRoute: false,
+    config: { tickets: true },
     preValidation: async (request, reply) => {
       if (!request.ws) return
       if (request.headers['sec-websocket-version'] !== '13') {

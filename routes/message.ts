@@ -8,9 +8,9 @@ import { refuseOtherMethods } from './other-methods.js'
 export default async function messageRoutes (app: FastifyInstance): Promise<void> {
   const connections = new SseConnections(app)
 
-  app.get('/sse', { exposeHeadRoute: false }, (request, reply) => connections.open(`${app.prefix}/message`, request, reply))
+  app.get('/sse', { exposeHeadRoute: false, config: { tickets: true } }, (request, reply) => connections.open(`${app.prefix}/message`, request, reply))
 
-  app.get('/mcp/sse', { exposeHeadRoute: false, preHandler: reviveSession(app) }, async (request, reply) => {
+  app.get('/mcp/sse', { exposeHeadRoute: false, config: { tickets: true }, preHandler: reviveSession(app) }, async (request, reply) => {
     await serveNamedEvents(app, request, reply)
     return reply
   })

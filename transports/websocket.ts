@@ -2,11 +2,12 @@ import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
-import type { Identity } from '../protocol/identity.js'
+import { onExpiry } from '../protocol/expiry.js'
+import { hasExpired, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
 
 /** Why we close a socket. docs/connect.md lists them. */
-const CLOSE = { notText: 1003, tooSlow: 1008 } as const
+const CLOSE = { notText: 1003, tooSlow: 1008, expired: 4401 } as const
 
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number }
 
@@ -24,12 +25,16 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, identity: Id
     socket.ping()
   }, heartbeat).unref()
 
+  const expire = () => socket.close(CLOSE.expired, 'what said who you are has expired')
+  const forget = onExpiry(identity, expire)
+
   socket.on('pong', () => { alive = true })
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     alive = true
     // Frames that were on their way when we said goodbye.
     if (socket.readyState !== socket.OPEN) return
-    if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
+    if (hasExpired(identity)) expire()
+    else if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
     else mcp.receive(mcp.decode(data), peer, channel)
   })
   // ws closes the socket itself, with the code that fits the fault.
@@ -37,6 +42,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, identity: Id
   socket.on('close', () => {
     clearInterval(heart)
     backlog.stop()
+    forget()
     mcp.disconnect(peer, new Error('the socket was closed'))
   })
 }

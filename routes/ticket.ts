@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import { refusal } from '../protocol/refusal.js'
+import { refuseOtherMethods } from './other-methods.js'
+
+/** `POST /ticket`: a pass for one GET or WebSocket of the same caller, for browsers, which cannot give those a header. */
+export default async function ticketRoutes (app: FastifyInstance): Promise<void> {
+  app.post('/ticket', async ({ identity }, reply) => {
+    const issued = app.auth.issueTicket(identity)
+    if (issued === undefined) {
+      reply.header('retry-after', '30')
+      throw refusal(429, 'there are too many tickets that nobody has used yet')
+    }
+    reply.header('cache-control', 'no-store')
+    return issued
+  })
+
+  refuseOtherMethods(app, '/ticket', ['POST'])
+}

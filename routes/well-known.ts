@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify'
+import { BASIC } from '../protocol/identity.js'
+import { metadataOf, metadataPaths } from '../protocol/protected-resource.js'
+import { refuseOtherMethods } from './other-methods.js'
+
+export interface ResourceOptions {
+  issuer: string
+  resource: string
+  scopes?: readonly string[]
+  /** The path of the MCP endpoint. */
+  endpoint: string
+}
+
+/** `/.well-known/oauth-protected-resource`, alone and with the path of the endpoint: which authorization server gives tokens for this one. */
+export default async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = BASIC, endpoint }: ResourceOptions): Promise<void> {
+  const metadata = metadataOf(resource, issuer, scopes)
+  for (const path of metadataPaths(resource, endpoint, app.prefix).map(literal)) {
+    app.get(path, { exposeHeadRoute: false, config: { public: true } }, async () => metadata)
+    refuseOtherMethods(app, path, ['GET'])
+  }
+}
+
+/** A path that means itself to the router. */
+const literal = (path: string): string => path.replaceAll(':', '::')

@@ -1,0 +1,94 @@
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import type { Holder } from './api-key.js'
+import { CredentialRefused, CredentialUnknowable } from './credential-error.js'
+
+/** Whose tokens are accepted, and for whom they have to be. */
+export interface Trust { issuer: string, audience: string[], algorithms: string[] }
+
+const MAX_KNOWN = 10_000
+const KNOWN_FOR = 5 * 60_000
+/** By how many seconds the issuer's clock may be ahead of ours. */
+const LEEWAY = 30
+const MAX_SUBJECT = 1_024
+const TYPES = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
+
+/** Access tokens that are signed JWTs. A good one is verified once and then known by its digest for some minutes, never beyond its end. */
+export class AccessTokens {
+  readonly #trust: Trust
+  readonly #keys: JWTVerifyGetKey
+  readonly #now: () => number
+  readonly #known = new Map<string, { holder: Holder, until: number }>()
+  readonly #pending = new Map<string, Promise<Holder>>()
+
+  constructor (trust: Trust, keys: JWTVerifyGetKey, now: () => number = Date.now) {
+    this.#trust = trust
+    this.#keys = keys
+    this.#now = now
+  }
+
+  /** Whom the token speaks for. Rejects with why not, or with that nobody can tell. */
+  verify (token: string, digest: Buffer): Holder | Promise<Holder> {
+    const key = digest.toString('base64')
+    const known = this.#known.get(key)
+    if (known !== undefined && known.until > this.#now()) return known.holder
+    const pending = this.#pending.get(key) ?? this.#learn(token, key)
+    this.#pending.set(key, pending)
+    return pending
+  }
+
+  async #learn (token: string, key: string): Promise<Holder> {
+    try {
+      const holder = await this.#check(token)
+      this.#remember(key, holder)
+      return holder
+    } finally {
+      this.#pending.delete(key)
+    }
+  }
+
+  #remember (key: string, holder: Holder): void {
+    this.#known.delete(key)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size < MAX_KNOWN) break
+      this.#known.delete(oldest)
+    }
+    this.#known.set(key, { holder, until: Math.min(this.#now() + KNOWN_FOR, holder.expires ?? 0) })
+  }
+
+  async #check (token: string): Promise<Holder> {
+    try {
+      const { payload, protectedHeader: { typ } } = await jwtVerify(token, this.#keys, {
+        ...this.#trust, requiredClaims: ['exp'], clockTolerance: LEEWAY, currentDate: new Date(this.#now())
+      })
+      if (!TYPES.has(typ?.toLowerCase())) throw new Error('typ is not that of an access token')
+      return holderOf(payload, this.#trust.issuer, this.#now())
+    } catch (error) {
+      throw refusalOf(error as Error)
+    }
+  }
+}
+
+function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, issuer: string, now: number): Holder {
+  const expires = Number(exp) * 1_000
+  // The leeway is for tokens that come before their time; a token that has ended has ended.
+  if (!Number.isFinite(expires) || expires <= now) throw new errors.JWTExpired('exp has passed', {})
+  return { principal: principalOf(issuer, sub, id ?? azp), scopes: new Set(namesIn(scope ?? scp)), expires }
+}
+
+/** An issuer has neither ? nor #, so nobody can be taken for somebody else. */
+function principalOf (issuer: string, subject: unknown, client: unknown): string {
+  const name = subject ?? client
+  if (typeof name !== 'string' || name === '' || name.length > MAX_SUBJECT || /[\p{Cc}\p{Surrogate}]/u.test(name)) throw new Error('there is no usable sub, client_id or azp')
+  return subject === undefined ? `${issuer}?client=${name}` : `${issuer}#${name}`
+}
+
+function namesIn (scope: unknown): string[] {
+  if (Array.isArray(scope)) return scope.filter(name => typeof name === 'string')
+  return typeof scope === 'string' ? scope.split(' ').filter(name => name !== '') : []
+}
+
+function refusalOf (error: Error): Error {
+  if (error instanceof CredentialUnknowable) return error
+  const message = error instanceof errors.JWTExpired ? 'the access token has expired' : 'the access token is not valid here'
+  return new CredentialRefused(message, { cause: error })
+}

@@ -1,0 +1,66 @@
+import { AccessTokens } from './access-token.js'
+import { ApiKeys, digestOf, type Holder, type ListedKey } from './api-key.js'
+import { CredentialRefused } from './credential-error.js'
+import { fetchJson } from './fetch-json.js'
+import { findJwks } from './issuer.js'
+import { RemoteKeys } from './remote-keys.js'
+
+export interface OAuth { issuer: string, audience: string[], jwks?: string, algorithms?: string[] }
+
+export interface AuthorityOptions { apiKeys: ListedKey[], oauth: OAuth | undefined }
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
+
+/** Knows whom a credential speaks for: an API key that is listed, or an access token of the issuer that is trusted. */
+export class Authority {
+  readonly #apiKeys: ApiKeys
+  readonly #tokens: AccessTokens | undefined
+  readonly #keys: RemoteKeys | undefined
+  readonly #closing = new AbortController()
+
+  /** The URLs are those that `isSafe` lets pass. Throws a sentence that names the option when a key makes no sense. */
+  constructor ({ apiKeys, oauth }: AuthorityOptions) {
+    this.#apiKeys = new ApiKeys(apiKeys)
+    if (oauth === undefined) return
+    const { issuer, audience, algorithms = ALGORITHMS } = oauth
+    this.#keys = new RemoteKeys(loaderOf(oauth, this.#closing.signal))
+    this.#tokens = new AccessTokens({ issuer, audience, algorithms }, this.#keys.find)
+  }
+
+  /** False where there is nothing that anybody could show. */
+  get exists (): boolean {
+    return this.#tokens !== undefined || this.#apiKeys.size > 0
+  }
+
+  /** At once where that is possible. Throws or rejects with `CredentialRefused`, or `CredentialUnknowable`. */
+  recognise (credential: string): Holder | Promise<Holder> {
+    const digest = digestOf(credential)
+    const holder = this.#apiKeys.find(digest)
+    if (holder === undefined && this.#tokens !== undefined) return this.#tokens.verify(credential, digest)
+    if (holder === undefined) throw new CredentialRefused('the API key is not known')
+    if (holder.expires !== undefined && holder.expires <= Date.now()) throw new CredentialRefused('the API key has expired')
+    return holder
+  }
+
+  /** Gets what is needed from the network before anybody waits for it. Rejects when that fails, which stops nothing. */
+  async warm (): Promise<void> {
+    await this.#keys?.warm()
+  }
+
+  close (): void {
+    this.#closing.abort(new Error('the server is shutting down'))
+  }
+}
+
+function loaderOf ({ issuer, jwks }: OAuth, signal: AbortSignal): () => Promise<unknown> {
+  const said = jwks === undefined ? undefined : new URL(jwks)
+  let found: URL | undefined
+  return async () => {
+    const place = said ?? found ?? await findJwks(issuer, signal)
+    // Looked for anew when it cannot be used.
+    found = undefined
+    const keys = await fetchJson(place, signal)
+    found = place
+    return keys
+  }
+}
