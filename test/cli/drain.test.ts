@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { within } from '../bad-input/deadline.js'
+import type { ServerEvent } from '../transports/sse-reader.js'
+import { CALLERS, started, waiting, type Served } from './drain-clients.js'
+import { FIXTURE, launch, type Json } from './process.js'
+
+const CALLS = 1_000
+const PATIENCE = 60_000
+const OPTIONS = ['--port', '0', '--log-level', 'silent', '--plugin', 'wait.mjs']
+const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
+
+t.test('1,000 calls that are in flight on all transports when the process is told to stop are answered, what comes then is refused, and it exits with 0', async t => {
+  const launched = launch(t, ['--stdio', ...OPTIONS], { cwd: await waiting(t) })
+  const url = await launched.url()
+  const each = Math.ceil(CALLS / Object.keys(CALLERS).length)
+  const clients = new Map<string, Promise<Served>>()
+  for (const [door, call] of Object.entries(CALLERS)) clients.set(door, (await call(url, each, launched)).done)
+  await underWay(url, each * clients.size)
+
+  launched.kill('SIGTERM')
+  await draining(url)
+  const [message, upgrade] = [await ask(`${url}/message`), await ask(`${url}/mcp`, UPGRADE)]
+  for (const { statusCode, headers } of [message, upgrade]) t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': '1', connection: 'close' } })
+
+  for (const [door, done] of clients) {
+    const { answers, farewell } = await within(`the end of ${door}`, done, PATIENCE)
+    t.strictSame(answers.map(({ id }) => id).sort(), expectedIds(door, each), `${door}: each call is answered once`)
+    t.strictSame(answers.filter(({ id }) => id !== 0).filter(answer => !JSON.stringify(answer).includes('"done"')), [], `${door}: with its result`)
+    if (door === 'websocket') t.equal(farewell, 1001)
+    if (door === 'legacy' || door === 'sse') t.match((farewell as ServerEvent[]).at(-1)?.retry, /^[1-4]\d{3}$/, `${door}: is told when to come back`)
+  }
+  t.match(await launched.exit(), { code: 0, signal: null })
+})
+
+t.test('a second signal ends the process at once, and not with 0', async t => {
+  const launched = launch(t, ['--port', '0', '--log-level', 'silent', '--plugin', FIXTURE])
+  const url = await launched.url()
+  const lost = t.rejects(fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"steps":1,"delay":600000}}}' }))
+  await busy(url)
+  launched.kill('SIGTERM')
+  await draining(url)
+  launched.kill('SIGTERM')
+  t.match(await launched.exit(), { code: 1, signal: null })
+  await lost
+})
+
+t.test('whoever has sent half a request does not hold the process up for longer than the grace', async t => {
+  const launched = launch(t, OPTIONS, { cwd: await waiting(t), env: { PATCHBAY_GRACE: '300' } })
+  const socket = connect(Number(new URL(await launched.url()).port), '127.0.0.1')
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  socket.write('POST /message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"json')
+  // The server is reading it.
+  await once(socket, 'data')
+  launched.kill('SIGTERM')
+  t.match(await launched.exit(), { code: 0 })
+})
+
+const expectedIds = (door: string, each: number): number[] =>
+  [...(['stdio', 'modern', 'websocket'].includes(door) ? [0] : []), ...Array.from({ length: each }, (_, index) => index + 1)].sort()
+
+async function underWay (url: string, calls: number): Promise<void> {
+  const until = Date.now() + PATIENCE
+  while (await started(url) < calls) {
+    if (Date.now() > until) throw new Error(`not all of the ${calls} calls have begun`)
+    await sleep(20)
+  }
+}
+
+/** Asks until somebody else is being served. */
+async function busy (url: string): Promise<void> {
+  while (Number((JSON.parse(await text(await ask(`${url}/health`))) as Json).peers) === 0) await sleep(5)
+}
+
+/** Asks until the process has noticed that it is to stop. */
+async function draining (url: string): Promise<void> {
+  for (let status = 'healthy'; status !== 'draining';) {
+    const reply = await ask(`${url}/health`)
+    status = String((JSON.parse(await text(reply)) as Json).status)
+  }
+}
+
+/** A GET on a connection of its own. */
+async function ask (url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  const request = http.get(url, { agent: false, headers })
+  const [reply] = await once(request, 'response') as [IncomingMessage]
+  return reply
+}
+
+async function text (reply: IncomingMessage): Promise<string> {
+  let all = ''
+  for await (const chunk of reply) all += String(chunk)
+  return all
+}
