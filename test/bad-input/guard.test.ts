@@ -1,9 +1,10 @@
 import type { AddressInfo, Socket } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { patchbay } from '../../app.js'
 import { request, statusOf, type Head } from './raw-http.js'
 import { upgradeHead } from './raw-websocket.js'
+import { routesOf } from './routes.js'
 import { expectUnharmed, startServer } from './server.js'
 
 interface Visit { row: string, title: string, head: Head, target?: (url: string) => string, status: number[] }
@@ -90,15 +91,4 @@ async function refuses (t: Test, port: number, method: string, url: string, more
     return status.includes(got) ? [] : [`${row}, ${title}: ${got}`]
   }))
   t.strictSame(wrong.flat(), [], `${method} ${url} refuses whom it does not know`)
-}
-
-/** The live routes, from the tree Fastify prints of them. */
-function routesOf (app: FastifyInstance): Array<[method: string, url: string]> {
-  const path: string[] = []
-  return app.printRoutes({ commonPrefix: false }).split('\n').filter(line => line.includes('── ')).flatMap(line => {
-    const [indent = '', rest = ''] = line.split(/[├└]── /)
-    const [, segment = '', methods] = /^(\S*)(?: \((.*)\))?$/.exec(rest) ?? []
-    path.splice(indent.length / 4, Infinity, segment)
-    return (methods?.split(', ') ?? []).map((method): [string, string] => [method, path.join('')])
-  })
 }

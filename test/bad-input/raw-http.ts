@@ -17,9 +17,13 @@ export async function exchange (port: number, ...parts: Bytes[]): Promise<Reply>
   return await converse(port, parts, parseReply)
 }
 
-/** The same, for its status only: streams have no end. */
+/** The same, without waiting for the body: streams have no end. */
+export async function headOf (port: number, ...parts: Bytes[]): Promise<Reply> {
+  return await converse(port, parts, bytes => bytes.includes('\r\n\r\n') ? partial(bytes) : undefined)
+}
+
 export async function statusOf (port: number, ...parts: Bytes[]): Promise<number> {
-  return (await converse(port, parts, bytes => bytes.includes('\r\n\r\n') ? partial(bytes) : undefined)).status
+  return (await headOf(port, ...parts)).status
 }
 
 /** The same, where the server has to hang up afterwards. */

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Options } from '../../app.js'
+import { hashOf, makeKey } from '../../system/credentials/api-key.js'
+import { headOf, request, statusOf, type Head } from './raw-http.js'
+import { upgradeHead } from './raw-websocket.js'
+import { routesOf } from './routes.js'
+import { startServer } from './server.js'
+
+const KEY = makeKey()
+const HOST: Head[number] = ['Host', 'localhost']
+const UPGRADE = upgradeHead(0).slice(1)
+const ISSUER = 'http://127.0.0.1:1'
+const METADATA = '/.well-known/oauth-protected-resource'
+
+/** What is shown to those, too, who do not say who they are: whoever adds to this list has a reason. */
+const PUBLIC = ['GET /health', `GET ${METADATA}`, `GET ${METADATA}/mcp`]
+
+interface Door { method: string, url: string, more: Head, named: string }
+
+/** Every verb of every route there is, an upgrade of each URL, and what nobody serves. */
+function doorsOf (app: FastifyInstance): Door[] {
+  const routes = [...routesOf(app), ['GET', '/nobody/serves/this'], ['POST', '/nobody/serves/this']] as Array<[string, string]>
+  const urls = [...new Set(routes.map(([, url]) => url))]
+  return [
+    ...routes.map(([method, url]) => ({ method, url, more: [], named: `${method} ${url}` })),
+    ...urls.map(url => ({ method: 'GET', url, more: UPGRADE, named: `an upgrade of ${url}` }))
+  ]
+}
+
+/** A route and a WebSocket of somebody who adds one, and thinks of nothing. */
+async function thoughtless (app: FastifyInstance): Promise<void> {
+  app.get('/added', async () => 'added')
+  app.post('/added', async () => 'added')
+  app.get('/added/socket', { websocket: true }, socket => socket.send('added'))
+}
+
+async function locked (t: Test, options: Partial<Options> = {}) {
+  const oauth = { issuer: ISSUER, resource: 'http://localhost/mcp', jwks: `${ISSUER}/jwks` }
+  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, plugins: [thoughtless], ...options })
+  const doors = doorsOf(server.app)
+  t.ok(['GET /added', 'POST /added', 'an upgrade of /added/socket', 'POST /ticket', 'DELETE /mcp'].every(name => doors.some(({ named }) => named === name)), 'what was added is among them')
+  return { port: server.port, doors }
+}
+
+t.test('no door opens to those who do not say who they are, but for what is public', async t => {
+  const { port, doors } = await locked(t)
+  const open: string[] = []
+  for (const { method, url, more, named } of doors) {
+    const { status, headers } = await headOf(port, request(method, url, [HOST, ...more]))
+    if (status === 200) open.push(named)
+    else t.match({ named, status, challenge: headers.get('www-authenticate') }, { named, status: 401, challenge: `scope="mcp", resource_metadata="http://localhost${METADATA}/mcp"` })
+  }
+  // A document is shown whether or not the request wants to become something else.
+  t.strictSame(open.filter(name => !name.startsWith('an upgrade of')).sort(), [...PUBLIC].sort())
+  t.ok(open.filter(name => name.startsWith('an upgrade of')).every(name => PUBLIC.includes(`GET ${name.slice('an upgrade of '.length)}`)), open.join())
+})
+
+t.test('no door opens to a key that is not known, nor to one in the wrong place', async t => {
+  const { port, doors } = await locked(t)
+  for (const { method, url, more, named } of doors) {
+    t.equal(await statusOf(port, request(method, url, [HOST, ['Authorization', `Bearer ${makeKey()}`], ...more])), 401, `${named}: not known`)
+    t.equal(await statusOf(port, request(method, `${url}?access_token=${KEY}`, [HOST, ...more])), 401, `${named}: not in the URL`)
+    t.equal(await statusOf(port, request(method, url, [HOST, ['Cookie', `key=${KEY}`], ['Authorization', `Basic ${KEY}`], ...more])), 401, `${named}: not in other ways`)
+  }
+})
+
+t.test('who asks too often is turned away at every door, before anything else about the request is looked at', async t => {
+  const { port, doors } = await locked(t, { rate: 1, burst: 1 })
+  const key: Head[number] = ['Authorization', `Bearer ${KEY}`]
+  const visit = async ({ method, url, more }: Door) => await headOf(port, request(method, url, [HOST, key, ...more]))
+  const health = doors.find(({ named }) => named === 'GET /health') as Door
+  while ((await visit(health)).status !== 429) { /* The bucket is emptied. */ }
+  for (const door of doors) {
+    // A token may have come back since.
+    const replies = [await visit(door), await visit(door)]
+    const limited = replies.find(({ status }) => status === 429)
+    t.match({ named: door.named, wait: limited?.headers.get('retry-after') }, { named: door.named, wait: /^[1-9]\d*$/ })
+  }
+  t.equal(await statusOf(port, request('GET', '/health', [['Host', 'evil.example'], key])), 403, 'but a foreign page hears nothing, not even that')
+  t.equal(await statusOf(port, request('POST', '/mcp', [HOST])), 401, 'nor does who has no key')
+})
