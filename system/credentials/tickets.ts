@@ -24,13 +24,14 @@ export class Tickets<T> {
 
   /** Undefined when there are too many unused ones, in all or of this owner. */
   issue (holder: T, owner: string, expires = Infinity): { ticket: string, expiresIn: number } | undefined {
-    this.#sweep()
+    const now = this.#now()
+    this.#sweep(now)
     if (this.#issued.size >= MAX_TICKETS || this.#countOf(owner) >= MAX_PER_OWNER) return undefined
     const ticket = randomBytes(32).toString('base64url')
-    const until = Math.min(this.#now() + this.#lifetime, expires)
+    const until = Math.min(now + this.#lifetime, expires)
     this.#issued.set(keyOf(ticket), { holder, owner, until })
     this.#counts.set(owner, this.#countOf(owner) + 1)
-    return { ticket, expiresIn: Math.max(0, until - this.#now()) }
+    return { ticket, expiresIn: Math.max(0, until - now) }
   }
 
   /** Whom a ticket lets in, once. */
@@ -42,10 +43,10 @@ export class Tickets<T> {
     return issued.until > this.#now() ? issued.holder : undefined
   }
 
-  #sweep (): void {
+  #sweep (now: number): void {
     // In the order of their issue, and none is good for longer than the next; those that die early are found a little later.
     for (const [key, issued] of this.#issued) {
-      if (issued.until > this.#now()) return
+      if (issued.until > now) return
       this.#forget(key, issued)
     }
   }
