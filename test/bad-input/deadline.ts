@@ -36,6 +36,11 @@ export class Inbox<T> {
     this.#wake?.()
   }
 
+  /** All that is there. */
+  take (): T[] {
+    return this.#items.splice(0)
+  }
+
   async next (ms?: number): Promise<T> {
     if (this.#items.length === 0) await within('an answer', new Promise<void>(resolve => { this.#wake = resolve }), ms)
     this.#wake = undefined

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { within } from './deadline.js'
 
 export interface StreamEvent { event: string | undefined, id: string | undefined, data: string }
@@ -11,10 +11,12 @@ export interface EventStream {
   close: () => Promise<void>
 }
 
-/** Opens an event stream with GET; settles when its headers are there. */
-export async function openEvents (port: number, path: string, headers: Record<string, string>, onEvent: (event: StreamEvent) => void): Promise<EventStream> {
-  const request = get({ port, host: '127.0.0.1', path, headers: { accept: 'text/event-stream', ...headers }, agent: false })
-  const [response] = await within(`an answer to GET ${path}`, once(request, 'response')) as [IncomingMessage]
+/** Opens an event stream with GET, or with POST where there is a body; settles when its headers are there. */
+export async function openEvents (port: number, path: string, headers: Record<string, string>, onEvent: (event: StreamEvent) => void, body?: string): Promise<EventStream> {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const request = httpRequest({ port, host: '127.0.0.1', path, method: body === undefined ? 'GET' : 'POST', headers: { accept: 'text/event-stream, application/json', ...type, ...headers }, agent: false })
+  request.end(body)
+  const [response] = await within(`an answer from ${path}`, once(request, 'response')) as [IncomingMessage]
   response.on('error', () => {})
   request.on('error', () => {})
   let rest = ''

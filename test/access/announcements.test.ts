@@ -1,0 +1,41 @@
+import t from 'tap'
+import { until } from '../bad-input/deadline.js'
+import { expectUnharmed } from '../bad-input/server.js'
+import { ears } from './ears.js'
+import guarded from './guarded.js'
+import { as, hosted } from './host.js'
+
+const PUBLIC = 'test://text'
+const FENCE = `resources/updated ${PUBLIC}`
+
+for (const [transport, open] of Object.entries(ears)) {
+  t.test(`${transport}: nobody hears of the notes of another`, async t => {
+    const server = await hosted(t)
+    const uris = [1, 2, 3].map(id => `note:///${id}`)
+    const [ada, bob, anybody] = [await open(as(server, 'ada'), [...uris, PUBLIC]), await open(as(server, 'bob'), [...uris, PUBLIC]), await open(server, [...uris, PUBLIC])]
+    const everyone = [ada, bob, anybody]
+    const { notes, resources } = server.app
+    for (const content of ['one', 'two', 'three']) await notes.add('ada', content, [])
+    await notes.delete('ada', '2')
+    await until('the last of the changes', () => ada.heard().filter(words => words === 'resources/updated note:///2').length === 2)
+    await until('the change of the list', () => ada.heard().includes('resources/list_changed'))
+    resources.updated(PUBLIC)
+    await until('what everybody may hear of', () => everyone.every(ear => ear.heard().includes(FENCE)))
+    for (const ear of [bob, anybody]) t.strictSame(ear.heard().filter(words => !words.startsWith('subscriptions/acknowledged')), [FENCE])
+    for (const ear of everyone) await ear.close()
+    await expectUnharmed(t, server)
+  })
+
+  t.test(`${transport}: nobody hears of what they may not read`, async t => {
+    const server = await hosted(t, { plugins: [guarded] })
+    const hidden = ['guard://special', 'guard://special/1', 'guard://nothing', 'note:///1']
+    const uris = [...hidden, 'guard://open', 'guard://open/1', PUBLIC]
+    const ear = await open(as(server, 'bob', ['mcp']), uris)
+    for (const uri of uris) server.app.resources.updated(uri)
+    await until('the last of the changes', () => ear.heard().includes(FENCE))
+    t.notMatch(ear.heard().join(), /special|nothing|note:/)
+    t.strictSame(ear.heard().filter(words => words.startsWith('resources/updated')), ['guard://open', 'guard://open/1', PUBLIC].map(uri => `resources/updated ${uri}`))
+    await ear.close()
+    await expectUnharmed(t, server)
+  })
+}

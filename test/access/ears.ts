@@ -1,0 +1,76 @@
+import { until } from '../bad-input/deadline.js'
+import { greet } from '../bad-input/doors.js'
+import { openEvents } from '../bad-input/events.js'
+import { endSession, mirroredHead, openSession, post } from '../bad-input/http-doors.js'
+import { call, initialize, NEWEST } from '../bad-input/messages.js'
+import type { Server } from '../bad-input/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+import type { Json } from './speakers.js'
+
+/** Somebody who has subscribed to some resources and to changes of lists, and listens. */
+export interface Ear {
+  /** What was heard so far: the methods and URIs of notifications. */
+  heard: () => string[]
+  close: () => Promise<void>
+}
+
+type Opener = (server: Server, uris: string[]) => Promise<Ear>
+
+/** Every way to listen. */
+export const ears: Record<string, Opener> = {
+  session: async ({ port, head = [] }, uris) => {
+    const id = await openSession(port, initialize(), head)
+    const messages: Json[] = []
+    const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, ({ data }) => { if (data !== '') messages.push(JSON.parse(data) as Json) })
+    for (const uri of uris) await post(port, '/mcp', call('resources/subscribe', { uri })('legacy'), [['Mcp-Session-Id', id], ...head])
+    return { heard: () => inWords(messages), close: async () => { await stream.close(); await endSession(port, id, head) } }
+  },
+  stateless: async ({ port, head = [] }, uris) => {
+    const body = listen(uris)
+    const messages: Json[] = []
+    const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), ({ data }) => messages.push(JSON.parse(data) as Json), body)
+    await until('an acknowledgement', () => messages.length > 0)
+    return { heard: () => inWords(messages), close: stream.close }
+  },
+  sse: async (server, uris) => await subscribed(await greet(await sseWire(server), '2024-11-05'), uris),
+  websocket: async (server, uris) => await subscribed(await greet(await socketWire(server), NEWEST), uris),
+  stdio: async (server, uris) => await subscribed(await greet(await stdioWire(server), NEWEST), uris),
+  'websocket 2026': async (server, uris) => await listening(await socketWire(server), uris),
+  'stdio 2026': async (server, uris) => await listening(await stdioWire(server), uris)
+}
+
+async function subscribed (wire: Wire, uris: string[]): Promise<Ear> {
+  for (const uri of uris) {
+    await wire.write(call('resources/subscribe', { uri })('legacy'))
+    await wire.inbox.next()
+  }
+  return over(wire)
+}
+
+async function listening (wire: Wire, uris: string[]): Promise<Ear> {
+  await wire.write(listen(uris))
+  await until('an acknowledgement', () => wire.inbox.size > 0)
+  return over(wire)
+}
+
+function over ({ inbox, close }: Wire): Ear {
+  const messages: Json[] = []
+  return {
+    heard: () => {
+      messages.push(...inbox.take() as Json[])
+      return inWords(messages)
+    },
+    close
+  }
+}
+
+const listen = (resourceSubscriptions: string[]): string =>
+  call('subscriptions/listen', { notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions } })('modern')
+
+/** An acknowledgement tells what can be heard, so it counts as well. */
+function inWords (messages: Json[]): string[] {
+  return messages.filter(({ method }) => method !== undefined).map(({ method, params }) => {
+    const { uri, notifications } = (params ?? {}) as { uri?: string, notifications?: { resourceSubscriptions?: string[] } }
+    return [String(method).replace('notifications/', ''), uri ?? notifications?.resourceSubscriptions?.join(' ')].filter(Boolean).join(' ')
+  })
+}
