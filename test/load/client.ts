@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Door, Question } from './doors/door.js'
+import { doors, type DoorName } from './doors/all.js'
+import type { Gateway } from './gateway.js'
+import { Ledger } from './ledger.js'
+
+/** A server that says nothing at all for so long has lost what is open. */
+const SILENCE = 15_000
+
+/** A door, and who drives calls through it. */
+export class Client {
+  readonly kind: DoorName
+  readonly door: Door
+  readonly ledger: Ledger
+  /** How long each call took, in milliseconds. */
+  readonly times: number[] = []
+  #settled: () => void = () => {}
+
+  private constructor (kind: DoorName, door: Door, ledger: Ledger) {
+    this.kind = kind
+    this.door = door
+    this.ledger = ledger
+  }
+
+  static async open (gateway: Gateway, kind: DoorName, name: string): Promise<Client> {
+    const ledger = new Ledger(name, (_id, ms) => client?.settled(ms))
+    const door = await doors[kind].open(gateway, ledger)
+    const client: Client | undefined = new Client(kind, door, ledger)
+    return client
+  }
+
+  settled (ms: number): void {
+    this.times.push(ms)
+    this.#settled()
+  }
+
+  ask (question: (mark: string, id: number) => Question): void {
+    const { id, mark } = this.ledger.ask()
+    this.door.send(id, question(mark, id))
+  }
+
+  /** Makes so many calls, with as many under way as the door allows. Settles when all are answered, or will never be. */
+  async drive (calls: number, question: (mark: string, id: number) => Question): Promise<void> {
+    const { depth } = doors[this.kind]
+    let left = calls
+    const done = new Promise<void>(resolve => {
+      this.#settled = () => {
+        if (left > 0) { left--; this.ask(question) } else if (this.ledger.open === 0) resolve()
+      }
+    })
+    for (; left > 0 && this.ledger.open < depth; left--) this.ask(question)
+    const watch = new AbortController()
+    await Promise.race([done, this.door.over, this.#silence(watch.signal)])
+    watch.abort()
+  }
+
+  async #silence (signal: AbortSignal): Promise<void> {
+    for (let heard = -1; heard !== this.times.length && !signal.aborted;) {
+      heard = this.times.length
+      await sleep(SILENCE, undefined, { signal }).catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { Gateway } from '../gateway.js'
+import type { Json, Ledger } from '../ledger.js'
+
+export interface Question { method: string, params: Json }
+
+/** One client of a gateway. What it hears goes into its ledger. */
+export interface Door {
+  readonly ledger: Ledger
+  /** Settles when the connection is over, whoever ended it. */
+  readonly over: Promise<void>
+  send: (id: number, question: Question) => void
+  /** Hangs up as a crashed client does, with a reset. */
+  cut: () => void
+  close: () => void
+}
+
+export interface DoorKind {
+  /** How many calls one client may have under way: a POST has its connection to itself until it is answered. */
+  depth: number
+  open: (gateway: Gateway, ledger: Ledger) => Promise<Door>
+}
+
+export const MODERN = '2026-07-28'
+
+/** What a client of the stateless revision says in every request. */
+const modernMeta: Json = {
+  'io.modelcontextprotocol/protocolVersion': MODERN,
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'load', version: '1.0.0' }
+}
+
+export const encode = (id: number | string, method: string, params: Json): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+export const hello = (protocolVersion: string): string => encode('hello', 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'load', version: '1.0.0' } })
+
+export const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
+
+export function modernParams (params: Json): Json {
+  return { ...params, _meta: { ...modernMeta, ...params['_meta'] as Json | undefined } }
+}

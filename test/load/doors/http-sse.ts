@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { HttpConnection } from '../http-connection.js'
+import { encode, hello, initialized, type DoorKind } from './door.js'
+
+/** HTTP+SSE: calls are posted, answers come on one stream. */
+export const httpSse: DoorKind = {
+  depth: 8,
+  open: async ({ port }, ledger) => {
+    const stream = new HttpConnection(port)
+    const posts = new HttpConnection(port)
+    let welcome = () => {}
+    const path = await new Promise<string>((resolve, reject) => stream.request({ method: 'GET', path: '/sse', headers: { Accept: 'text/event-stream' } }, {
+      message: text => {
+        if (text.startsWith('/')) return resolve(text)
+        welcome()
+        ledger.hear(text)
+      },
+      end: status => reject(new Error(`GET /sse was answered with ${status}`)),
+      cut: () => reject(new Error('GET /sse was cut'))
+    }))
+    const greeted = new Promise<void>(resolve => { welcome = resolve })
+    await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
+    await Promise.race([greeted, once(stream.socket, 'close')])
+    await posts.exchange({ method: 'POST', path, body: initialized })
+    return {
+      ledger,
+      over: Promise.race([once(stream.socket, 'close'), once(posts.socket, 'close')]).then(() => {}),
+      send: (id, { method, params }) => posts.request({ method: 'POST', path, body: encode(id, method, params) }, {
+        message: () => {},
+        end: status => { if (status >= 400) ledger.refuse(id) },
+        cut: () => {}
+      }),
+      cut: () => { for (const { socket } of [stream, posts]) socket.resetAndDestroy() },
+      close: () => { for (const { socket } of [stream, posts]) socket.destroy() }
+    }
+  }
+}

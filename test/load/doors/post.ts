@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import type { Gateway } from '../gateway.js'
+import { headerOf, HttpConnection } from '../http-connection.js'
+import type { Json, Ledger } from '../ledger.js'
+import { encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
+
+/** `POST /message`, without a handshake. */
+export const message: DoorKind = {
+  depth: 1,
+  open: async (gateway, ledger) => new PostDoor(gateway, ledger, '/message', () => ({}))
+}
+
+/** `POST /mcp` of the stateless revision. */
+export const modern: DoorKind = {
+  depth: 1,
+  open: async (gateway, ledger) => new PostDoor(gateway, ledger, '/mcp', modernHeaders, modernParams)
+}
+
+/** `POST /mcp` with a session. */
+export const session: DoorKind = {
+  depth: 1,
+  open: async (gateway, ledger) => {
+    const door = new PostDoor(gateway, ledger, '/mcp', () => headers)
+    const headers = await openSession(door.connection)
+    return door
+  }
+}
+
+/** Shakes hands; the headers that name the session. */
+export async function openSession (connection: HttpConnection): Promise<Record<string, string>> {
+  const { head, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25') })
+  const id = headerOf(head, 'mcp-session-id')
+  if (id === undefined) throw new Error(`no session was opened: ${status} ${body}`)
+  const headers = { 'Mcp-Session-Id': id, 'MCP-Protocol-Version': '2025-11-25' }
+  await connection.exchange({ method: 'POST', path: '/mcp', headers, body: initialized })
+  return headers
+}
+
+export function modernHeaders ({ method, params }: Question): Record<string, string> {
+  const name = params['name'] ?? params['uri']
+  return { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method, ...(name === undefined ? {} : { 'Mcp-Name': String(name) }) }
+}
+
+class PostDoor implements Door {
+  readonly ledger: Ledger
+  readonly connection: HttpConnection
+  readonly over: Promise<void>
+  readonly #path: string
+  readonly #headers: (question: Question) => Record<string, string>
+  readonly #params: (params: Json) => Json
+
+  constructor (gateway: Gateway, ledger: Ledger, path: string, headers: (question: Question) => Record<string, string>, params = (given: Json) => given) {
+    this.ledger = ledger
+    this.connection = new HttpConnection(gateway.port)
+    this.over = once(this.connection.socket, 'close').then(() => {})
+    this.#path = path
+    this.#headers = headers
+    this.#params = params
+  }
+
+  send (id: number, question: Question): void {
+    const { method, params } = question
+    let status = 0
+    this.connection.request({ method: 'POST', path: this.#path, headers: this.#headers(question), body: encode(id, method, this.#params(params)) }, {
+      head: given => { status = given },
+      message: text => { if (status === 200) this.ledger.hear(text) },
+      // What HTTP refuses has no id.
+      end: () => { if (status !== 200) this.ledger.refuse(id) },
+      cut: () => {}
+    })
+  }
+
+  cut (): void {
+    this.connection.socket.resetAndDestroy()
+  }
+
+  close (): void {
+    this.connection.socket.destroy()
+  }
+}

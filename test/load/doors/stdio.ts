@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { encode, hello, initialized, type DoorKind } from './door.js'
+
+/** Standard input and output. There is one client of them. */
+export const stdio: DoorKind = {
+  depth: 64,
+  open: async ({ pipes: { stdin, stdout } }, ledger) => {
+    const lines = createInterface({ input: stdout })
+    const greeted = once(lines, 'line')
+    stdin.write(`${hello('2025-11-25')}\n`)
+    await greeted
+    stdin.write(`${initialized}\n`)
+    lines.on('line', line => ledger.hear(line))
+    return {
+      ledger,
+      over: once(stdout, 'close').then(() => {}),
+      send: (id, { method, params }) => { stdin.write(`${encode(id, method, params)}\n`) },
+      cut: () => { stdin.destroy() },
+      close: () => { stdin.end() }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { WebSocket, type ClientOptions } from 'ws'
+import { encode, hello, initialized, modernParams, type DoorKind, type Question } from './door.js'
+
+/** A WebSocket with a handshake. */
+export const websocket: DoorKind = { depth: 8, open: opener(true, ({ params }) => params) }
+
+/** A WebSocket of the stateless revision. */
+export const modernWebsocket: DoorKind = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
+
+function opener (greets: boolean, paramsOf: (question: Question) => Question['params']): DoorKind['open'] {
+  return async ({ port }, ledger) => {
+    const { socket, raw } = await openSocket(port)
+    if (greets) await greet(socket)
+    socket.on('message', (data: Buffer) => ledger.hear(String(data)))
+    return {
+      ledger,
+      over: once(socket, 'close').then(() => {}),
+      send: (id, question) => socket.send(encode(id, question.method, paramsOf(question))),
+      cut: () => { raw.resetAndDestroy() },
+      close: () => socket.terminate()
+    }
+  }
+}
+
+/** A socket of the `ws` library, and the one under it. */
+export async function openSocket (port: number): Promise<{ socket: WebSocket, raw: Socket }> {
+  let raw: Socket | undefined
+  const createConnection = (): Socket => (raw = connect({ port, host: '127.0.0.1', noDelay: true }))
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, { perMessageDeflate: false, createConnection } as ClientOptions)
+  socket.on('error', () => {})
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve)
+    socket.once('close', () => reject(new Error('the WebSocket was closed before it was open')))
+  })
+  return { socket, raw: raw as Socket }
+}
+
+export async function greet (socket: WebSocket): Promise<void> {
+  socket.send(hello('2025-11-25'))
+  await once(socket, 'message')
+  socket.send(initialized)
+}

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { callOnce } from './http-connection.js'
+import { openFiles, type Vitals } from './vitals.js'
+
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
+const START = 30_000
+const EXIT = 60_000
+
+export interface GatewayOptions {
+  /** Keep everything in memory instead of in a folder of its own. */
+  ephemeral?: boolean
+  /** Files of further plugins. */
+  plugins?: string[]
+  env?: Record<string, string>
+}
+
+/** Those that run now, so that nobody is left behind. */
+const running = new Set<Gateway>()
+
+/** A real process of the command that serves stdio, HTTP and WebSocket, with the tools of plugin.ts. */
+export class Gateway {
+  readonly pid: number
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  readonly #child: ChildProcessWithoutNullStreams
+  #port = 0
+  #stderr = ''
+
+  constructor ({ ephemeral = false, plugins = [], env = {} }: GatewayOptions) {
+    const data = mkdtempSync(join(tmpdir(), 'patchbay-load-'))
+    const args = ['--stdio', '--port', '0', '--log-level', 'warn', ...(ephemeral ? ['--ephemeral'] : ['--data', data]), ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])]
+    // Without what a test runner puts into the environment: its coverage would be measured, too.
+    this.#child = spawn(process.execPath, [CLI, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
+    if (this.#child.pid === undefined) throw new Error('the gateway could not be started')
+    this.pid = this.#child.pid
+    this.#child.stdin.on('error', () => {})
+    this.#child.stderr.on('data', (chunk: Buffer) => { this.#stderr = (this.#stderr + String(chunk)).slice(-100_000) })
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      running.delete(this)
+      rmSync(data, { recursive: true, force: true })
+      return code as number | null ?? signal as NodeJS.Signals
+    })
+    running.add(this)
+  }
+
+  static async start (options: GatewayOptions = {}): Promise<Gateway> {
+    const gateway = new Gateway(options)
+    await gateway.#up()
+    return gateway
+  }
+
+  get port (): number {
+    return this.#port
+  }
+
+  /** Standard input and output, for the one client that can have them. */
+  get pipes (): Pick<ChildProcessWithoutNullStreams, 'stdin' | 'stdout'> {
+    return this.#child
+  }
+
+  /** What it logged as an error. */
+  get complaints (): string[] {
+    return this.#stderr.split('\n').filter(line => /"level":[56]0/.test(line))
+  }
+
+  async call (name: string, args: object = {}): Promise<string> {
+    return await callOnce(this.port, name, args)
+  }
+
+  async vitals (): Promise<Vitals> {
+    const seen = JSON.parse(await this.call('load_vitals')) as Omit<Vitals, 'files'>
+    return { ...seen, files: openFiles(this.pid) }
+  }
+
+  signal (name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** Ends it in order; how it ended. */
+  async stop (): Promise<number | NodeJS.Signals | null> {
+    this.signal('SIGTERM')
+    const late = setTimeout(() => this.signal('SIGKILL'), EXIT)
+    const how = await this.ended
+    clearTimeout(late)
+    return how
+  }
+
+  async #up (): Promise<void> {
+    const until = Date.now() + START
+    for (;;) {
+      const port = /MCP +http:\/\/\S+:(\d+)\/mcp/.exec(this.#stderr)?.[1]
+      if (port !== undefined) { this.#port = Number(port); return }
+      if (Date.now() > until || !running.has(this)) throw new Error(`the gateway did not start: ${this.#stderr}`)
+      await sleep(10)
+    }
+  }
+}
+
+/** Kills whatever was started and still runs. */
+export async function killAll (): Promise<void> {
+  const left = [...running]
+  for (const gateway of left) gateway.signal('SIGKILL')
+  await Promise.all(left.map(async gateway => await gateway.ended))
+}

@@ -1,0 +1,106 @@
+import { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { queryObjects, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { prompt, resource, tool } from '../../app.js'
+import { Call } from '../../protocol/call.js'
+import { Peer } from '../../protocol/peer.js'
+import { Session } from '../../protocol/session.js'
+import type { Vitals } from './vitals.js'
+
+const Timer = setTimeout(() => {}, 0).constructor
+const OBJECTS = { Peer, Call, Session, Socket, ServerResponse, Readable, AbortController, Timer }
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** What the load programs call in the gateway they drive. */
+export default async function loadTools (fastify: FastifyInstance): Promise<void> {
+  for (const item of [echo, later, steps, ...crowd()]) fastify.tools.add(item)
+  for (const item of [change(fastify), flood(fastify), vitals(fastify)]) fastify.tools.add(item)
+  fastify.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
+  fastify.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
+}
+
+const Text = Type.String({ maxLength: 200 })
+
+const echo = tool({ name: 'load_echo', description: 'Gives back what it was given', input: Type.Object({ text: Text }), run: ({ text }) => text })
+
+const later = tool({
+  name: 'load_later',
+  description: 'Gives back what it was given, later',
+  input: Type.Object({ text: Text, ms: Type.Integer({ minimum: 0 }) }),
+  run: async ({ text, ms }, call) => {
+    await sleep(ms, undefined, { signal: call.signal })
+    return text
+  }
+})
+
+/** Calls that begin together. */
+function crowd () {
+  let begun = 0
+  let release = () => {}
+  const complete = new Promise<void>(resolve => { release = resolve })
+  return [
+    tool({
+      name: 'load_together',
+      description: 'Waits until so many have come, then for its own time, and gives back what it was given',
+      input: Type.Object({ text: Text, crowd: Type.Integer({ minimum: 1 }), ms: Type.Integer({ minimum: 0 }) }),
+      run: async ({ text, crowd, ms }, call) => {
+        if (++begun >= crowd) release()
+        await complete
+        await sleep(ms, undefined, { signal: call.signal })
+        return text
+      }
+    }),
+    tool({ name: 'load_begun', description: 'How many have come', run: () => String(begun) })
+  ]
+}
+
+const steps = tool({
+  name: 'load_steps',
+  description: 'Tells twice how far it is, then gives back what it was given',
+  input: Type.Object({ text: Text }),
+  run: async ({ text }, call) => {
+    call.progress(1, 2, text)
+    await new Promise(resolve => { setImmediate(resolve) })
+    call.progress(2, 2, text)
+    return text
+  }
+})
+
+const change = ({ tools }: FastifyInstance) => tool({
+  name: 'load_change',
+  description: 'Adds a tool, or removes it again',
+  run: () => {
+    if (!tools.remove('load_extra')) tools.add(tool({ name: 'load_extra', description: 'Comes and goes', run: () => 'here' }))
+    return 'The list of tools changed.'
+  }
+})
+
+const flood = ({ mcp }: FastifyInstance) => tool({
+  name: 'load_flood',
+  description: 'Sends a long log message to everybody',
+  input: Type.Object({ bytes: Type.Integer({ minimum: 1 }) }),
+  run: ({ bytes }) => {
+    const data = 'x'.repeat(bytes)
+    for (const peer of mcp.peers) if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'info', data })
+  }
+})
+
+const vitals = (fastify: FastifyInstance) => tool({
+  name: 'load_vitals',
+  description: 'How the process is, after its garbage is collected',
+  run: () => {
+    collectGarbage()
+    const objects = Object.fromEntries(Object.entries(OBJECTS).map(([name, kind]) => [name, Number(queryObjects(kind))]))
+    const resources: Record<string, number> = {}
+    for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
+    const { rss, heapUsed: heap } = process.memoryUsage()
+    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, objects, resources } satisfies Omit<Vitals, 'files'>
+  }
+})
