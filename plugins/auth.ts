@@ -77,12 +77,12 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
   fastify.addHook('onClose', async () => authority.close())
 
   function identify (request: FastifyRequest, reply: FastifyReply): Identity | Promise<Identity> {
-    const { raw, query, routeOptions: { config } } = request
+    const { raw, query, headers, routeOptions: { config } } = request
     const shown = presented(raw, Object(query) as Record<string, unknown>, config?.tickets === true && request.method === 'GET')
     if ('credential' in shown) return authority.recognise(shown.credential)
     if ('ticket' in shown) return tickets.redeem(shown.ticket) ?? refuse(reply, 401, 'the ticket is not known, was used or has expired', 'invalid_token')
     if ('malformed' in shown) return refuse(reply, 400, shown.malformed, 'invalid_request')
-    if (config?.public === true && shown.none === undefined) return NOBODY
+    if (config?.public === true && shown.none === undefined && headers.upgrade === undefined) return NOBODY
     return refuse(reply, 401, shown.none ?? 'say who you are: send "Authorization: Bearer" with an API key or an access token')
   }
 
