@@ -46,7 +46,11 @@ const RETRY_AFTER = '5'
 
 /** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
 export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, scopes }: AuthOptions) => {
-  const authority = new Authority({ apiKeys, oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) } })
+  const authority = new Authority({
+    apiKeys,
+    oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
+    onTrouble: error => fastify.log.warn({ err: error }, 'access tokens may not be checked: the keys of their issuer cannot be fetched')
+  })
   const tickets = new Tickets<Identity>(ticketLifetime)
 
   fastify.decorate('auth', {
@@ -71,9 +75,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
     }
   })
 
-  fastify.addHook('onReady', async () => {
-    authority.warm().catch(error => fastify.log.warn({ err: error }, 'access tokens cannot be checked yet'))
-  })
+  fastify.addHook('onReady', async () => authority.warm())
   fastify.addHook('onClose', async () => authority.close())
 
   function identify (request: FastifyRequest, reply: FastifyReply): Identity | Promise<Identity> {
@@ -89,12 +91,12 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
   function explain (error: unknown, request: FastifyRequest, reply: FastifyReply): Error {
     if (error instanceof CredentialRefused) {
       // Whoever runs this may want to know; the caller need not.
-      request.log.info({ reason: reasonOf(error) }, 'a credential was refused')
+      if (error.cause instanceof Error) request.log.info({ reason: error.cause.message }, error.message)
       return refused(reply, 401, error.message, 'invalid_token')
     }
     if (!(error instanceof CredentialUnknowable)) return error as Error
     reply.header('retry-after', RETRY_AFTER)
-    return Object.assign(refusal(503, `${error.message}; try again later`), { cause: error.cause })
+    return refusal(503, `${error.message}; try again later`)
   }
 
   function refused (reply: FastifyReply, status: number, why: string, error?: string): Refusal {
@@ -110,8 +112,4 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
 function admit (request: FastifyRequest, identity: Identity, done: () => void): void {
   request.identity = identity
   done()
-}
-
-function reasonOf ({ message, cause }: Error): string {
-  return cause instanceof Error ? `${message}: ${cause.message}` : message
 }

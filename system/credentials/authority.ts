@@ -7,7 +7,12 @@ import { RemoteKeys } from './remote-keys.js'
 
 export interface OAuth { issuer: string, audience: string[], jwks?: string, algorithms?: string[] }
 
-export interface AuthorityOptions { apiKeys: ListedKey[], oauth: OAuth | undefined }
+export interface AuthorityOptions {
+  apiKeys: ListedKey[]
+  oauth: OAuth | undefined
+  /** Hears why the keys of the issuer could not be fetched. */
+  onTrouble: (error: Error) => void
+}
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 
@@ -19,11 +24,11 @@ export class Authority {
   readonly #closing = new AbortController()
 
   /** The URLs are those that `isSafe` lets pass. Throws a sentence that names the option when a key makes no sense. */
-  constructor ({ apiKeys, oauth }: AuthorityOptions) {
+  constructor ({ apiKeys, oauth, onTrouble }: AuthorityOptions) {
     this.#apiKeys = new ApiKeys(apiKeys)
     if (oauth === undefined) return
     const { issuer, audience, algorithms = ALGORITHMS } = oauth
-    this.#keys = new RemoteKeys(loaderOf(oauth, this.#closing.signal))
+    this.#keys = new RemoteKeys(loaderOf(oauth, this.#closing.signal), error => { if (!this.#closing.signal.aborted) onTrouble(error) })
     this.#tokens = new AccessTokens({ issuer, audience, algorithms }, this.#keys.find)
   }
 
@@ -42,9 +47,9 @@ export class Authority {
     return holder
   }
 
-  /** Gets what is needed from the network before anybody waits for it. Rejects when that fails, which stops nothing. */
-  async warm (): Promise<void> {
-    await this.#keys?.warm()
+  /** Gets what is needed from the network before anybody waits for it. When that fails it is tried again on use. */
+  warm (): void {
+    this.#keys?.warm()
   }
 
   close (): void {

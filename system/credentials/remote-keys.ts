@@ -15,6 +15,7 @@ const RETRY = 5_000
 /** The public keys of an issuer, fetched when they are needed and never more often than these times allow, whatever tokens come. */
 export class RemoteKeys {
   readonly #load: () => Promise<unknown>
+  readonly #onTrouble: (error: Error) => void
   readonly #now: () => number
   #keys: LocalKeys | undefined
   #loadedAt = -Infinity
@@ -22,8 +23,9 @@ export class RemoteKeys {
   #loading: Promise<void> | undefined
   #trouble: Error | undefined
 
-  constructor (load: () => Promise<unknown>, now: () => number = () => performance.now()) {
+  constructor (load: () => Promise<unknown>, onTrouble: (error: Error) => void = () => {}, now: () => number = () => performance.now()) {
     this.#load = load
+    this.#onTrouble = onTrouble
     this.#now = now
   }
 
@@ -40,8 +42,8 @@ export class RemoteKeys {
   }
 
   /** Fetches the keys before anybody needs them. */
-  async warm (): Promise<void> {
-    await this.#current()
+  warm (): void {
+    this.#current().catch(() => {})
   }
 
   async #current (): Promise<LocalKeys> {
@@ -67,6 +69,7 @@ export class RemoteKeys {
       this.#trouble = undefined
     } catch (error) {
       this.#trouble = error as Error
+      this.#onTrouble(this.#trouble)
     } finally {
       this.#loading = undefined
     }

@@ -35,8 +35,8 @@ export function watched (t: Test, app: FastifyInstance, seen: Server['seen']): S
 }
 
 /** The server has let go of whoever was there, nothing was left uncaught, and the next good message is answered. */
-export async function expectUnharmed (t: Test, { app, port, sockets, faults }: Server): Promise<void> {
-  const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json']], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
+export async function expectUnharmed (t: Test, { app, port, sockets, faults, head = [] }: Server): Promise<void> {
+  const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
   if (reply !== '200 ok id 1') t.fail(`the next good message is answered ${reply}`)
   await until('the end of all sessions and peers', () => app.sessions.size + app.mcp.peers.size === 0)

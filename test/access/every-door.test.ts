@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { WebSocket } from 'ws'
+import { exchange, request, statusOf, type Head } from '../bad-input/raw-http.js'
+import { upgradeHead } from '../bad-input/raw-websocket.js'
+import { expectUnharmed, startServer } from '../bad-input/server.js'
+import { routesOf } from '../bad-input/routes.js'
+import { startIssuer } from '../system/credentials/issuer.js'
+import { ADA, apiKeys, challengeOf, headOf } from './keys.js'
+
+const HOST: [string, string] = ['Host', 'localhost']
+const STREAM: Head = [['Accept', 'text/event-stream']]
+const PUBLIC = ['GET /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp']
+
+t.test('nothing is behind a door that opens by itself', async t => {
+  const issuer = await startIssuer(t)
+  const server = await startServer(t, { apiKeys, oauth: issuer.options, plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
+  const routes = routesOf(server.app)
+  t.ok(routes.length > 40, `${routes.length} routes`)
+  const full = { resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp', scope: 'mcp' }
+
+  for (const [method, url] of [...routes, ['GET', '/nobody/serves/this'], ['POST', '/nobody/serves/this']] as const) {
+    const what = `${method} ${url}`
+    const stranger = await exchange(server.port, request(method, url, [HOST, ...STREAM, ...(method === 'HEAD' ? [['Connection', 'close'] as [string, string]] : [])]))
+    if (PUBLIC.includes(what)) t.equal(stranger.status, 200, `${what} is for everybody`)
+    else {
+      t.equal(stranger.status, 401, `${what} is not for strangers`)
+      t.strictSame(challengeOf(stranger.headers.get('www-authenticate')), full, what)
+    }
+    const liar = await exchange(server.port, request(method, url, [HOST, ...STREAM, ...headOf('x'), ...(method === 'HEAD' ? [['Connection', 'close'] as [string, string]] : [])]))
+    t.equal(liar.status, 401, `${what} is not for liars`)
+    t.match(challengeOf(liar.headers.get('www-authenticate')), { ...full, error: 'invalid_token', error_description: /./ })
+    t.not(await statusOf(server.port, request(method, url, [HOST, ...STREAM, ...headOf(ADA)])), 401, `${what} is for Ada`)
+  }
+  await expectUnharmed(t, { ...server, head: headOf(ADA) })
+
+  await t.test('so it is with WebSocket', async t => {
+    for (const url of ['/mcp', '/extra', '/nobody/serves/this', '/ticket']) {
+      const refused = await exchange(server.port, request('GET', url, [HOST, ...upgradeHead(0).slice(1)]))
+      t.equal(refused.status, 401, url)
+      t.strictSame(challengeOf(refused.headers.get('www-authenticate')), full)
+    }
+    t.equal(await statusOf(server.port, request('GET', '/mcp', [HOST, ...upgradeHead(0).slice(1), ...headOf(ADA)])), 101)
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/mcp`, { headers: { 'x-api-key': ADA } })
+    t.teardown(() => socket.terminate())
+    await once(socket, 'open')
+  })
+})
+
+t.test('whoever does two things wrong hears of the first', async t => {
+  const { port } = await startServer(t, { apiKeys })
+  const evil: [string, string] = ['Host', 'evil.test']
+  const body = '{'
+  const visits: Array<[what: string, status: number, bytes: Buffer]> = [
+    ['a bad Host and no credential', 403, request('POST', '/mcp', [evil], body)],
+    ['a bad Origin and a bad credential', 403, request('POST', '/mcp', [HOST, ['Origin', 'https://evil.test'], ...headOf('x')], body)],
+    ['a bad Host and two credentials', 403, request('POST', '/mcp', [evil, ...headOf(ADA), ...headOf(ADA)], body)],
+    ['a bad Host on what is public', 403, request('GET', '/health', [evil])],
+    ['no credential and a wrong method', 401, request('PUT', '/mcp', [HOST], body)],
+    ['no credential and a wrong media type', 401, request('POST', '/message', [HOST, ['Content-Type', 'text/plain']], body)],
+    ['no credential and an Accept that allows nothing', 401, request('POST', '/mcp', [HOST, ['Accept', 'text/html']], body)],
+    ['no credential and a message that is too large', 401, request('POST', '/message', [HOST, ['Content-Type', 'application/json'], ['Content-Length', '99999999']])],
+    ['no credential and no JSON', 401, request('POST', '/message', [HOST, ['Content-Type', 'application/json']], body)],
+    ['no credential and an unknown session', 401, request('GET', '/mcp', [HOST, ...STREAM, ['Mcp-Session-Id', 'x']])],
+    ['no credential and an old WebSocket', 401, request('GET', '/mcp', [HOST, ...upgradeHead(0).slice(1).map(([name, value]): [string, string] => [name, name === 'Sec-WebSocket-Version' ? '7' : value])])],
+    ['a credential and a wrong method', 405, request('PUT', '/mcp', [HOST, ...headOf(ADA)], body)],
+    ['a credential and no JSON', 400, request('POST', '/message', [HOST, ['Content-Type', 'application/json'], ...headOf(ADA)], body)]
+  ]
+  for (const [what, status, bytes] of visits) t.equal(await statusOf(port, bytes), status, what)
+})
