@@ -4,6 +4,13 @@ import fp from 'fastify-plugin'
 import { Bytes } from '../protocol/bytes.js'
 import { refusal } from '../protocol/refusal.js'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True where a POST needs no body. */
+    bodyless?: boolean
+  }
+}
+
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
@@ -18,7 +25,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   })
 
   fastify.addHook('preParsing', async request => {
-    if (request.method !== 'POST') return
+    if (request.method !== 'POST' || request.routeOptions.config.bodyless === true) return
     if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json in UTF-8')
     if (request.headers['content-encoding'] !== undefined) throw refusal(415, 'Content-Encoding is not supported')
   })

@@ -4,7 +4,7 @@ import { refuseOtherMethods } from './other-methods.js'
 
 /** `POST /ticket`: a pass for one GET or WebSocket of the same caller, for browsers, which cannot give those a header. */
 export default async function ticketRoutes (app: FastifyInstance): Promise<void> {
-  app.post('/ticket', async ({ identity }, reply) => {
+  app.post('/ticket', { config: { bodyless: true } }, async ({ identity }, reply) => {
     const issued = app.auth.issueTicket(identity)
     if (issued === undefined) {
       reply.header('retry-after', '30')
