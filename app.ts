@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { ServerOptions } from 'node:http'
 import { createRequire } from 'node:module'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
@@ -16,6 +17,7 @@ import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
 import clipboard from './plugins/clipboard.js'
 import completion from './plugins/completion.js'
+import connectionLimits from './plugins/connection-limits.js'
 import connections from './plugins/connections.js'
 import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
@@ -109,7 +111,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     bodyLimit: options.maxMessage,
     pluginTimeout: 2 * options.grace + 10_000,
     requestTimeout: options.requestTimeout,
-    http: { headersTimeout: options.headersTimeout, connectionsCheckingInterval: 5_000 },
+    http: timeouts(options),
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
@@ -117,6 +119,9 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     return503OnClosing: false,
     ...server
   })
+  // Node.js leaves out what is beyond, and that may be what is needed.
+  app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
+  await app.register(connectionLimits, options)
   if (options.audit) await app.register(refusals)
   await app.register(origin, options)
   await app.register(cors)
@@ -125,6 +130,12 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   await app.register(httpErrors)
   await app.register(patchbay, given)
   return app
+}
+
+/** Node.js looks now and then who is late, and wants headers to be due before the whole request is. */
+function timeouts ({ headersTimeout, requestTimeout }: Options): ServerOptions {
+  const first = Math.min(headersTimeout, requestTimeout)
+  return { headersTimeout: first, requestTimeout, connectionsCheckingInterval: Math.min(first, 5_000) }
 }
 
 /** One MCP capability each, in the order they need each other. */
@@ -174,11 +185,11 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, grace } = options
+  const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, maxFragments, assemblyTimeout, maxPings, maxStreams, grace } = options
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
-  await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace })
-  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage, grace })
+  await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
+  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage, maxFragments, grace })
   await fastify.register(async scope => {
     if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
@@ -187,7 +198,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
     await scope.register(async routes => {
-      await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline })
+      await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
       await routes.register(messageRoutes)
       await routes.register(healthRoutes)
       if (scope.auth.required) await routes.register(ticketRoutes)

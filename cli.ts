@@ -63,8 +63,12 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (options.stdio) {
-    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage: options.maxMessage, ...(identity === undefined ? {} : { identity }) })
-    void stdio.closed.then(async () => await closing.close())
+    const { maxMessage, maxQueue, writeDeadline } = options
+    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    void stdio.closed.then(async reason => {
+      logger.info({ reason }, 'whoever spoke over standard input and output is gone')
+      await closing.close()
+    })
   }
   // Whoever asks for JSON alone gets nothing else.
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))

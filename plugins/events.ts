@@ -3,12 +3,19 @@ import fp from 'fastify-plugin'
 import { Backlog } from '../protocol/backlog.js'
 import { onExpiry } from '../protocol/expiry.js'
 import { patience } from '../protocol/patience.js'
+import { refusal } from '../protocol/refusal.js'
 import type { Sink, StreamEvent } from '../protocol/resumable-stream.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Server-sent events as Fastify replies, with keep-alive comments, a bound on what waits, and an orderly end. */
-    events: { open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink }
+    events: {
+      open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink
+      /** False when as many streams are open as allowed. */
+      readonly hasRoom: boolean
+      /** Throws a refusal when there is no room, for those that open a stream and nothing else. */
+      checkRoom: () => void
+    }
   }
 }
 
@@ -18,14 +25,18 @@ export type EventName = (method: string | undefined) => string | undefined
 /** When clients whose streams we end come back: not all at once. */
 const RETRY = { after: 1_000, spread: 4_000 }
 
-export interface EventOptions { keepAlive: number, maxQueue: number, writeDeadline: number, grace: number }
+export interface EventOptions { keepAlive: number, maxQueue: number, writeDeadline: number, grace: number, maxStreams: number }
 
-export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace }: EventOptions) => {
+export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, maxStreams }: EventOptions) => {
   const open = new Set<Readable>()
   /** Ended, but not read to the end yet. */
   const ending = new Set<Readable>()
 
   fastify.decorate('events', {
+    get hasRoom () { return open.size + ending.size < maxStreams },
+    checkRoom: () => {
+      if (!fastify.events.hasRoom) throw refusal(503, 'there are too many event streams (option maxStreams); try again later')
+    },
     open: (reply, nameOf = () => undefined, onClose = () => {}) => {
       const stream = new Readable({ read () {} })
       const backlog = new Backlog({ size: () => stream.readableLength, max: maxQueue, deadline: writeDeadline, cut: () => stream.destroy() })

@@ -6,11 +6,12 @@ import { isModern, modern, oldest } from '../protocol/revisions/table.js'
 
 /** Gives HTTP refusals a JSON-RPC body. For a standalone gateway: in a host application the host's own error handler decides. */
 export default fp(async fastify => {
-  fastify.setErrorHandler((error: FastifyError, request, reply) => {
+  fastify.setErrorHandler((error: FastifyError & { headers?: Record<string, string> }, request, reply) => {
     const status = error.statusCode ?? 500
     // That there is no room now, or no time, is no fault.
     if (status >= 500 && status !== 503) request.log.error({ err: error }, 'request failed')
     const message = status === 500 ? `Internal error (see the server's log for ${request.id})` : error.message
+    reply.headers(error.headers ?? {})
     refuse(request, reply, status, new McpError(status >= 500 ? -32603 : -32600, message))
   })
 

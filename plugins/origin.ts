@@ -2,22 +2,21 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusal } from '../protocol/refusal.js'
 
-export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[] }
+export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[], maxHeaders: number }
 
-const MAX_HEADERS = 200
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
  * Keeps web pages out: a page may make a browser send requests here, but it cannot hide the Host it used nor the Origin it has.
  * Runs before everything else, on every route and on the WebSocket upgrade. Loopback names are always allowed.
  */
-export default fp(async (fastify, { allowedHosts, allowedOrigins }: OriginOptions) => {
+export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
   const hosts = new Set(allowedHosts.map(host => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map(origin => origin.toLowerCase()))
 
   fastify.addHook('onRequest', async request => {
     const { raw } = request
-    if (raw.rawHeaders.length > 2 * MAX_HEADERS) throw refusal(431, `a request has at most ${MAX_HEADERS} headers`)
+    if (raw.rawHeaders.length > 2 * maxHeaders) throw refusal(431, `a request has at most ${maxHeaders} headers`)
     if (raw.url?.startsWith('/') !== true) throw refusal(400, 'the request target must be a path')
     if (raw.httpVersionMajor === 1 && count(raw.rawHeaders, 'host') !== 1) throw refusal(400, 'there must be exactly one Host header')
     if (!hostAllowed(request)) throw refusal(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)

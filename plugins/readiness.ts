@@ -15,7 +15,7 @@ export default fp(async fastify => {
 
   fastify.addHook('onRequest', async (request, reply) => {
     if (!draining || request.routeOptions.config.always === true) return
-    reply.headers({ 'retry-after': '1', connection: 'close' })
+    reply.header('connection', 'close')
     throw refusal(503, 'the server is shutting down; try again in a moment')
   })
 }, { name: 'readiness' })

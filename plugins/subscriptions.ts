@@ -69,7 +69,7 @@ export default fp(async fastify => {
   })
 
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
-    if (!call.channel.streams) throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
+    needStream(call)
     const { resourceSubscriptions = [], ...flags } = notifications
     const watched = await watch(resourceSubscriptions, call)
     const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
@@ -77,11 +77,16 @@ export default fp(async fastify => {
       ...Object.fromEntries(kinds.map(([, flag]) => [flag, true])),
       ...(watched.size === 0 ? {} : { resourceSubscriptions: [...watched.keys()] })
     }
-    send(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
-    listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(watched.keys()) })
-    await ended(call)
-    listening.delete(call)
-    for (const lose of watched.values()) lose()
+    try {
+      // Others may have taken the room meanwhile.
+      needStream(call)
+      send(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
+      listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(watched.keys()) })
+      await ended(call)
+    } finally {
+      listening.delete(call)
+      for (const lose of watched.values()) lose()
+    }
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false, scopes: [] })
 
@@ -99,6 +104,10 @@ export default fp(async fastify => {
     for (const [call, { kinds }] of listening) if (kinds.has(method) && mayKnow(call.principal)) send(call, method, {})
   }
 }, { name: 'subscriptions', dependencies: ['mcp'] })
+
+function needStream ({ channel }: Call): void {
+  if (!channel.streams) throw channel.canStream === true ? errors.overloaded('there are too many event streams, option maxStreams') : errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
+}
 
 const everybody: MayKnow = () => true
 

@@ -7,11 +7,11 @@ const GOING_AWAY = 1001
 const CLOSE_TIMEOUT = 2_000
 
 /** WebSocket upgrades through Fastify's own router, so that every hook holds for sockets too. Bounded in every direction. */
-export default fp(async (fastify, { maxMessage, grace }: { maxMessage: number, grace: number }) => {
+export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMessage: number, maxFragments: number, grace: number }) => {
   const patient = Math.min(grace, patience(fastify.initialConfig.pluginTimeout))
   const options = {
     maxPayload: maxMessage,
-    maxFragments: 256,
+    maxFragments,
     maxBufferedChunks: 8_192,
     perMessageDeflate: false,
     closeTimeout: CLOSE_TIMEOUT,

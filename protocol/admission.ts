@@ -13,8 +13,8 @@ import { claimedRevision, claimedVersion, claimsVersion, isModern, negotiate, ne
 const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
 
 /** The revision that answers this request: named by the request itself, or agreed with its peer. */
-export function revisionOf (request: Request, peer: Peer): Revision {
-  checkMeta(request.params)
+export function revisionOf (request: Request, peer: Peer, { maxId }: Limits): Revision {
+  checkMeta(request.params, maxId)
   if (claimsVersion(request.params) || isModern(peer.claim)) return selfDescribed(request, peer)
   if (request.method === 'initialize') return negotiate(request.params.protocolVersion)
   return peer.revision ?? newestStateful

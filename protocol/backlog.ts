@@ -6,6 +6,8 @@ export interface BacklogOptions {
   /** How long it may take none. */
   deadline: number
   cut: () => void
+  /** True where answers do not even begin the watch: whoever asked for a lot may take its time. */
+  patient?: boolean
 }
 
 const HARD_LIMIT = 16
@@ -26,11 +28,11 @@ export class Backlog {
 
   /** To be called after each write; `answer` where it was one, which is never the reason to cut. */
   written (bytes: number, answer: boolean): void {
-    const { size, max, cut } = this.#options
+    const { size, max, cut, patient = false } = this.#options
     this.#written += bytes
     const waiting = size()
     if (waiting > HARD_LIMIT * max && !answer) cut()
-    else if (waiting > max && this.#timer === undefined) this.#watch(waiting)
+    else if (waiting > max && this.#timer === undefined && !(answer && patient)) this.#watch(waiting)
   }
 
   stop (): void {

@@ -31,8 +31,9 @@ export class BatchChannel {
   }
 
   slot (index: number): Channel {
+    const channel = this.#channel
     return {
-      streams: this.#channel.streams,
+      get streams () { return channel.streams },
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => this.#channel.emit(text, method)

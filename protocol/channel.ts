@@ -1,7 +1,9 @@
 /** Somewhere messages can be written: a stdout, a socket, one HTTP reply, an SSE stream. Text in, bytes out; never throws. */
 export interface Channel {
-  /** False where only an answer can be sent, such as `POST /message`; what is emitted there is dropped. */
+  /** False where only an answer can be sent, such as `POST /message`, or while too many streams are open; what is emitted there is dropped. */
   readonly streams: boolean
+  /** True where there could be a stream, if not so many were open. */
+  readonly canStream?: boolean
   /** True where the answer is an HTTP reply of its own, so that its status and headers reach the client. */
   readonly hasStatus?: boolean
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */

@@ -210,7 +210,7 @@ export class Dispatcher {
 
   #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
     try {
-      const revision = revisionOf(request, peer)
+      const revision = revisionOf(request, peer, this.limits)
       peer.spoken = revision
       this.#begin(new Call(this, request, peer, channel, revision, identity))
     } catch (error) {

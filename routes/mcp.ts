@@ -23,7 +23,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
       await serveStream(app, request, reply)
       return reply
     },
-    wsHandler: (socket, { identity }) => serveWebSocket(app.mcp, socket, identity, options)
+    wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, options)
   })
 
   app.post('/mcp', {

@@ -18,7 +18,7 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
   } catch (error) {
     // Whoever asked something is answered under its id; the rest is a plain HTTP refusal.
     if (incoming.kind !== 'request' || !isRefusal(error)) throw error
-    sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode)
+    sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode, error.headers)
   }
 }
 
@@ -34,6 +34,7 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
   // The event-stream way of saying that there is nothing to come back for.
   if (place === 'exhausted') return sendJson(reply, undefined, 204)
   if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
+  app.events.checkRoom()
   reply.header('mcp-session-id', session.id)
   const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
   place.stream.attach(sink, place.after)

@@ -14,7 +14,7 @@ export interface ReplyOptions {
 
 /** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
 export class ReplyChannel implements Channel {
-  readonly streams = true
+  readonly canStream = true
   readonly hasStatus = true
   readonly #app: FastifyInstance
   readonly #reply: FastifyReply
@@ -32,6 +32,11 @@ export class ReplyChannel implements Channel {
     this.#beforeAnswer = beforeAnswer
   }
 
+  /** A reply that has not become a stream yet may find that there are too many: then it is the answer and nothing else. */
+  get streams (): boolean {
+    return this.#stream !== undefined || this.#session?.named === true || this.#app.events.hasRoom
+  }
+
   respond (text: string, status: number, headers?: Record<string, string>): void {
     this.#done = true
     const kept = this.#beforeAnswer()
@@ -41,7 +46,7 @@ export class ReplyChannel implements Channel {
 
   emit (text: string, method: string): void {
     if (this.#session?.named === true) this.#session.standalone.emit(text, method)
-    else if (!this.#done) (this.#stream ??= this.#open()).emit(text, method)
+    else if (!this.#done && this.streams) (this.#stream ??= this.#open()).emit(text, method)
   }
 
   end (): void {
@@ -51,7 +56,7 @@ export class ReplyChannel implements Channel {
   }
 
   release (retryMs: number): void {
-    if (this.#session === undefined || this.#done) return
+    if (this.#session === undefined || this.#done || !this.streams) return
     this.#stream ??= this.#open(retryMs)
     this.#stream.release?.(retryMs)
   }

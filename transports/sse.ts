@@ -23,6 +23,7 @@ export class SseConnections {
   /** `GET /sse`: the first event says where to post. */
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
     if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+    this.#app.events.checkRoom()
     const id = randomBytes(24).toString('base64url')
     const peer = new Peer({ transport: 'sse', identity: request.identity })
     this.#peers.set(id, peer)
@@ -51,6 +52,7 @@ export class SseConnections {
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
 export async function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+  app.events.checkRoom()
   const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
   const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)

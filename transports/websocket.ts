@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
@@ -5,30 +6,41 @@ import type { Dispatcher } from '../protocol/dispatcher.js'
 import { onExpiry } from '../protocol/expiry.js'
 import { hasExpired, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
+import { watchAssembly } from './frames.js'
 
 /** Why we close a socket. docs/connect.md lists them. */
-const CLOSE = { notText: 1003, tooSlow: 1008, expired: 4401 } as const
+const CLOSE = { notText: 1003, refused: 1008, expired: 4401 } as const
 
-export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number }
+export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number, assemblyTimeout: number, maxPings: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
-export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, identity: Identity, { heartbeat, maxQueue, writeDeadline }: WebSocketOptions): void {
-  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.tooSlow, 'messages are not read') })
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Readable | undefined, identity: Identity, options: WebSocketOptions): void {
+  const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
+  const refuse = (why: string) => {
+    socket.close(CLOSE.refused, why)
+    // What else it has to say interests nobody; the socket is gone a moment later, whether or not it says goodbye.
+    socket.pause()
+  }
+  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.refused, 'messages are not read') })
   const channel = overSocket(socket, backlog)
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
   let alive = true
   const heart = setInterval(() => {
-    if (!alive) return socket.terminate()
+    // An answer that came while we were busy is read first.
+    if (!alive) return setImmediate(() => { if (!alive) socket.terminate() })
     alive = false
     socket.ping()
   }, heartbeat).unref()
+  const unwatch = bytes === undefined ? () => {} : watchAssembly(bytes, assemblyTimeout, () => refuse('a message was not complete in time'))
+  const flood = perSecond(maxPings, () => refuse('too many pings'))
 
   const expire = () => socket.close(CLOSE.expired, 'what said who you are has expired')
   const forget = onExpiry(identity, expire)
 
-  socket.on('pong', () => { alive = true })
+  socket.on('ping', flood)
+  socket.on('pong', () => { alive = true; flood() })
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     alive = true
     // Frames that were on their way when we said goodbye.
@@ -41,6 +53,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, identity: Id
   socket.on('error', () => {})
   socket.on('close', () => {
     clearInterval(heart)
+    unwatch()
     backlog.stop()
     forget()
     mcp.disconnect(peer, new Error('the socket was closed'))
@@ -54,4 +67,15 @@ function overSocket (socket: WebSocket, backlog: Backlog): Channel {
     backlog.written(Buffer.byteLength(text), answer)
   }
   return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
+}
+
+/** Runs `beyond` when what it returns is called more often than that within a second. */
+function perSecond (max: number, beyond: () => void): () => void {
+  let since = -Infinity
+  let count = 0
+  return () => {
+    const now = performance.now()
+    if (now - since >= 1_000) [since, count] = [now, 0]
+    if (++count === max + 1) beyond()
+  }
 }

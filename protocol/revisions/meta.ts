@@ -18,10 +18,11 @@ const NONE: Params = Object.freeze({})
 export const metaOf = ({ _meta }: Params): Params => isObject(_meta) ? _meta : NONE
 
 /** Refuses a `_meta` whose known keys do not hold what they must. */
-export function checkMeta (params: Params): void {
+export function checkMeta (params: Params, maxId: number): void {
   if (params._meta === undefined) return
   if (!isObject(params._meta)) throw errors.malformedMeta('_meta must be an object')
   const { progressToken, [META.logLevel]: level } = params._meta
   if (progressToken !== undefined && !isId(progressToken)) throw errors.malformedMeta('_meta.progressToken must be a string or an integer')
+  if (typeof progressToken === 'string' && progressToken.length > maxId) throw errors.malformedMeta(`_meta.progressToken must have at most ${maxId} characters`)
   if (level !== undefined && !isLogLevel(level)) throw errors.malformedMeta(`_meta["${META.logLevel}"] is not a log level`)
 }

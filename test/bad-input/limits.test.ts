@@ -20,6 +20,8 @@ const deep = (depth: number): Input => (era: Era) => call('tools/list', { x: 'PL
 const named = (length: number): string => `${'i'.repeat(length)}`
 const uriOf = (length: number): Input => call('resources/read', { uri: 'test://item/'.padEnd(length, 'x') })
 const batchOf = (count: number): string => `[${Array.from({ length: count }, (_, id) => call('ping', {}, id)('legacy')).join(',')}]`
+const token = (length: number): Input => (era: Era) => call('tools/list')(era).replace(era === 'modern' ? '"_meta":{' : '"params":{',
+  `${era === 'modern' ? '' : '"params":{'}"_meta":{"progressToken":"${'p'.repeat(length)}"${era === 'modern' ? ',' : '}'}`)
 const fine = answered('ok id 7')
 
 const rows: Row[] = [
@@ -29,6 +31,8 @@ const rows: Row[] = [
   { row: 'maxKeys', title: '41 members', input: withMembers(41), expect: unreadable(-32600, '7') },
   { row: 'maxId', title: 'an id of 16 characters', input: call('tools/list', {}, named(16)), expect: answered(`ok id "${named(16)}"`) },
   { row: 'maxId', title: 'an id of 17 characters', input: call('tools/list', {}, named(17)), expect: unreadable(-32600) },
+  { row: 'maxId', title: 'a progress token of 16 characters', input: token(16), expect: fine },
+  { row: 'maxId', title: 'a progress token of 17 characters', input: token(17), expect: answered('-32602 id 7', '-32602 id 7', 400) },
   { row: 'D25', title: 'a URI of 32 characters', input: uriOf(32), expect: fine },
   { row: 'D25', title: 'a URI of 33 characters', input: uriOf(33), expect: answered('-32002 id 7', '-32602 id 7') },
   { row: 'C7', title: 'a batch of 3', input: batchOf(3), expect: batching('[ok id 0, ok id 1, ok id 2]') },

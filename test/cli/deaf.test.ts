@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { within } from '../bad-input/deadline.js'
+import { folder } from './process.js'
+
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+
+/** Says something large again and again, or gives one large answer. */
+const TALKER = `
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tool } from 'mcp-patchbay'
+export default async function talker (fastify) {
+  fastify.tools.add(tool({ name: 'talk', description: 'd', run: async (_input, call) => {
+    for (let said = 0; said < 600; said++) {
+      call.log('error', 'x'.repeat(10_000))
+      await sleep(5)
+    }
+  } }))
+  fastify.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(3_000_000) }))
+}`
+
+/** A process whose standard output nobody reads until it is told to. */
+async function deaf (t: Test, tool: string) {
+  const cwd = await folder(t, { 'talker.mjs': TALKER })
+  const child = spawn(process.execPath, [CLI, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {
+    cwd, env: { PATH: process.env['PATH'], PATCHBAY_MAX_QUEUE: '100000', PATCHBAY_WRITE_DEADLINE: '300', PATCHBAY_GRACE: '1000', MCP_LOG_JSON: 'true' }
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let logged = ''
+  child.stderr.on('data', (chunk: Buffer) => { logged += String(chunk) })
+  const exited = once(child, 'exit')
+  for (const message of [{ id: 0, method: 'initialize', params: {} }, { id: 1, method: 'tools/call', params: { name: tool } }]) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  return { child, exited, logged: () => logged }
+}
+
+t.test('a client that reads nothing while tools go on talking is given up: the process says so and ends', async t => {
+  const { exited, logged } = await deaf(t, 'talk')
+  t.strictSame(await within('the end', exited, 20_000), [0, null])
+  t.match(logged(), /standard output is not read/)
+})
+
+t.test('a client that reads a large answer late gets all of it', async t => {
+  const { child, exited, logged } = await deaf(t, 'large')
+  await new Promise(resolve => setTimeout(resolve, 1_500))
+  t.equal(child.exitCode, null)
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })
+  const ended = once(child.stdout, 'end')
+  child.stdin.end()
+  await within('the end', Promise.all([exited, ended]), 20_000)
+  t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { id: 1, result: { content: [{ text: 'x'.repeat(3_000_000) }] } })
+  t.notMatch(logged(), /is not read/)
+})

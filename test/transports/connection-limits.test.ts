@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { until, within } from '../bad-input/deadline.js'
+import { lastExchange, request } from '../bad-input/raw-http.js'
+import { openSocket } from '../bad-input/raw-websocket.js'
+import { listening } from '../helper.js'
+
+const HEALTH = request('GET', '/health', [['Host', 'localhost']])
+
+async function open (t: Test, port: number, localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  socket.on('error', () => {})
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+/** What is answered to a request on this connection; nothing when it is closed. */
+async function answer (socket: Socket): Promise<string> {
+  if (socket.destroyed) return ''
+  socket.write(HEALTH)
+  return await within('an answer or the end', new Promise(resolve => {
+    socket.once('data', data => resolve(String(data).slice(0, 15)))
+    socket.once('close', () => resolve(''))
+  }))
+}
+
+const portOf = (url: string): number => Number(new URL(url).port)
+
+t.test('a connection too many is closed at once, the others go on, and one that ends makes room', async t => {
+  const { app, url } = await listening(t, { maxConnections: 2 })
+  const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
+  await until('both are known', () => (app.server as http.Server & { _connections: number })._connections === 2)
+  t.equal(await answer(await open(t, portOf(url))), '')
+  t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
+  t.match(app.health.now(), { status: 'degraded', parts: { connections: /maxConnections/ } })
+  first.destroy()
+  await until('there is room', () => app.health.now().status === 'healthy')
+  t.equal(await answer(await open(t, portOf(url))), 'HTTP/1.1 200 OK')
+})
+
+t.test('a WebSocket counts as the connection that it is', async t => {
+  const { url } = await listening(t, { maxConnections: 1 })
+  const socket = await openSocket(portOf(url))
+  t.equal(await answer(await open(t, portOf(url))), '')
+  await t.rejects(openSocket(portOf(url)))
+  await socket.close()
+})
+
+t.test('one address may have so many, and others still get theirs', async t => {
+  const { app, url } = await listening(t, { maxConnectionsPerAddress: 2 })
+  const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
+  t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
+  t.equal(await answer(await open(t, portOf(url))), '')
+  t.equal(await answer(await open(t, portOf(url), '127.0.0.2')), 'HTTP/1.1 200 OK')
+  t.equal(app.health.now().status, 'healthy', 'it is theirs to worry about')
+})
+
+t.test('as many headers as allowed are read, one more is refused', async t => {
+  const { url } = await listening(t, { maxHeaders: 5 })
+  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, '1']))
+  const ask = async (count: number) => await new Promise<number | undefined>((resolve, reject) => {
+    // Host and Connection are two of them.
+    http.get(`${url}/health`, { agent: false, headers: headers(count - 2) }, reply => { reply.resume(); resolve(reply.statusCode) }).on('error', reject)
+  })
+  t.equal(await ask(5), 200)
+  t.equal(await ask(6), 431)
+  t.equal(await ask(500), 431)
+})
+
+t.test('who does not send its headers, or its body, in time is told so and cut, and others are served', async t => {
+  const { url } = await listening(t, { headersTimeout: 200, requestTimeout: 400 })
+  const late = [
+    'POST /message HTTP/1.1\r\nHost: localhost\r\n',
+    'POST /message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"json'
+  ]
+  const cut = Promise.all(late.map(async bytes => (await lastExchange(portOf(url), Buffer.from(bytes))).status))
+  t.equal((await fetch(`${url}/health`)).status, 200)
+  t.strictSame(await cut, [408, 408])
+})
+
+t.test('a whole request may be asked for sooner than its headers, and neither has to be below what Node.js presumes', async t => {
+  const { url } = await listening(t, { headersTimeout: 600_000, requestTimeout: 300 })
+  t.equal((await lastExchange(portOf(url), Buffer.from('POST /message HTTP/1.1\r\nHost: localhost\r\n'))).status, 408)
+  t.equal((await fetch(`${url}/health`)).status, 200)
+})

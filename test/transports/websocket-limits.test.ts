@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import WebSocket from 'ws'
+import { until } from '../bad-input/deadline.js'
+import { call, initialize } from '../bad-input/messages.js'
+import { frame, openSocket, OPCODE, type RawSocket } from '../bad-input/raw-websocket.js'
+import { expectUnharmed, startServer } from '../bad-input/server.js'
+import { summarise } from '../bad-input/summary.js'
+
+const { text, continuation, ping, pong } = OPCODE
+const PING = call('ping')('legacy')
+const start = frame({ opcode: text, payload: '{"jsonrpc"', fin: false })
+
+async function greeted (port: number): Promise<RawSocket> {
+  const socket = await openSocket(port)
+  socket.send(initialize())
+  await socket.inbox.next()
+  return socket
+}
+
+/** One message in so many frames. */
+function pieces (count: number): Buffer {
+  const size = Math.ceil(PING.length / count)
+  return Buffer.concat(Array.from({ length: count }, (_, index) => frame({
+    opcode: index === 0 ? text : continuation, payload: PING.slice(index * size, (index + 1) * size), fin: index === count - 1
+  })))
+}
+
+t.test('a message in as many fragments as allowed is read, one more closes the socket', async t => {
+  const server = await startServer(t, { maxFragments: 3 })
+  const [good, bad] = [await greeted(server.port), await greeted(server.port)]
+  good.write(pieces(3))
+  t.equal(summarise(await good.inbox.next()), 'ok id 7')
+  bad.write(pieces(4))
+  t.equal(summarise(await bad.inbox.next()), 'close 1008')
+  good.send(PING)
+  t.equal(summarise(await good.inbox.next()), 'ok id 7', 'the other goes on')
+  await good.close()
+  await expectUnharmed(t, server)
+})
+
+const DAWDLERS: Array<[what: string, bytes: Buffer, drip: () => Buffer]> = [
+  ['never sends the rest', start, () => Buffer.alloc(0)],
+  ['sends pings in between', start, () => frame({ opcode: ping, payload: '' })],
+  ['sends a byte now and then', frame({ opcode: text, payload: PING.padEnd(10_000) }).subarray(0, 20), () => Buffer.from(' ')],
+  ['sends empty fragments now and then', start, () => frame({ opcode: continuation, payload: '', fin: false })],
+  ['does not even send a whole header', start.subarray(0, 1), () => Buffer.alloc(0)],
+  ['does not send a whole ping', frame({ opcode: ping, payload: 'xxxx' }).subarray(0, 8), () => Buffer.alloc(0)]
+]
+
+t.test('a message that is not complete in time closes its socket', async t => {
+  const server = await startServer(t, { assemblyTimeout: 150 })
+  for (const [what, bytes, drip] of DAWDLERS) {
+    await t.test(`of a client that ${what}`, async t => {
+      const [socket, other] = [await greeted(server.port), await greeted(server.port)]
+      const dripping = setInterval(() => socket.write(drip()), 20)
+      t.teardown(() => clearInterval(dripping))
+      socket.write(bytes)
+      t.equal(summarise(await socket.inbox.next()), 'close 1008')
+      other.send(PING)
+      t.equal(summarise(await other.inbox.next()), 'ok id 7', 'others are served')
+      await other.close()
+      await expectUnharmed(t, server)
+    })
+  }
+
+  await t.test('but not that of a client that is slow within the time, or that says nothing for a while', async t => {
+    const socket = await greeted(server.port)
+    for (let times = 0; times < 3; times++) {
+      socket.write(start)
+      await sleep(30)
+      socket.write(frame({ opcode: continuation, payload: PING.slice(10) }))
+      t.equal(summarise(await socket.inbox.next()), 'ok id 7')
+      await sleep(80)
+    }
+    await sleep(200)
+    socket.send(PING)
+    t.equal(summarise(await socket.inbox.next()), 'ok id 7')
+    await socket.close()
+  })
+})
+
+for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
+  t.test(`as many ${name} in a second as allowed are fine, one more closes the socket`, async t => {
+    const server = await startServer(t, { maxPings: 50 })
+    const [good, bad] = [await greeted(server.port), await greeted(server.port)]
+    const flood = (count: number) => Buffer.concat(new Array<Buffer>(count).fill(frame({ opcode, payload: 'x' })))
+    good.write(flood(50))
+    good.send(PING)
+    t.equal(summarise(await good.inbox.next()), 'ok id 7')
+    bad.write(flood(51))
+    bad.send(PING)
+    t.equal(summarise(await bad.inbox.next()), 'close 1008')
+    await sleep(1_050)
+    good.write(flood(50))
+    good.send(PING)
+    t.equal(summarise(await good.inbox.next()), 'ok id 7', 'the next second is a new one')
+    await good.close()
+    await expectUnharmed(t, server)
+  })
+}
+
+t.test('a client that does not say goodbye when it is told to go is gone all the same', async t => {
+  const server = await startServer(t, { maxPings: 5 })
+  // Reads nothing that comes and never answers a close frame.
+  const socket = await greeted(server.port)
+  socket.pause()
+  socket.write(Buffer.concat(new Array<Buffer>(50).fill(frame({ opcode: ping, payload: 'x' }))))
+  await until('the end of the peer', () => server.app.mcp.peers.size === 0)
+  await until('the end of the connection', () => server.sockets.size === 0)
+  await socket.close()
+  await expectUnharmed(t, server)
+})
+
+t.test('a client that says goodbye and then stays is gone, too', async t => {
+  const server = await startServer(t)
+  const socket = await greeted(server.port)
+  socket.pause()
+  socket.write(frame({ opcode: OPCODE.close, payload: '' }))
+  await until('the end of the peer', () => server.app.mcp.peers.size === 0)
+  await until('the end of the connection', () => server.sockets.size === 0)
+  await socket.close()
+})
+
+t.test('a server that was busy for longer than its heartbeat cuts nobody who has answered meanwhile', async t => {
+  const server = await startServer(t, { heartbeat: 200 })
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/mcp`)
+  t.teardown(() => socket.terminate())
+  await once(socket, 'open')
+  await once(socket, 'ping')
+  // The answer has been sent, and waits in the socket while nothing is read.
+  const end = performance.now() + 500
+  while (performance.now() < end);
+  await sleep(50)
+  t.equal(socket.readyState, WebSocket.OPEN)
+  t.equal(server.app.mcp.peers.size, 1)
+})
