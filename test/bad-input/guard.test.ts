@@ -42,12 +42,12 @@ t.test('every route is closed to pages of other sites', async t => {
     await t.test(`${method} ${url}`, async t => {
       await refuses(t, server.port, method, url)
       const passed = await Promise.all(PASSED.map(async head => await statusOf(server.port, request(method, url, head))))
-      t.notOk(passed.includes(403) || passed.includes(0), `and serves whom it knows: ${passed.join(', ')}`)
+      t.notOk(passed.includes(403) || passed.includes(0), `E13: and serves whom it knows, and who is no page at all: ${passed.join(', ')}`)
     })
   }
   await expectUnharmed(t, server)
 
-  await t.test('so is the WebSocket upgrade, also where nobody serves it', async t => {
+  await t.test('I1: so is the WebSocket upgrade, also where nobody serves it', async t => {
     for (const url of ['/mcp', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
     await expectUnharmed(t, server)

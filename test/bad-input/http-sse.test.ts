@@ -3,7 +3,7 @@ import t from 'tap'
 import { until } from './deadline.js'
 import { post } from './http-doors.js'
 import { call, initialize } from './messages.js'
-import { request } from './raw-http.js'
+import { request, statusOf, type Head } from './raw-http.js'
 import { expectUnharmed, startServer } from './server.js'
 import { summarise, summariseReply } from './summary.js'
 import { sseWire } from './wires.js'
@@ -20,6 +20,25 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     for (const id of STRANGERS) t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
     await wire.write(ping)
     t.equal(summarise(await wire.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
+    await wire.close()
+    await expectUnharmed(t, server)
+  })
+
+  await t.test('H1: a message without a session is answered where it was sent, never given to the only session', async t => {
+    const wire = await sseWire(server)
+    t.equal(summariseReply(await post(port, '/message', ping)), '200 ok id 7')
+    t.equal(summariseReply(await post(port, '/mcp', call('tools/list')('legacy'))), '400 -32600 id 7')
+    await wire.write(call('ping', {}, 'own')('legacy'))
+    t.equal(summarise(await wire.inbox.next()), 'ok id "own"', 'it heard nothing but its own answer')
+    await wire.close()
+    await expectUnharmed(t, server)
+  })
+
+  await t.test('H7: a page of another site opens no stream and posts to none', async t => {
+    const wire = await sseWire(server)
+    const evil: Head = [['Host', 'localhost'], ['Origin', 'http://evil.com']]
+    for (const target of ['/sse', '/mcp/sse', '/mcp']) t.equal(await statusOf(port, request('GET', target, [...evil, ['Accept', 'text/event-stream']])), 403, target)
+    t.equal((await post(port, '/message', ping, [['Origin', 'http://evil.com']])).status, 403)
     await wire.close()
     await expectUnharmed(t, server)
   })

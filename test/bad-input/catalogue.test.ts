@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+
+const TESTS = new URL('../', import.meta.url)
+
+/** The rows of the catalogue of bad input, by part. */
+const CATALOGUE = {
+  A: '1-3 5-9 11-14 16-19 21-23 25-27',
+  B: '1-11 13-17 19-21 23 25-26',
+  C: '1-5 7-10',
+  D: '1-28 30-35 37-39',
+  E: '1-19 21-29 31 34-36',
+  F: '1-3 5-8 12-14',
+  G: '1-8 15-17',
+  H: '1-4 6-8',
+  I: '1-18 20-24 26-27 29-30',
+  J: '1-9 11 14 16'
+}
+
+/** Rows that have a test of their own subject, under another name. */
+const ELSEWHERE: Record<string, [file: string, test: string]> = {
+  D24: ['resources/files-hostile.test.js', 'nothing outside a folder can be read or watched, and all of it looks as if it were not there']
+}
+
+/** Rows that are about something there is not. */
+const NOT_APPLICABLE: Record<string, string> = {
+  D30: 'there are no tasks: tasks/cancel is an unknown method, as in D31',
+  D39: 'there are no tasks'
+}
+
+/** Rows that wait for what they are about. */
+const AWAITED: Record<string, string> = {
+  E35: 'the refusals of a gateway that drains',
+  E36: 'rates',
+  I2: 'authentication',
+  I6: 'the refusals of a gateway that drains',
+  I23: 'the time a message may take to arrive',
+  I26: 'how often a client may ping',
+  I30: 'credentials that expire'
+}
+
+t.test('every row of the catalogue of bad input is tried', async t => {
+  const rows = Object.entries(CATALOGUE).flatMap(([part, numbers]) => spread(numbers).map(number => part + number))
+  const tried = new Set(['bad-input', 'access'].flatMap(folder => namesIn(folder)).flatMap(mentioned))
+  const missing = rows.filter(row => !tried.has(row) && !(row in ELSEWHERE) && !(row in NOT_APPLICABLE) && !(row in AWAITED))
+  t.strictSame(missing, [])
+  t.ok(rows.length > 150, `${rows.length} rows`)
+
+  for (const [row, [file, name]] of Object.entries(ELSEWHERE)) t.ok(readFileSync(new URL(file, TESTS), 'utf8').includes(name), `${row} is tried in ${file}`)
+  t.strictSame(Object.keys({ ...ELSEWHERE, ...NOT_APPLICABLE, ...AWAITED }).filter(row => tried.has(row)), [], 'what is tried has no excuse')
+})
+
+/** The strings in the tests of a folder. */
+function namesIn (folder: string): string[] {
+  const files = readdirSync(new URL(`${folder}/`, TESTS)).filter(file => file.endsWith('.test.js') && file !== 'catalogue.test.js')
+  return files.flatMap(file => readFileSync(new URL(`${folder}/${file}`, TESTS), 'utf8').match(/'[^'\n]*'|`[^`\n]*`/g) ?? [])
+}
+
+/** `B7–B10` and `F5 to F7` are ranges. */
+function mentioned (text: string): string[] {
+  return [...text.matchAll(/\b([A-J])(\d{1,2})(?:(?:–| to )\1(\d{1,2}))?\b/g)].flatMap(([, part = '', first = '', last = first]) => between(first, last).map(number => part + number))
+}
+
+function spread (numbers: string): number[] {
+  return numbers.split(' ').flatMap(range => between(range.split('-')[0] ?? '', range.split('-').at(-1) ?? ''))
+}
+
+function between (first: string, last: string): number[] {
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index)
+}
