@@ -117,7 +117,7 @@ function readFrames (socket: Socket, rest: Buffer): Inbox<unknown> {
   return inbox
 }
 
-function parseFrame (bytes: Buffer): { opcode: number, payload: Buffer, size: number } | undefined {
+export function parseFrame (bytes: Buffer): { opcode: number, payload: Buffer, size: number } | undefined {
   if (bytes.length < 2) return undefined
   const short = bytes[1] as number
   const head = short < 126 ? 2 : short === 126 ? 4 : 10

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { toRow, type Case, type TargetName } from './case.js'
+import { Suspects, type Finding } from './findings.js'
+import { generate } from './generate.js'
+import { memoryInUse } from './memory.js'
+import type { Fault } from './oracle.js'
+import type { Heard, Target } from './target.js'
+import { SIDE_BY_SIDE } from './targets/all.js'
+import type { Watch } from './watch.js'
+
+export interface Plan {
+  name: TargetName
+  open: () => Promise<Target>
+  seed: string
+  /** How many messages to send. */
+  count: number
+  /** When to stop in any case. */
+  until: number
+  corpus: Case[]
+  watch: Watch
+}
+
+export interface Report {
+  name: TargetName
+  inputs: number
+  cases: number
+  seconds: number
+  behaviours: number
+  /** What showed a behaviour for the first time, in this run. */
+  kept: Array<{ input: Case, why: string }>
+  findings: Finding[]
+  /** Stands for all inputs in their order. */
+  digest: string
+  grown: { heap: number, rss: number }
+}
+
+const MAX_FINDINGS = 5
+const MAX_POOL = 3_000
+/** What is larger is made anew and not changed further. */
+const MAX_SIZE = 4_096
+const MAX_GROWTH = 20 * 1024 * 1024
+/** After this part of the messages everything that is made once is made. */
+const WARM = 0.4
+const SETTLING = 5_000
+
+/** Sends mutated messages to one target until the count is reached, and tells what came of it. */
+export async function campaign (plan: Plan): Promise<Report> {
+  const { name, open } = plan
+  const target = await open()
+  const base = await target.census()
+  try {
+    const run = new Run(plan, target)
+    await run.replay()
+    await run.fuzz()
+    await run.close(base)
+    return run.report()
+  } finally {
+    // A process that did not end in order has been reported by then, or is reported now.
+    await target.close().catch((error: Error) => { throw new Error(`${name}: ${error.message}`) })
+  }
+}
+
+class Run {
+  readonly #plan: Plan
+  readonly #target: Target
+  readonly #suspects: Suspects
+  readonly #seen = new Set<string>()
+  readonly #pool: Case[] = []
+  readonly #kept: Report['kept'] = []
+  readonly #findings: Finding[] = []
+  readonly #told = new Set<string>()
+  readonly #hash = createHash('sha256')
+  readonly #startedAt = performance.now()
+  #inputs = 0
+  #cases = 0
+  #warm: { heap: number, rss: number } | undefined
+  #grown = { heap: 0, rss: 0 }
+
+  constructor (plan: Plan, target: Target) {
+    this.#plan = plan
+    this.#target = target
+    this.#suspects = new Suspects(plan.open, plan.watch)
+  }
+
+  /** What is known goes first: it has to stay right, and it is where the new begins. */
+  async replay (): Promise<void> {
+    const { corpus, name } = this.#plan
+    for (let at = 0; at < corpus.length; at += SIDE_BY_SIDE[name]) await this.#batch(corpus.slice(at, at + SIDE_BY_SIDE[name]))
+  }
+
+  async fuzz (): Promise<void> {
+    const { name, seed, count, until } = this.#plan
+    for (let index = 0; this.#inputs < count && Date.now() < until && this.#findings.length < MAX_FINDINGS;) {
+      const batch = Array.from({ length: SIDE_BY_SIDE[name] }, () => generate(name, seed, index++, this.#pool))
+      for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
+      await this.#batch(batch)
+      if (this.#warm === undefined && this.#inputs > count * WARM) this.#warm = await memoryInUse()
+    }
+  }
+
+  /** Everybody has left: nothing may be held of them. */
+  async close (base: Record<string, number>): Promise<void> {
+    await this.#suspects.close()
+    const end = Date.now() + SETTLING
+    let now = await this.#target.census()
+    while (JSON.stringify(now) !== JSON.stringify(base) && Date.now() < end) {
+      await sleep(10)
+      now = await this.#target.census()
+    }
+    if (JSON.stringify(now) !== JSON.stringify(base)) this.#note({ kind: 'leak', text: `held before: ${JSON.stringify(base)}, afterwards: ${JSON.stringify(now)}` })
+    const after = await memoryInUse()
+    this.#grown = { heap: after.heap - (this.#warm ?? after).heap, rss: after.rss - (this.#warm ?? after).rss }
+    if (this.#grown.heap > MAX_GROWTH) this.#note({ kind: 'leak', text: `${(this.#grown.heap / 1024 / 1024).toFixed(1)} MB more are in use than before` })
+  }
+
+  report (): Report {
+    return {
+      name: this.#plan.name,
+      inputs: this.#inputs,
+      cases: this.#cases,
+      seconds: (performance.now() - this.#startedAt) / 1_000,
+      behaviours: this.#seen.size,
+      kept: this.#kept,
+      findings: this.#findings,
+      digest: this.#hash.copy().digest('hex').slice(0, 12),
+      grown: this.#grown
+    }
+  }
+
+  async #batch (inputs: Case[]): Promise<void> {
+    const heard = await Promise.all(inputs.map(async input => await this.#target.run(input)))
+    this.#cases += inputs.length
+    this.#inputs += inputs.reduce((sum, { steps }) => sum + steps.length, 0)
+    for (const [at, input] of inputs.entries()) await this.#judge(input, heard[at] as Heard)
+    const shared: Fault[] = [...await this.#target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const], ...this.#plan.watch.take()]
+    for (const fault of shared) await this.#find(await this.#suspects.culprit(inputs, fault) ?? inputs[0] as Case, fault)
+  }
+
+  async #judge (input: Case, { faults, signatures }: Heard): Promise<void> {
+    for (const fault of faults) await this.#find(input, fault)
+    const news = signatures.filter(signature => !this.#seen.has(signature))
+    if (news.length === 0) return
+    for (const signature of news) this.#seen.add(signature)
+    if (this.#pool.length < MAX_POOL && input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)) this.#pool.push(input)
+    this.#kept.push({ input, why: news.join('; ').slice(0, 200) })
+  }
+
+  async #find (input: Case, fault: Fault): Promise<void> {
+    const name = `${fault.kind} ${fault.text.replace(/"[^"]*"|[-\d.]+/g, '').slice(0, 40)}`
+    if (this.#told.has(name) || this.#findings.length >= MAX_FINDINGS) return
+    this.#told.add(name)
+    this.#findings.push(await this.#suspects.reduce(input, fault))
+  }
+
+  #note (fault: Fault): void {
+    const nothing: Case = { target: this.#plan.name, door: 'none', steps: [], answers: [], burst: false, cut: 0 }
+    this.#findings.push({ input: nothing, fault, again: false })
+  }
+}

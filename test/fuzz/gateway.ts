@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { build, type Options } from '../../app.js'
+import fixture from '../helper.js'
+import { MAX_MESSAGE } from './expect.js'
+import { CALL_TIMEOUT, CALL_TIMEOUT_MAX } from './waiting.js'
+
+/** Small limits, so that they are met often; nothing that leaves the gateway. */
+export const OPTIONS: Partial<Options> = {
+  maxMessage: MAX_MESSAGE,
+  callTimeout: CALL_TIMEOUT,
+  callTimeoutMax: CALL_TIMEOUT_MAX,
+  grace: 1_000,
+  pageSize: 5,
+  maxNotes: 20,
+  maxNote: 500,
+  searchUrl: 'http://127.0.0.1:9/',
+  searchTimeout: CALL_TIMEOUT,
+  ephemeral: true
+}
+
+export type Plugin = (fastify: FastifyInstance) => Promise<void>
+
+/** A gateway in this process; `more` is added to what it serves. */
+export async function openGateway (more: Plugin[] = []): Promise<FastifyInstance> {
+  const app = await build({ ...OPTIONS, plugins: [fixture, withoutClipboard, ...more] })
+  await app.ready()
+  return app
+}
+
+/** What the gateway holds of its clients. */
+export async function censusOf (app: FastifyInstance): Promise<Record<string, number>> {
+  const connections = app.server.listening ? await new Promise<number>(resolve => app.server.getConnections((_error, count) => resolve(count))) : 0
+  return { peers: app.mcp.peers.size, sessions: app.sessions.size, connections, websockets: app.websocketServer.clients.size }
+}
+
+/** Hangs up on a server in the way that leaves no trace in the kernel: there are too many of us for polite ends. */
+export function hangUp (socket: Socket): void {
+  // A socket that is shutting down cannot be reset, and would never tell that it is closed.
+  if (socket.writableEnded) socket.destroy()
+  else if (!socket.destroyed) socket.resetAndDestroy()
+}
+
+// The clipboard is the user's own.
+async function withoutClipboard ({ tools }: FastifyInstance): Promise<void> {
+  for (const name of ['get_clipboard', 'set_clipboard', 'web_search']) tools.remove(name)
+}

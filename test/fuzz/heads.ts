@@ -1,0 +1,24 @@
+import { mirroredHead } from '../bad-input/http-doors.js'
+import { request } from '../bad-input/raw-http.js'
+import type { Door, Head } from './case.js'
+import { eraOf, greets } from './doors.js'
+
+/** The request a good client makes of a body. */
+export function defaultHead (door: Door, body: Buffer): Head {
+  const path = door === 'message' ? '/message' : door === 'sse' ? '{{endpoint}}' : '/mcp'
+  const headers: Head['headers'] = [['host', '127.0.0.1'], ['content-type', 'application/json'], ['accept', 'application/json, text/event-stream']]
+  if (greets(door)) headers.push(['mcp-session-id', '{{session}}'])
+  if (eraOf(door) === 'modern') headers.push(...mirroredHead(body).map(([name, value]): [string, string] => [name.toLowerCase(), printable(value)]))
+  return { method: 'POST', path, headers }
+}
+
+/** The bytes of a request. A head that speaks of the body's length or framing itself is believed. */
+export function rawRequest ({ method, path, headers }: Head, body: Buffer): Buffer {
+  const framed = headers.some(([name]) => name === 'content-length' || name === 'transfer-encoding')
+  const bodiless = body.length === 0 && method !== 'POST'
+  const bytes = request(method, path, headers, framed || bodiless ? undefined : body)
+  return framed ? Buffer.concat([bytes, body]) : bytes
+}
+
+// What a header cannot hold would be a header of its own, or the end of the head.
+const printable = (value: string): string => /^[ -~]*$/.test(value) ? value : '?'

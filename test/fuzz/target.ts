@@ -1,0 +1,19 @@
+import type { Case } from './case.js'
+import type { Fault } from './oracle.js'
+
+/** What came of a conversation. */
+export interface Heard {
+  faults: Fault[]
+  /** What it showed, in the words of signature.ts. */
+  signatures: string[]
+}
+
+/** Something that can be talked to. */
+export interface Target {
+  run: (input: Case) => Promise<Heard>
+  /** True when the next good message is answered in time. */
+  probe: () => Promise<boolean>
+  /** What is held now; everybody has left when this is asked. */
+  census: () => Promise<Record<string, number>>
+  close: () => Promise<void>
+}

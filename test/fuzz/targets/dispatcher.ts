@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify'
+import type { Channel } from '../../../protocol/channel.js'
+import { decode } from '../../../protocol/jsonrpc.js'
+import { Peer } from '../../../protocol/peer.js'
+import { oldest } from '../../../protocol/revisions/table.js'
+import type { Case } from '../case.js'
+import { Conversation, handshake, PROBE } from '../conversation.js'
+import { greets } from '../doors.js'
+import { cancelled, expected, messagesIn } from '../expect.js'
+import { censusOf, openGateway, type Plugin } from '../gateway.js'
+import { excuse, faultsOfAnswer } from '../oracle.js'
+import type { Heard, Target } from '../target.js'
+import { inTime, Wait } from '../waiting.js'
+
+const PACE = 30
+const BLOCKED = 1_000
+
+/** The dispatcher in this process: one peer a case, one channel a message, so that it is known which answer is whose. */
+export async function openDispatcher (plugins: Plugin[] = []): Promise<Target> {
+  const app = await openGateway(plugins)
+  return {
+    run: async input => await new MemoryCase(app, input).run(),
+    probe: async () => await inTime(pinged(app), 1_000) === true,
+    census: async () => await censusOf(app),
+    close: async () => await app.close()
+  }
+}
+
+interface Answered { bytes: Buffer, texts: string[], ends: number }
+
+class MemoryCase {
+  readonly #app: FastifyInstance
+  readonly #input: Case
+  readonly #talk: Conversation
+  readonly #peer: Peer
+  readonly #steps: Answered[] = []
+  #wait: Wait | undefined
+
+  constructor (app: FastifyInstance, input: Case) {
+    this.#app = app
+    this.#input = input
+    this.#talk = new Conversation(input)
+    const standing = this.#channel({ bytes: Buffer.alloc(0), texts: [], ends: 0 })
+    this.#peer = input.door === 'message' ? new Peer({ revision: oldest }) : new Peer({ transport: 'memory', channel: standing })
+  }
+
+  async run (): Promise<Heard> {
+    this.#app.mcp.connect(this.#peer)
+    if (greets(this.#input.door)) this.#greet()
+    for (const { bytes } of this.#input.steps) {
+      this.#deliver(this.#talk.send(bytes))
+      if (!this.#input.burst) await this.#settled(PACE)
+    }
+    await this.#settled()
+    this.#app.mcp.disconnect(this.#peer, new Error('the case is over'))
+    this.#judge()
+    return { faults: this.#talk.faults, signatures: this.#talk.signatures() }
+  }
+
+  #greet (): void {
+    const { hello, thanks } = handshake(this.#input.door)
+    const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
+    for (const text of [hello, thanks]) this.#app.mcp.receive(decode(text), this.#peer, ignore)
+  }
+
+  #deliver (bytes: Buffer): void {
+    const step = { bytes, texts: [], ends: 0 }
+    this.#steps.push(step)
+    const startedAt = performance.now()
+    this.#app.mcp.receive(decode(bytes), this.#peer, this.#channel(step))
+    if (performance.now() - startedAt > BLOCKED) this.#talk.faults.push({ kind: 'hang', text: `${performance.now() - startedAt} ms for one message` })
+  }
+
+  #channel (step: Answered): Channel {
+    const say = (text: string) => { for (const answer of this.#talk.hear(text)) setImmediate(() => { if (!this.#peer.closed) this.#deliver(this.#talk.send(answer)) }) }
+    return {
+      streams: this.#input.door !== 'message',
+      respond: text => { step.texts.push(text); say(text); this.#wait?.look() },
+      emit: say,
+      end: () => { step.ends++; this.#wait?.look() }
+    }
+  }
+
+  async #settled (ms?: number): Promise<void> {
+    this.#wait = new Wait(() => this.#steps.every(({ bytes, texts, ends }) => texts.length + ends > 0 || messagesIn(bytes).some(({ method }) => method === 'subscriptions/listen')), ms)
+    await this.#wait.promise
+    this.#wait = undefined
+  }
+
+  #judge (): void {
+    const { faults, sent } = this.#talk
+    const excused = cancelled(sent)
+    for (const { bytes, texts, ends } of this.#steps) {
+      if (texts.length + ends !== 1) faults.push({ kind: texts.length + ends === 0 ? 'unanswered' : 'unasked', text: `${texts.length} answers and ${ends} ends` })
+      // The size of messages is the business of transports.
+      else faults.push(...faultsOfAnswer(texts.flatMap(text => messagesIn(Buffer.from(text))), expected(bytes, Infinity).map(tally => excuse(tally, excused))))
+    }
+    this.#talk.judge()
+  }
+}
+
+async function pinged (app: FastifyInstance): Promise<boolean> {
+  return await new Promise(resolve => {
+    app.mcp.receive(decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
+  })
+}

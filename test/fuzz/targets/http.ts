@@ -1,0 +1,207 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { openEvents, type EventStream } from '../../bad-input/events.js'
+import type { Case, Head, Step } from '../case.js'
+import { Conversation, handshake, PROBE } from '../conversation.js'
+import { greets, versionsOf } from '../doors.js'
+import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
+import { censusOf, openGateway, type Plugin } from '../gateway.js'
+import { defaultHead, rawRequest } from '../heads.js'
+import { eventsIn, HttpLine, type Reply } from '../http-line.js'
+import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
+import { inPieces } from '../pieces.js'
+import type { Heard, Target } from '../target.js'
+import { PATIENCE, Wait } from '../waiting.js'
+
+/** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
+const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 431]
+const ODD_STATUSES = [...STATUSES, 101, 408, 411, 414, 417, 501]
+
+/** What is said there is not, or not at first, JSON-RPC. */
+const NOT_MESSAGES = /^\/+(health|sse|mcp\/sse|mcp\/\.\.\/health)/
+
+/** HTTP over real connections: every address, in every revision, with good heads and bad ones. */
+export async function openHttp (plugins: Plugin[] = []): Promise<Target> {
+  const app = await openGateway(plugins)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const lines: HttpLine[] = []
+  const run = async (input: Case) => {
+    const line = lines.pop() ?? new HttpLine(port)
+    try {
+      return await new HttpCase(app, port, line, input).run()
+    } finally {
+      lines.push(line)
+    }
+  }
+  return {
+    run,
+    probe: async () => (await run({ target: 'http', door: 'message', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: false, cut: 0 })).faults.length === 0,
+    census: async () => {
+      for (const line of lines.splice(0)) line.close()
+      return await censusOf(app)
+    },
+    close: async () => {
+      for (const line of lines) line.close()
+      await app.close()
+    }
+  }
+}
+
+class HttpCase {
+  readonly #port: number
+  readonly #line: HttpLine
+  readonly #input: Case
+  readonly #talk: Conversation
+  readonly #sessions = new Set<string>()
+  readonly #statuses = new Set<string>()
+  #stream: EventStream | undefined
+  #wait: Wait | undefined
+
+  constructor (_app: FastifyInstance, port: number, line: HttpLine, input: Case) {
+    this.#port = port
+    this.#line = line
+    this.#input = input
+    this.#talk = new Conversation(input)
+  }
+
+  async run (): Promise<Heard> {
+    await this.#open()
+    const { steps, burst, door } = this.#input
+    if (burst && steps.length > 1) await Promise.all(steps.map(async step => await this.#aside(step)))
+    else for (const step of steps) await this.#step(step, this.#line)
+    if (door === 'sse') await this.#drainStream()
+    await this.#leave()
+    return { faults: this.#talk.faults, signatures: this.#talk.signatures([...this.#statuses]) }
+  }
+
+  async #open (): Promise<void> {
+    const { door } = this.#input
+    if (door === 'sse') await this.#openStream()
+    if (!greets(door)) return
+    const { hello, thanks } = handshake(door)
+    const reply = await this.#post(this.#line, defaultHead('none', Buffer.from(hello)), Buffer.from(hello))
+    const id = reply?.headers.get('mcp-session-id')
+    if (id === undefined) return this.#fault('status', `no session: ${reply?.status}`)
+    Object.assign(this.#talk.known, { session: id })
+    await this.#post(this.#line, defaultHead(door, Buffer.from(thanks)), Buffer.from(thanks))
+  }
+
+  async #openStream (): Promise<void> {
+    let endpoint = ''
+    const wait = new Wait(() => endpoint !== '')
+    this.#stream = await openEvents(this.#port, '/sse', {}, ({ event, data }) => {
+      if (event === 'endpoint') {
+        endpoint = data
+        return wait.look()
+      }
+      this.#hear(data)
+      this.#wait?.look()
+    })
+    await wait.promise
+    this.#talk.known.endpoint = endpoint
+  }
+
+  async #step (step: Step, line: HttpLine): Promise<void> {
+    if (step.raw === true) return await this.#raw(step)
+    const body = this.#talk.filled(step.bytes)
+    const head = this.#fill(step.head ?? defaultHead(this.#input.door, body))
+    // Only what a good client posts is sure to be read as a message.
+    if (step.head === undefined || this.#input.door === 'sse') this.#talk.send(body)
+    const reply = await this.#post(line, head, body)
+    // A server hangs up on what it cannot make sense of.
+    if (step.head !== undefined) line.close()
+    if (reply === undefined) return this.#fault('hang', `no reply to ${head.method} ${head.path}`)
+    this.#judge(reply, body, step.head === undefined, head)
+  }
+
+  async #aside (step: Step): Promise<void> {
+    const line = new HttpLine(this.#port)
+    await this.#step(step, line)
+    line.close()
+  }
+
+  async #raw ({ bytes }: Step): Promise<void> {
+    const line = new HttpLine(this.#port)
+    const reply = await line.exchange(inPieces(this.#talk.filled(bytes), this.#input.cut), { last: true, onEvent: () => true })
+    line.close()
+    if (reply === undefined) return this.#fault('hang', 'neither a reply nor the end of the connection')
+    this.#note(reply)
+    if (reply.status !== 0 && !ODD_STATUSES.includes(reply.status)) this.#fault('status', `${reply.status} ${reply.body}`)
+  }
+
+  async #post (line: HttpLine, head: Head, body: Buffer): Promise<Reply | undefined> {
+    const listens = head.method === 'GET'
+    const framed = head.headers.some(([name]) => /^(content-length|transfer-encoding|connection|upgrade|expect)$/.test(name))
+    const bytes = rawRequest(head, body)
+    const reply = await line.exchange(inPieces(bytes, this.#input.cut), {
+      bodiless: head.method === 'HEAD',
+      last: framed,
+      onEvent: data => {
+        if (data !== '') this.#hear(data)
+        // A stream that has no end of its own is left as soon as it is there.
+        return listens || data.includes('notifications/subscriptions/acknowledged')
+      }
+    })
+    if (reply !== undefined) this.#note(reply)
+    return reply
+  }
+
+  #note ({ status, headers }: Reply): void {
+    this.#statuses.add(`status ${status} ${headers.get('content-type')?.split(';')[0] ?? ''}`)
+    const id = headers.get('mcp-session-id')
+    if (id !== undefined) this.#sessions.add(id)
+  }
+
+  /** Questions on a stream are answered by a request of their own. */
+  #hear (text: string): void {
+    for (const answer of this.#talk.hear(text)) {
+      const body = this.#talk.send(answer)
+      const line = new HttpLine(this.#port)
+      void this.#post(line, this.#fill(defaultHead(this.#input.door, body)), body).finally(() => line.close())
+    }
+  }
+
+  #judge (reply: Reply, body: Buffer, plain: boolean, head: Head): void {
+    const { status, headers, body: text, whole } = reply
+    const listened = messagesIn(body).some(({ method }) => method === 'subscriptions/listen')
+    const streamed = headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (!(plain ? STATUSES : [...ODD_STATUSES, 0]).includes(status)) return this.#fault('status', `${status} ${text}`)
+    if (plain && !whole && !listened) this.#fault('invalid', `a reply that breaks off: ${status} ${text}`)
+    if (!plain && status === 200 && NOT_MESSAGES.test(head.path)) return
+    const texts = text === '' ? [] : streamed ? eventsIn(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
+    if (!plain && texts.every(isAboutHttp)) return
+    if (!streamed) for (const one of texts) this.#talk.hear(one)
+    for (const one of texts) this.#talk.faults.push(...faultsOf(one, [body], versionsOf(this.#input)))
+    if (!plain || listened || this.#input.door === 'sse') return
+    if (body.length > MAX_MESSAGE && status === 413) return
+    // What expects no answer is refused all the same, where nobody may say it.
+    const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
+    const excused = cancelled(this.#input.steps.map(({ bytes }) => bytes))
+    this.#talk.faults.push(...faultsOfAnswer(texts.flatMap(one => messagesIn(Buffer.from(one))), allowed.map(tally => excuse(tally, excused))))
+  }
+
+  async #drainStream (): Promise<void> {
+    const plain = this.#input.steps.every(({ head, raw }) => head === undefined && raw === undefined)
+    this.#wait = new Wait(() => this.#talk.complete, plain ? PATIENCE : 0)
+    await this.#wait.promise
+    if (plain) this.#talk.faults.push(...this.#talk.shortfall())
+    this.#talk.judge()
+  }
+
+  async #leave (): Promise<void> {
+    await this.#stream?.close()
+    for (const id of this.#sessions) await this.#line.exchange([rawRequest({ method: 'DELETE', path: '/mcp', headers: [['host', 'localhost'], ['mcp-session-id', id]] }, Buffer.alloc(0))])
+  }
+
+  #fill ({ method, path, headers }: Head): Head {
+    return { method, path: this.#talk.fill(path), headers: headers.map(([name, value]) => [name, this.#talk.fill(value)]) }
+  }
+
+  #fault (kind: Fault['kind'], text: string): void {
+    this.#talk.faults.push({ kind, text })
+  }
+}
+
+/** What Fastify says of bytes that are no HTTP to it. */
+const isAboutHttp = (text: string): boolean => /^\{"error":"[\w ]+","message":"Client Error","statusCode":4\d\d\}$/.test(text)

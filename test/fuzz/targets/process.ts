@@ -1,0 +1,116 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { readLines } from '../../bad-input/wires.js'
+import type { Case } from '../case.js'
+import { Conversation, handshake, PROBE } from '../conversation.js'
+import { isId, messagesIn, type Id } from '../expect.js'
+import { OPTIONS } from '../gateway.js'
+import { inPieces, linesOf } from '../pieces.js'
+import type { Heard, Target } from '../target.js'
+import { inTime, Wait } from '../waiting.js'
+
+const CLI = fileURLToPath(new URL('../../../cli.js', import.meta.url))
+const FIXTURE = fileURLToPath(new URL('../../helper.js', import.meta.url))
+const START = 30_000
+const PACE = 30
+
+/** The command itself as a child process that has one client for its whole life; cases follow each other. */
+export async function openProcess (): Promise<Target> {
+  const child = spawn(process.execPath, [CLI, '--stdio'], { cwd: tmpdir(), env: { PATH: process.env['PATH'], ...environment() } })
+  const line = new Line(child)
+  await line.greet()
+  return {
+    run: async input => await line.run(input),
+    probe: async () => await line.probe(),
+    census: async () => ({ processes: child.exitCode === null && child.signalCode === null ? 1 : 0 }),
+    close: async () => {
+      child.stdin.end()
+      const ended = child.exitCode !== null || await inTime(once(child, 'close').then(() => true), START) === true
+      if (!ended) child.kill('SIGKILL')
+      if (child.exitCode !== 0) throw new Error(`the process ended with ${child.exitCode ?? child.signalCode}`)
+    }
+  }
+}
+
+function environment (): Record<string, string> {
+  const options = { ...OPTIONS, http: false, logLevel: 'silent', plugins: FIXTURE }
+  return Object.fromEntries(Object.entries(options).map(([name, value]) =>
+    [`PATCHBAY_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`, typeof value === 'string' ? value : JSON.stringify(value)]))
+}
+
+class Line {
+  readonly #child: ChildProcessWithoutNullStreams
+  /** Ids of earlier cases, whose answers may still be on their way. */
+  readonly #earlier = new Set<Id>()
+  #hear: (line: string) => void = () => {}
+  #errors = ''
+
+  constructor (child: ChildProcessWithoutNullStreams) {
+    this.#child = child
+    child.stdin.on('error', () => {})
+    child.stderr.on('data', (chunk: Buffer) => { this.#errors = (this.#errors + String(chunk)).slice(-4_000) })
+    readLines(child.stdout, line => this.#hear(line))
+  }
+
+  async greet (): Promise<void> {
+    const { hello, thanks } = handshake('2025-11-25')
+    if (!await this.#said(hello, '"hello"', START)) throw new Error(`the process does not answer: ${this.#errors}`)
+    this.#child.stdin.write(`${thanks}\n`)
+  }
+
+  async probe (): Promise<boolean> {
+    return await this.#said(PROBE, '"probe"', 1_000)
+  }
+
+  async run (input: Case): Promise<Heard> {
+    const talk = new Conversation(input)
+    let wait: Wait | undefined
+    const send = (bytes: Buffer) => {
+      for (const line of linesOf(talk.filled(bytes))) talk.send(line)
+      for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), input.cut)) this.#child.stdin.write(piece)
+    }
+    this.#hear = line => {
+      if (this.#isLate(line, talk)) return
+      for (const answer of talk.hear(line)) send(answer)
+      wait?.look()
+    }
+    const complete = async (ms?: number) => {
+      wait = new Wait(() => talk.complete, ms)
+      await wait.promise
+    }
+    for (const { bytes } of input.steps) {
+      send(bytes)
+      if (!input.burst) await complete(PACE)
+    }
+    await complete()
+    this.#cancelListeners(talk)
+    talk.faults.push(...talk.shortfall())
+    talk.judge()
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) talk.faults.push({ kind: 'died', text: `the process ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#errors}` })
+    return { faults: talk.faults, signatures: talk.signatures() }
+  }
+
+  async #said (text: string, part: string, ms: number): Promise<boolean> {
+    let said = false
+    const wait = new Wait(() => said, ms)
+    this.#hear = line => { said ||= line.includes(part); wait.look() }
+    this.#child.stdin.write(`${text}\n`)
+    return await wait.promise
+  }
+
+  #isLate (line: string, { sent }: Conversation): boolean {
+    const own = new Set(sent.flatMap(messagesIn).map(({ id }) => id))
+    return messagesIn(Buffer.from(line)).every(({ id, method }) => method === undefined && isId(id) && !own.has(id) && this.#earlier.has(id))
+  }
+
+  /** Whoever listens would listen for ever, and its id would be taken. */
+  #cancelListeners ({ sent }: Conversation): void {
+    for (const { id, method } of sent.flatMap(messagesIn)) {
+      if (!isId(id)) continue
+      this.#earlier.add(id)
+      if (method === 'subscriptions/listen') this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })}\n`)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { connect, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { isUtf8 } from 'node:buffer'
+import { frame, OPCODE, parseFrame, upgradeHead } from '../../bad-input/raw-websocket.js'
+import { request } from '../../bad-input/raw-http.js'
+import type { Case } from '../case.js'
+import { Conversation, handshake, PROBE } from '../conversation.js'
+import { greets } from '../doors.js'
+import { MAX_MESSAGE } from '../expect.js'
+import { censusOf, hangUp, openGateway, type Plugin } from '../gateway.js'
+import { inPieces } from '../pieces.js'
+import type { Heard, Target } from '../target.js'
+import { Wait } from '../waiting.js'
+
+const PACE = 30
+
+/** WebSocket over real sockets, without a library on this side. */
+export async function openWebSocket (plugins: Plugin[] = []): Promise<Target> {
+  const app = await openGateway(plugins)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  return {
+    run: async input => await new SocketCase(port, input).run(),
+    probe: async () => (await new SocketCase(port, { target: 'websocket', door: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 }).run()).faults.length === 0,
+    census: async () => await censusOf(app),
+    close: async () => await app.close()
+  }
+}
+
+class SocketCase {
+  readonly #input: Case
+  readonly #talk: Conversation
+  readonly #socket: Socket
+  #unread = Buffer.alloc(0)
+  #upgraded = false
+  #greeted: boolean
+  #closed: number | undefined
+  #gone = false
+  #wait: Wait | undefined
+
+  constructor (port: number, input: Case) {
+    this.#input = input
+    this.#talk = new Conversation(input)
+    this.#greeted = !greets(input.door)
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.#socket.on('error', () => {})
+    this.#socket.on('data', chunk => { this.#unread = Buffer.concat([this.#unread, chunk]); this.#read() })
+    this.#socket.once('close', () => { this.#gone = true; this.#wait?.look() })
+    this.#socket.write(request('GET', '/mcp', upgradeHead(port)))
+  }
+
+  async run (): Promise<Heard> {
+    const raw = this.#input.steps.some(step => step.raw === true)
+    await this.#until(() => this.#upgraded)
+    if (greets(this.#input.door)) for (const text of Object.values(handshake(this.#input.door))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
+    for (const step of this.#input.steps) {
+      if (step.raw === true) this.#write(this.#talk.filled(step.bytes))
+      else this.#send(step.bytes)
+      if (!this.#input.burst) await this.#until(() => this.#talk.complete, PACE)
+    }
+    if (raw) await this.#leave()
+    else await this.#until(() => this.#talk.complete)
+    this.#judge(raw)
+    if (!this.#gone) {
+      hangUp(this.#socket)
+      await this.#until(() => this.#gone)
+    }
+    const end = this.#closed === undefined ? [] : [`close ${this.#closed}`]
+    // What was still answered before a connection broke off is a matter of chance.
+    return { faults: this.#talk.faults, signatures: raw ? end.map(word => `${this.#input.door} ${word}`) : this.#talk.signatures(end) }
+  }
+
+  /** Nobody knows what such frames mean, but after a goodbye and the end of the input the server has to let go. */
+  async #leave (): Promise<void> {
+    this.#socket.end(frame({ opcode: OPCODE.close, payload: Buffer.from([3, 232]) }))
+    await this.#until(() => this.#gone, 3_000)
+    if (!this.#gone) this.#talk.faults.push({ kind: 'hang', text: 'the socket is not let go' })
+  }
+
+  #judge (raw: boolean): void {
+    const { faults, sent } = this.#talk
+    const over = this.#closed !== undefined || this.#gone
+    if (this.#closed !== undefined && !(raw ? isCode(this.#closed) : this.#mayClose(this.#closed))) faults.push({ kind: 'closed', text: `closed with ${this.#closed}` })
+    if (!raw && this.#closed === undefined && this.#gone) faults.push({ kind: 'closed', text: 'closed without a word' })
+    // What was on its way when the connection ended is lost; frames by hand may hold any message.
+    const wrong = this.#talk.shortfall().filter(({ kind }) => raw ? false : kind === 'unasked' || !over)
+    faults.push(...wrong)
+    this.#talk.judge()
+    if (sent.length === 0 && !raw) faults.push({ kind: 'invalid', text: 'nothing was sent' })
+  }
+
+  #mayClose (code: number): boolean {
+    if (code === 1007) return this.#talk.sent.some(bytes => !isUtf8(bytes))
+    return code === 1009 && this.#talk.sent.some(bytes => bytes.length > MAX_MESSAGE)
+  }
+
+  #send (bytes: Buffer): void {
+    this.#write(frame({ opcode: OPCODE.text, payload: this.#talk.send(bytes) }))
+  }
+
+  #write (bytes: Buffer): void {
+    for (const piece of inPieces(bytes, this.#input.cut)) if (this.#socket.writable) this.#socket.write(piece)
+  }
+
+  async #until (holds: () => boolean, ms?: number): Promise<void> {
+    this.#wait = new Wait(() => holds() || this.#gone, ms)
+    await this.#wait.promise
+  }
+
+  #read (): void {
+    if (!this.#upgraded && !this.#readHead()) return
+    for (let found = parseFrame(this.#unread); found !== undefined; found = parseFrame(this.#unread)) {
+      this.#unread = this.#unread.subarray(found.size)
+      if (found.opcode === OPCODE.text) this.#hear(found.payload.toString())
+      if (found.opcode === OPCODE.close) this.#end(found.payload.length < 2 ? 1005 : found.payload.readUInt16BE(0))
+      if (found.opcode === OPCODE.ping) this.#write(frame({ opcode: OPCODE.pong, payload: found.payload }))
+    }
+    this.#wait?.look()
+  }
+
+  #readHead (): boolean {
+    const end = this.#unread.indexOf('\r\n\r\n')
+    if (end === -1) return false
+    if (!this.#unread.toString('latin1').startsWith('HTTP/1.1 101')) this.#talk.faults.push({ kind: 'status', text: 'no upgrade' })
+    this.#unread = this.#unread.subarray(end + 4)
+    this.#upgraded = true
+    return true
+  }
+
+  #hear (text: string): void {
+    if (!this.#greeted) {
+      this.#greeted = true
+      return
+    }
+    for (const answer of this.#talk.hear(text)) this.#send(answer)
+  }
+
+  // Like any client: a goodbye is answered, and then the connection ends.
+  #end (code: number): void {
+    this.#closed = code
+    this.#socket.end(frame({ opcode: OPCODE.close, payload: code === 1005 ? '' : Buffer.from([code >> 8, code & 255]) }))
+  }
+}
+
+// A code of the client comes back to it, so with frames by hand any that may be on the wire is right.
+const isCode = (code: number): boolean => (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1006) || (code >= 3000 && code <= 4999)

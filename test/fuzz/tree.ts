@@ -1,0 +1,62 @@
+/** JSON that may have what objects cannot: a key twice, numbers and texts as they are written. */
+export type Node = Text | Node[] | Members
+/** A scalar as it is written, right or wrong. */
+export class Text { constructor (readonly json: string) {} }
+export class Members { constructor (readonly entries: Array<[key: string, value: Node]>) {} }
+
+/** Where a node stands, and how to put another in its place. */
+export interface Place { key: string | undefined, node: Node, depth: number, put: (node: Node) => void, drop: () => void, again: (key: string, node: Node) => void }
+
+/** Deeper trees are left to those who change bytes. */
+const MAX_DEPTH = 100
+
+function toTree (value: unknown, depth = 0): Node {
+  if (depth > MAX_DEPTH) throw new Error('too deep')
+  if (Array.isArray(value)) return value.map(inner => toTree(inner, depth + 1))
+  if (typeof value !== 'object' || value === null) return new Text(JSON.stringify(value))
+  return new Members(Object.entries(value).map(([key, inner]) => [key, toTree(inner, depth + 1)]))
+}
+
+/** Undefined for what is no JSON, or very deep. */
+export function readTree (bytes: Buffer): Node | undefined {
+  try {
+    return toTree(JSON.parse(bytes.toString()))
+  } catch {
+    return undefined
+  }
+}
+
+export function writeTree (node: Node): string {
+  if (node instanceof Text) return node.json
+  if (Array.isArray(node)) return `[${node.map(writeTree).join(',')}]`
+  return `{${node.entries.map(([key, value]) => `${JSON.stringify(key)}:${writeTree(value)}`).join(',')}}`
+}
+
+/** Every place below a node. */
+export function placesIn (node: Node, depth = 1): Place[] {
+  if (node instanceof Text) return []
+  const own = Array.isArray(node) ? placesInArray(node, depth) : placesInMembers(node, depth)
+  return own.flatMap(place => [place, ...placesIn(place.node, depth + 1)])
+}
+
+function placesInArray (list: Node[], depth: number): Place[] {
+  return list.map((node, at) => ({
+    key: undefined,
+    node,
+    depth,
+    put: other => { list[at] = other },
+    drop: () => { list.splice(at, 1) },
+    again: (_key, other) => { list.splice(at, 0, other) }
+  }))
+}
+
+function placesInMembers ({ entries }: Members, depth: number): Place[] {
+  return entries.map((entry, at) => ({
+    key: entry[0],
+    node: entry[1],
+    depth,
+    put: other => { entry[1] = other },
+    drop: () => { entries.splice(at, 1) },
+    again: (key, other) => { entries.splice(at, 0, [key, other]) }
+  }))
+}
