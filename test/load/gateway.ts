@@ -78,6 +78,11 @@ export class Gateway {
     return { ...seen, files: openFiles(this.pid) }
   }
 
+  /** How many objects of some classes are alive. */
+  async objects (): Promise<Record<string, number>> {
+    return JSON.parse(await this.call('load_objects')) as Record<string, number>
+  }
+
   signal (name: NodeJS.Signals): void {
     this.#child.kill(name)
   }

@@ -1,6 +1,3 @@
-import { ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queryObjects, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -13,7 +10,7 @@ import { Session } from '../../protocol/session.js'
 import type { Vitals } from './vitals.js'
 
 const Timer = setTimeout(() => {}, 0).constructor
-const OBJECTS = { Peer, Call, Session, Socket, ServerResponse, Readable, AbortController, Timer }
+const OBJECTS: Record<string, typeof Timer> = { Peer, Call, Session, Timer }
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -21,7 +18,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 /** What the load programs call in the gateway they drive. */
 export default async function loadTools (fastify: FastifyInstance): Promise<void> {
   for (const item of [echo, later, steps, ...crowd()]) fastify.tools.add(item)
-  for (const item of [change(fastify), flood(fastify), vitals(fastify)]) fastify.tools.add(item)
+  for (const item of [change(fastify), flood(fastify), vitals(fastify), objects]) fastify.tools.add(item)
   fastify.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
   fastify.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
 }
@@ -30,11 +27,14 @@ const Text = Type.String({ maxLength: 200 })
 
 const echo = tool({ name: 'load_echo', description: 'Gives back what it was given', input: Type.Object({ text: Text }), run: ({ text }) => text })
 
+let lateCalls = 0
+
 const later = tool({
   name: 'load_later',
   description: 'Gives back what it was given, later',
   input: Type.Object({ text: Text, ms: Type.Integer({ minimum: 0 }) }),
   run: async ({ text, ms }, call) => {
+    lateCalls++
     await sleep(ms, undefined, { signal: call.signal })
     return text
   }
@@ -97,10 +97,15 @@ const vitals = (fastify: FastifyInstance) => tool({
   description: 'How the process is, after its garbage is collected',
   run: () => {
     collectGarbage()
-    const objects = Object.fromEntries(Object.entries(OBJECTS).map(([name, kind]) => [name, Number(queryObjects(kind))]))
-    const resources: Record<string, number> = {}
-    for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
+    const handles: Record<string, number> = {}
+    for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1
     const { rss, heapUsed: heap } = process.memoryUsage()
-    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, objects, resources } satisfies Omit<Vitals, 'files'>
+    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, handles, lateCalls } satisfies Omit<Vitals, 'files'>
   }
+})
+
+const objects = tool({
+  name: 'load_objects',
+  description: 'How many objects of a class are alive; finding out takes long',
+  run: () => Object.fromEntries(Object.entries(OBJECTS).map(([name, kind]) => [name, Number(queryObjects(kind))]))
 })

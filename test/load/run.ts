@@ -1,13 +1,21 @@
 import { parseArgs } from 'node:util'
+import { disconnects } from './disconnects.js'
+import { idleStreams } from './idle-streams.js'
+import { idleWebsockets } from './idle-websockets.js'
 import { killAll } from './gateway.js'
 import { mixedCalls } from './mixed-calls.js'
 import type { Scenario } from './report.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
+import { slowReaders } from './slow-readers.js'
 
 // npm run load [-- NAME...] [-- --OPTION N...]: real gateways under load, over loopback only.
 const scenarios: Record<string, Scenario> = {
+  'idle-websockets': idleWebsockets,
+  'idle-streams': idleStreams,
   'mixed-calls': mixedCalls,
-  'sigterm-under-load': sigtermUnderLoad
+  'sigterm-under-load': sigtermUnderLoad,
+  'slow-readers': slowReaders,
+  disconnects
 }
 
 try {

@@ -28,9 +28,12 @@ export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest:
       const since = performance.now()
       gateway.signal('SIGTERM')
       const deep = busy.map(({ client }) => client).filter(({ kind }) => doors[kind].depth > 1)
-      const [exit] = await Promise.all([gateway.ended, sleep(50).then(() => { for (const client of [...deep, ...idle]) client.ask(echo) })])
+      await sleep(50)
+      const late = [...idle, ...await openMany(gateway, 'POST /message', 'new', IDLE)]
+      for (const client of [...deep, ...late]) client.ask(echo)
+      const exit = await gateway.ended
       const ms = performance.now() - since
-      const all = [...busy.map(({ client }) => client), ...idle]
+      const all = [...busy.map(({ client }) => client), ...late]
       await Promise.all(all.map(async ({ door }) => await door.over))
       judge(report, run, { all, crowd, exit, ms, allowed: longest + LEISURE })
     }

@@ -9,10 +9,10 @@ export interface Vitals {
   sessions: number
   /** Open file descriptors. */
   files: number
-  /** How many objects of a class are alive. */
-  objects: Record<string, number>
   /** What keeps its event loop busy, by kind. */
-  resources: Record<string, number>
+  handles: Record<string, number>
+  /** How many calls of `load_later` have begun so far. */
+  lateCalls: number
 }
 
 const TICKS_PER_SECOND = 100

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Gateway } from './gateway.js'
+
+const PATIENCE = 30_000
+/** How long we listen for those who are told again. */
+const AFTERWARDS = 1_000
+
+/** One of many who only listen. */
+export class Listener {
+  heard = 0
+  gone = false
+
+  hear (text: string): void {
+    if (text.includes('notifications/tools/list_changed')) this.heard++
+  }
+
+  leave (): void {
+    this.gone = true
+  }
+}
+
+export class Audience {
+  readonly #listeners: Listener[] = []
+
+  join (): Listener {
+    const listener = new Listener()
+    this.#listeners.push(listener)
+    return listener
+  }
+
+  get size (): number {
+    return this.#listeners.length
+  }
+
+  get left (): number {
+    return this.#listeners.filter(({ gone }) => gone).length
+  }
+
+  count (heard: (times: number) => boolean): number {
+    return this.#listeners.filter(listener => heard(listener.heard)).length
+  }
+}
+
+/** Changes the list of tools: how long it takes until everybody knows, and who does not or is told again. */
+export async function announced (gateway: Gateway, audience: Audience): Promise<{ ms: number, missing: number, double: number }> {
+  const since = performance.now()
+  await gateway.call('load_change')
+  while (audience.count(times => times === 0) > 0 && performance.now() - since < PATIENCE) await sleep(5)
+  const ms = performance.now() - since
+  await sleep(AFTERWARDS)
+  return { ms, missing: audience.count(times => times === 0), double: audience.count(times => times > 1) }
+}

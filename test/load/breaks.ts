@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from './client.js'
+import type { DoorName } from './doors/all.js'
+import { encode, modernParams } from './doors/door.js'
+import { modernHeaders, openSession } from './doors/post.js'
+import { openSocket } from './doors/websocket.js'
+import type { Gateway } from './gateway.js'
+import { HttpConnection, type HttpRequest } from './http-connection.js'
+import { later } from './questions.js'
+
+/** How long a call takes that is cut off, and when that happens. */
+const CALL = 250
+const CUT = 20
+
+/** Opens and resets so many connections, one after the other. */
+export type Break = (gateway: Gateway, times: number, worker: string) => Promise<void>
+
+export const breaks: Record<string, Break> = {
+  'WebSocket, idle': async ({ port }, times) => {
+    for (let n = 0; n < times; n++) (await openSocket(port)).raw.resetAndDestroy()
+  },
+  'WebSocket, mid-call': midCall('WebSocket, handshake'),
+  'GET stream of a session': async ({ port }, times) => {
+    const home = new HttpConnection(port)
+    const headers = await openSession(home)
+    for (let n = 0; n < times; n++) await breakStream(port, { method: 'GET', path: '/mcp', headers: { ...headers, Accept: 'text/event-stream' } })
+    await home.exchange({ method: 'DELETE', path: '/mcp', headers })
+    home.socket.destroy()
+  },
+  'subscriptions/listen': async ({ port }, times) => {
+    const question = { method: 'subscriptions/listen', params: modernParams({ notifications: { toolsListChanged: true } }) }
+    const body = encode(0, question.method, question.params)
+    for (let n = 0; n < times; n++) await breakStream(port, { method: 'POST', path: '/mcp', headers: modernHeaders(question), body })
+  },
+  'HTTP+SSE, mid-call': midCall('HTTP+SSE'),
+  'POST /message, mid-call': midCall('POST /message'),
+  'POST /mcp stateless, mid-call': midCall('POST /mcp, stateless'),
+  'POST /mcp session, mid-call': async ({ port }, times) => {
+    const home = new HttpConnection(port)
+    const headers = await openSession(home)
+    for (let n = 0; n < times; n++) {
+      const { method, params } = later('cut', CALL)
+      const connection = new HttpConnection(port)
+      connection.request({ method: 'POST', path: '/mcp', headers, body: encode(n, method, params) }, { message: () => {}, end: () => {}, cut: () => {} })
+      await sleep(CUT)
+      connection.socket.resetAndDestroy()
+    }
+    // The calls go on without their connections.
+    await sleep(CALL)
+    await home.exchange({ method: 'DELETE', path: '/mcp', headers })
+    home.socket.destroy()
+  },
+  'half a request': async ({ port }, times) => {
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`
+    for (let n = 0; n < times; n++) {
+      const socket = connect({ port, host: '127.0.0.1' })
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(n % 2 === 0 ? head : `${head}Content-Length: 1000\r\n\r\n{"jsonrpc":`)
+      await sleep(2)
+      socket.resetAndDestroy()
+    }
+  }
+}
+
+function midCall (kind: DoorName): Break {
+  return async (gateway, times, worker) => {
+    for (let n = 0; n < times; n++) {
+      const client = await Client.open(gateway, kind, `${worker}-${n}`)
+      client.ask(mark => later(mark, CALL))
+      await sleep(CUT)
+      client.door.cut()
+    }
+  }
+}
+
+/** Waits until the stream is open, which it cannot be while the last one still is, and cuts it. */
+async function breakStream (port: number, request: HttpRequest): Promise<void> {
+  for (let status = 0; status !== 200;) {
+    const connection = new HttpConnection(port)
+    status = await new Promise<number>(resolve => connection.request(request, { head: resolve, message: () => {}, end: () => {}, cut: () => resolve(0) }))
+    connection.socket.resetAndDestroy()
+    if (status !== 200 && status !== 409) throw new Error(`${request.method} ${request.path} was answered with ${status}`)
+  }
+}

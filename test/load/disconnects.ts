@@ -1,0 +1,48 @@
+import { breaks } from './breaks.js'
+import { Gateway } from './gateway.js'
+import { Report, type Scenario } from './report.js'
+import { difference, settled, survivors, TOLERANCE } from './settling.js'
+import { MIB } from './vitals.js'
+
+/** Connections that break at the same time. */
+const AT_ONCE = 50
+
+/** Abrupt ends of connections of every kind: afterwards nothing of them is left. */
+export const disconnects: Scenario<{ count: number }> = {
+  defaults: { count: 10_000 },
+  run: async ({ count }, plugins = []) => {
+    const report = new Report(`disconnects: ${count} resets of each kind`)
+    const gateway = await Gateway.start({ plugins })
+    // What is made once and kept is made now.
+    for (const kind of Object.values(breaks)) await repeat(Math.max(AT_ONCE, count / 20), async (times, name) => await kind(gateway, times, name))
+    const base = await settled(gateway, undefined)
+    const objects = await gateway.objects()
+    let { lateCalls } = base.vitals
+    for (const [name, kind] of Object.entries(breaks)) {
+      const since = performance.now()
+      await repeat(count, async (times, worker) => await kind(gateway, times, worker))
+      const seconds = (performance.now() - since) / 1000
+      const { vitals, left } = await settled(gateway, base.vitals)
+      const begun = vitals.lateCalls - lateCalls
+      lateCalls = vitals.lateCalls
+      report.row({ what: name, resets: count, '/s': count / seconds, 'calls begun': begun, ...difference(base.vitals, vitals) })
+      report.promise(!name.includes('mid-call') || begun >= count / 10, `resets of ${name} come when the call has begun, not only ${begun} of them`)
+      report.promise(left.length === 0, `after ${count} resets of ${name} everything is back to where it was: ${left.join(', ')}`)
+    }
+    const alive = await gateway.objects()
+    report.note(`objects alive: ${Object.entries(alive).map(([name, is]) => `${name} ${is} (before ${objects[name]})`).join(', ')}`)
+    const left = survivors(objects, alive)
+    report.promise(left.length === 0, `no object outlives its connection: ${left.join(', ')}`)
+    report.note(`RSS ${(base.vitals.rss / MIB).toFixed()} MiB before. Allowed: ${TOLERANCE}`)
+    const complaints = gateway.complaints
+    report.promise(complaints.length === 0, `nothing is logged as an error: ${complaints[0]}`)
+    const end = await gateway.stop()
+    report.promise(end === 0, `the gateway ends with 0, not ${end}`)
+    return report
+  }
+}
+
+async function repeat (count: number, work: (times: number, name: string) => Promise<void>): Promise<void> {
+  const times = Math.ceil(count / AT_ONCE)
+  await Promise.all(Array.from({ length: AT_ONCE }, async (_, index) => await work(times, String(index))))
+}

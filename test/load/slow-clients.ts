@@ -1,0 +1,68 @@
+import { connect } from 'node:net'
+import { hello } from './doors/door.js'
+import { openSession } from './doors/post.js'
+import { greet, openSocket } from './doors/websocket.js'
+import { HttpConnection } from './http-connection.js'
+
+/** Between two bytes of somebody who never finishes. */
+const DRIBBLE = 3_000
+
+export interface SlowReader { pause: () => void, cut: () => void }
+
+type ReaderKind = 'WebSocket' | 'GET /mcp' | 'GET /sse'
+
+/** So many WebSockets, and as many event streams. */
+export const readerKinds = (count: number): Array<{ name: ReaderKind, count: number }> => [
+  { name: 'WebSocket', count },
+  { name: 'GET /mcp', count: Math.ceil(count / 2) },
+  { name: 'GET /sse', count: Math.floor(count / 2) }
+]
+
+/** Somebody who hears what is said to everybody, as long as he reads. */
+export async function openReader (port: number, kind: ReaderKind): Promise<SlowReader> {
+  if (kind === 'WebSocket') return await openWebSocket(port)
+  const connection = new HttpConnection(port)
+  const { socket } = connection
+  if (kind === 'GET /mcp') await stream(connection, '/mcp', await openSession(connection))
+  else await openSse(port, connection)
+  return { pause: () => { socket.pause() }, cut: () => { socket.destroy() } }
+}
+
+/** Sends a byte now and then, and never the last. */
+export async function dribble (port: number): Promise<() => void> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  const text = 'POST /mcp HTTP/1.1\r\nX-Long: '.padEnd(1_000, 'x')
+  let at = 0
+  const timer = setInterval(() => socket.write(text[at++] ?? 'x'), DRIBBLE)
+  socket.once('close', () => clearInterval(timer))
+  // So that its end is noticed.
+  socket.resume()
+  await new Promise<void>((resolve, reject) => { socket.once('connect', resolve).once('error', reject) })
+  socket.write(text[at++] ?? '')
+  return () => socket.destroy()
+}
+
+async function openWebSocket (port: number): Promise<SlowReader> {
+  const { socket, raw } = await openSocket(port)
+  await greet(socket)
+  socket.on('message', () => {})
+  return { pause: () => { raw.pause() }, cut: () => { socket.terminate() } }
+}
+
+async function stream (connection: HttpConnection, path: string, headers: Record<string, string>, heard: (text: string) => void = () => {}): Promise<void> {
+  await new Promise<void>((resolve, reject) => connection.request({ method: 'GET', path, headers: { ...headers, Accept: 'text/event-stream' } }, {
+    head: status => { if (status === 200) resolve(); else reject(new Error(`GET ${path} was answered with ${status}`)) },
+    message: heard,
+    end: () => {},
+    cut: () => {}
+  }))
+}
+
+async function openSse (port: number, connection: HttpConnection): Promise<void> {
+  const posts = new HttpConnection(port)
+  const path = await new Promise<string>((resolve, reject) => { stream(connection, '/sse', {}, text => { if (text.startsWith('/')) resolve(text) }).catch(reject) })
+
+  await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
+  posts.socket.destroy()
+}
