@@ -10,8 +10,8 @@ const AT_ONCE = 50
 /** Abrupt ends of connections of every kind: afterwards nothing of them is left. */
 export const disconnects: Scenario<{ count: number }> = {
   defaults: { count: 10_000 },
-  run: async ({ count }, plugins = []) => {
-    const report = new Report(`disconnects: ${count} resets of each kind`)
+  run: async ({ count }, { plugins = [], say } = {}) => {
+    const report = new Report(`disconnects: ${count} resets of each kind`, say)
     const gateway = await Gateway.start({ plugins })
     // What is made once and kept is made now.
     for (const kind of Object.values(breaks)) await repeat(Math.max(AT_ONCE, count / 20), async (times, name) => await kind(gateway, times, name))

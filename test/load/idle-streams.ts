@@ -13,9 +13,9 @@ const MAX_KIB = 45
 /** Many event streams on one gateway, half of them of sessions, half of them of `subscriptions/listen`. All of them hear of a change. */
 export const idleStreams: Scenario<{ sockets: number, hold: number }> = {
   defaults: { sockets: 10_000, hold: 30 },
-  run: async ({ sockets, hold }, plugins = []) => {
+  run: async ({ sockets, hold }, { plugins = [], say } = {}) => {
     needSockets(sockets)
-    const report = new Report(`idle-streams: ${sockets} event streams held for ${hold} s`)
+    const report = new Report(`idle-streams: ${sockets} event streams held for ${hold} s`, say)
     const gateway = await Gateway.start({ plugins })
     const audience = new Audience()
     const kinds: Array<[string, (port: number, audience: Audience) => Promise<void>]> = [['GET /mcp of a session', openGet], ['subscriptions/listen', openListen]]

@@ -14,8 +14,8 @@ const AFTERWARDS = 500
 /** Many calls over all transports and in both eras at once, from clients that all count their ids from 0. */
 export const mixedCalls: Scenario<{ calls: number, clients: number }> = {
   defaults: { calls: 1_000_000, clients: 12 },
-  run: async ({ calls, clients }, plugins = []) => {
-    const report = new Report(`mixed-calls: ${calls} calls over ${doorNames.length} transports, ${clients} clients each`)
+  run: async ({ calls, clients }, { plugins = [], say } = {}) => {
+    const report = new Report(`mixed-calls: ${calls} calls over ${doorNames.length} transports, ${clients} clients each`, say)
     const gateway = await Gateway.start({ plugins })
     const crowd = new Map<DoorName, Client[]>()
     for (const kind of doorNames) crowd.set(kind, await gather(gateway, kind, clients))
@@ -27,7 +27,7 @@ export const mixedCalls: Scenario<{ calls: number, clients: number }> = {
     judge(report, everybody, calls)
     const complaints = gateway.complaints
     report.promise(complaints.length === 0, `nothing is logged as an error: ${complaints[0]}`)
-    for (const { door } of everybody) door.close()
+    await Promise.all(everybody.map(async ({ door }) => await door.close()))
     const end = await gateway.stop()
     report.promise(end === 0, `the gateway ends with 0, not ${end}`)
     return report

@@ -6,13 +6,17 @@ export class Report {
   readonly rows: Row[] = []
   readonly notes: string[] = []
   readonly broken: string[] = []
+  readonly #say: (line: string) => void
 
-  constructor (title: string) {
+  constructor (title: string, say: (line: string) => void = () => {}) {
     this.title = title
+    this.#say = say
+    say(title)
   }
 
   row (row: Row): void {
     this.rows.push(row)
+    this.#say(`  ${Object.entries(row).map(([name, value]) => `${name} ${inWords(value)}`).join(', ')}`)
   }
 
   note (text: string): void {
@@ -30,10 +34,17 @@ export class Report {
   }
 }
 
+export interface Setting {
+  /** Files of further plugins for the gateway. */
+  plugins?: string[]
+  /** Is told how far things are. */
+  say?: (line: string) => void
+}
+
 /** A program that drives a gateway; the options are numbers. */
 export interface Scenario<Options extends Record<string, number> = Record<string, number>> {
   defaults: Options
-  run (options: Options, plugins?: string[]): Promise<Report>
+  run (options: Options, setting?: Setting): Promise<Report>
 }
 
 function table (rows: Row[]): string[] {

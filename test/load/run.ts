@@ -7,15 +7,17 @@ import { mixedCalls } from './mixed-calls.js'
 import type { Scenario } from './report.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
+import { soak } from './soak.js'
 
-// npm run load [-- NAME...] [-- --OPTION N...]: real gateways under load, over loopback only.
+// npm run load [-- NAME... --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over loopback only.
 const scenarios: Record<string, Scenario> = {
   'idle-websockets': idleWebsockets,
   'idle-streams': idleStreams,
   'mixed-calls': mixedCalls,
   'sigterm-under-load': sigtermUnderLoad,
   'slow-readers': slowReaders,
-  disconnects
+  disconnects,
+  soak
 }
 
 try {
@@ -35,9 +37,9 @@ async function main (argv: string[]): Promise<boolean> {
   const unknown = positionals.find(name => !Object.hasOwn(scenarios, name))
   if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${Object.keys(scenarios).join(', ')}`)
   let kept = true
-  for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)) {
+  for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios).filter(name => name !== 'soak')) {
     const { defaults, run } = scenarios[name] as Scenario
-    const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) })
+    const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) }, { say: line => console.error(line) })
     console.log(String(report))
     kept &&= report.broken.length === 0
   }

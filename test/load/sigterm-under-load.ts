@@ -15,8 +15,8 @@ const IDLE = 5
 /** SIGTERM while calls are in flight on every transport: each is answered. What is asked later is answered or refused in so many words. */
 export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest: number, longest: number }> = {
   defaults: { runs: 10, calls: 1_000, shortest: 200, longest: 2_000 },
-  run: async ({ runs, calls, shortest, longest }, plugins = []) => {
-    const report = new Report(`sigterm-under-load: ${runs} times SIGTERM with ${calls} calls of ${shortest} to ${longest} ms in flight`)
+  run: async ({ runs, calls, shortest, longest }, { plugins = [], say } = {}) => {
+    const report = new Report(`sigterm-under-load: ${runs} times SIGTERM with ${calls} calls of ${shortest} to ${longest} ms in flight`, say)
     for (let run = 1; run <= runs; run++) {
       const gateway = await Gateway.start({ plugins })
       const busy = (await Promise.all(doorNames.map(async kind => await gather(gateway, kind, Math.ceil(calls / doorNames.length))))).flat()

@@ -25,8 +25,8 @@ interface Phase { times: number[], peak: number, left: number, ms: number }
 /** Clients that do not read while much is said, and clients that never finish their request: they are cut, and the others do not notice. */
 export const slowReaders: Scenario<{ readers: number, requests: number, rounds: number }> = {
   defaults: { readers: 100, requests: 500, rounds: 2 },
-  run: async ({ readers, requests, rounds }, plugins = []) => {
-    const report = new Report(`slow-readers: ${readers} WebSockets and ${readers} event streams that do not read, ${requests} unfinished requests, ${rounds} rounds`)
+  run: async ({ readers, requests, rounds }, { plugins = [], say } = {}) => {
+    const report = new Report(`slow-readers: ${readers} WebSockets and ${readers} event streams that do not read, ${requests} unfinished requests, ${rounds} rounds`, say)
     const gateway = await Gateway.start({ plugins })
     const callers = await Promise.all(Array.from({ length: CALLERS }, async (_, index) => await Client.open(gateway, index % 2 === 0 ? 'POST /message' : 'POST /mcp, stateless', String(index))))
     await phase(gateway, callers, async () => await sleep(BASE / 2))

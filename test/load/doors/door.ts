@@ -11,7 +11,8 @@ export interface Door {
   send: (id: number, question: Question) => void
   /** Hangs up as a crashed client does, with a reset. */
   cut: () => void
-  close: () => void
+  /** Says goodbye, where there is a way to say it, and hangs up. */
+  close: () => Promise<void>
 }
 
 export interface DoorKind {

@@ -31,7 +31,7 @@ export const httpSse: DoorKind = {
         cut: () => {}
       }),
       cut: () => { for (const { socket } of [stream, posts]) socket.resetAndDestroy() },
-      close: () => { for (const { socket } of [stream, posts]) socket.destroy() }
+      close: async () => { for (const { socket } of [stream, posts]) socket.destroy() }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Gateway } from '../gateway.js'
-import { headerOf, HttpConnection } from '../http-connection.js'
+import { headerOf, HttpConnection, type HttpRequest } from '../http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
 import { encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
 
@@ -22,6 +22,7 @@ export const session: DoorKind = {
   open: async (gateway, ledger) => {
     const door = new PostDoor(gateway, ledger, '/mcp', () => headers)
     const headers = await openSession(door.connection)
+    door.goodbye = { method: 'DELETE', path: '/mcp', headers }
     return door
   }
 }
@@ -45,6 +46,7 @@ class PostDoor implements Door {
   readonly ledger: Ledger
   readonly connection: HttpConnection
   readonly over: Promise<void>
+  goodbye: HttpRequest | undefined
   readonly #path: string
   readonly #headers: (question: Question) => Record<string, string>
   readonly #params: (params: Json) => Json
@@ -74,7 +76,8 @@ class PostDoor implements Door {
     this.connection.socket.resetAndDestroy()
   }
 
-  close (): void {
+  async close (): Promise<void> {
+    if (this.goodbye !== undefined) await this.connection.exchange(this.goodbye).catch(() => {})
     this.connection.socket.destroy()
   }
 }

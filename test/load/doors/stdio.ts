@@ -17,7 +17,7 @@ export const stdio: DoorKind = {
       over: once(stdout, 'close').then(() => {}),
       send: (id, { method, params }) => { stdin.write(`${encode(id, method, params)}\n`) },
       cut: () => { stdin.destroy() },
-      close: () => { stdin.end() }
+      close: async () => { stdin.end() }
     }
   }
 }

@@ -19,7 +19,7 @@ function opener (greets: boolean, paramsOf: (question: Question) => Question['pa
       over: once(socket, 'close').then(() => {}),
       send: (id, question) => socket.send(encode(id, question.method, paramsOf(question))),
       cut: () => { raw.resetAndDestroy() },
-      close: () => socket.terminate()
+      close: async () => socket.terminate()
     }
   }
 }
