@@ -95,6 +95,7 @@ export const Options = Type.Object({
   maxHeap: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of heap on new calls are refused; nine tenths of what Node.js may use when not set' })),
   maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of memory of the process on new calls are refused' })),
   maxQueue: Count(1024 * 1024, 'From how many waiting bytes on a client has to read'),
+  maxQueued: Count(64 * 1024 * 1024, 'How many bytes may wait for all clients together that do not read; beyond, those that do not keep up with notifications are cut'),
   writeDeadline: Milliseconds(10_000, 'After which time a client that reads nothing of them is cut'),
   maxSessions: Count(10_000, 'How many HTTP sessions may exist'),
   maxSessionsPerPrincipal: Count(1_000, 'How many of them may belong to one caller who has said who it is'),

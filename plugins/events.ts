@@ -39,7 +39,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
     },
     open: (reply, nameOf = () => undefined, onClose = () => {}) => {
       const stream = new Readable({ read () {} })
-      const backlog = new Backlog({ size: () => stream.readableLength, max: maxQueue, deadline: writeDeadline, cut: () => stream.destroy() })
+      const backlog = new Backlog({ size: () => stream.readableLength, max: maxQueue, deadline: writeDeadline, cut: () => stream.destroy(), together: fastify.mcp.backlogs })
       // A reply to a call ends with it; other streams end with what let their reader in.
       const forget = reply.request.method === 'GET' ? onExpiry(reply.request.identity, () => end(stream)) : () => {}
       open.add(stream)

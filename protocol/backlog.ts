@@ -8,13 +8,16 @@ export interface BacklogOptions {
   cut: () => void
   /** True where answers do not even begin the watch: whoever asked for a lot may take its time. */
   patient?: boolean
+  /** All clients whose bytes are in the same memory. */
+  together?: Backlogs
 }
 
 const HARD_LIMIT = 16
 
 /**
  * Watches what waits for a client. Much may wait for a moment, because it was written in one go; but whoever takes nothing of it for
- * too long is cut, and so is whoever lets notifications pile up far beyond the limit.
+ * too long is cut, and so is whoever lets notifications pile up far beyond the limit, or beyond the limit at all while too much waits for
+ * everybody together.
  */
 export class Backlog {
   readonly #options: BacklogOptions
@@ -26,17 +29,25 @@ export class Backlog {
     this.#options = options
   }
 
+  /** How many bytes wait now. */
+  get size (): number {
+    return this.#options.size()
+  }
+
   /** To be called after each write; `answer` where it was one, which is never the reason to cut. */
   written (bytes: number, answer: boolean): void {
-    const { size, max, cut, patient = false } = this.#options
+    const { max, cut, patient = false, together } = this.#options
     this.#written += bytes
-    const waiting = size()
-    if (waiting > HARD_LIMIT * max && !answer) cut()
-    else if (waiting > max && this.#timer === undefined && !(answer && patient)) this.#watch(waiting)
+    const waiting = this.size
+    if (waiting <= max) return
+    together?.behind(this)
+    if (!answer && (waiting > HARD_LIMIT * max || together?.tooMuch === true)) cut()
+    else if (this.#timer === undefined && !(answer && patient)) this.#watch(waiting)
   }
 
   stop (): void {
     clearTimeout(this.#timer)
+    this.#options.together?.gone(this)
   }
 
   #watch (waiting: number): void {
@@ -45,11 +56,39 @@ export class Backlog {
   }
 
   #look (): void {
-    const { size, max, cut } = this.#options
-    const waiting = size()
+    const { max, cut } = this.#options
+    const waiting = this.size
     this.#timer = undefined
     if (waiting <= max) return
     if (this.#written - waiting > this.#taken) this.#watch(waiting)
     else cut()
+  }
+}
+
+/** Those who are behind, and what waits for them together. Whoever keeps up costs nothing here. */
+export class Backlogs {
+  readonly #max: number
+  readonly #behind = new Set<Backlog>()
+
+  constructor (max: number) {
+    this.#max = max
+  }
+
+  behind (backlog: Backlog): void {
+    this.#behind.add(backlog)
+  }
+
+  gone (backlog: Backlog): void {
+    this.#behind.delete(backlog)
+  }
+
+  get tooMuch (): boolean {
+    let waiting = 0
+    for (const backlog of this.#behind) {
+      const { size } = backlog
+      if (size === 0) this.#behind.delete(backlog)
+      waiting += size
+    }
+    return waiting > this.#max
   }
 }

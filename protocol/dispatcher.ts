@@ -1,4 +1,5 @@
 import { admit, revisionOf } from './admission.js'
+import { Backlogs } from './backlog.js'
 import { BatchChannel, batchRefusal, inBatch } from './batch.js'
 import { Answers, type Ended } from './answers.js'
 import { Call } from './call.js'
@@ -42,6 +43,7 @@ export class Dispatcher {
   readonly instructions: string | undefined
   readonly sealer: Sealer
   readonly limits: Limits
+  readonly backlogs: Backlogs
   /** What handlers keep beyond their call. */
   readonly store: Values | undefined
   /** Everyone who can be told of changes. */
@@ -64,6 +66,7 @@ export class Dispatcher {
     this.sealer = new Sealer(secret)
     this.store = store
     this.limits = { ...LIMITS, ...limits }
+    this.backlogs = new Backlogs(this.limits.maxQueued)
     this.#stages = new Stages(challenge)
     this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
   }

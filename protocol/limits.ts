@@ -4,6 +4,8 @@ export interface MessageLimits { maxDepth: number, maxKeys: number, maxId: numbe
 /** What one peer may ask for, and for how long; times are in milliseconds. */
 export interface Limits extends MessageLimits {
   maxInFlight: number
+  /** How many bytes may wait for all clients together that do not keep up. */
+  maxQueued: number
   /** After the last sign of life of a call, and in any case. */
   callTimeout: number
   callTimeoutMax: number
@@ -12,5 +14,5 @@ export interface Limits extends MessageLimits {
 }
 
 export const LIMITS: Limits = {
-  maxDepth: 64, maxKeys: 10_000, maxId: 1_024, maxBatch: 100, maxInFlight: 1_024, callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000
+  maxDepth: 64, maxKeys: 10_000, maxId: 1_024, maxBatch: 100, maxInFlight: 1_024, maxQueued: 67_108_864, callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000
 }

@@ -33,7 +33,7 @@ export interface Stdio {
 export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
   const writer = new TickWriter(input, output)
   let giveUp = () => {}
-  const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true })
+  const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
   const write = (text: string, answer: boolean) => backlog.written(writer.write(text), answer)
   const channel: Channel = {
     streams: true,

@@ -11,6 +11,8 @@ import { watchAssembly } from './frames.js'
 /** Why we close a socket. docs/connect.md lists them. */
 const CLOSE = { notText: 1003, refused: 1008, expired: 4401 } as const
 
+const GOODBYE = 500
+
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number, assemblyTimeout: number, maxPings: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
@@ -21,7 +23,12 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
     // What else it has to say interests nobody; the socket is gone a moment later, whether or not it says goodbye.
     socket.pause()
   }
-  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut: () => socket.close(CLOSE.refused, 'messages are not read') })
+  const cut = () => {
+    socket.close(CLOSE.refused, 'messages are not read')
+    // The goodbye waits behind what is not read.
+    setTimeout(() => socket.terminate(), GOODBYE).unref()
+  }
+  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut, together: mcp.backlogs })
   const channel = overSocket(socket, backlog)
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { Backlog } from '../../protocol/backlog.js'
+import { Backlog, Backlogs } from '../../protocol/backlog.js'
 import { eventually } from './deadline.js'
 
 const MAX = 1_000
 const DEADLINE = 60
 
 /** A client for whom bytes wait; it reads when told to. */
-function client () {
+function client (together?: Backlogs) {
   const state = { waiting: 0, cut: 0 }
-  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ } })
+  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { together }) })
   return {
     state,
     backlog,
@@ -78,4 +78,23 @@ t.test('nobody is watched after the end', async t => {
   backlog.stop()
   await sleep(2 * DEADLINE)
   t.equal(state.cut, 0)
+})
+
+t.test('while too much waits for all together, who is behind is cut by the next notification, and who keeps up is not', async t => {
+  const together = new Backlogs(3 * MAX)
+  const [first, second, third, quick] = Array.from({ length: 4 }, () => client(together)) as Array<ReturnType<typeof client>>
+  t.teardown(() => { for (const one of [first, second, third, quick]) one?.backlog.stop() })
+  first?.write(2 * MAX)
+  second?.write(MAX + 1, true)
+  t.strictSame([first?.state.cut, second?.state.cut], [0, 0], 'an answer is never the reason')
+  quick?.write(MAX)
+  second?.write(1)
+  t.equal(second?.state.cut, 1)
+  t.strictSame([first?.state.cut, quick?.state.cut], [0, 0])
+  second?.backlog.stop()
+  third?.write(2 * MAX)
+  t.equal(third?.state.cut, 1, 'those that are gone do not count, those that are there do')
+  first?.read(2 * MAX)
+  third?.write(1)
+  t.equal(third?.state.cut, 1, 'and what was read does not')
 })
