@@ -34,6 +34,8 @@ import notes from './plugins/notes.js'
 import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
 import prompts from './plugins/prompts.js'
+import rateLimit from './plugins/rate-limit.js'
+import rates from './plugins/rates.js'
 import refusals from './plugins/refusals.js'
 import readiness from './plugins/readiness.js'
 import resources from './plugins/resources.js'
@@ -66,6 +68,7 @@ export type {} from './plugins/mcp.js'
 export type {} from './plugins/notes.js'
 export type {} from './plugins/pagination.js'
 export type {} from './plugins/prompts.js'
+export type {} from './plugins/rates.js'
 export type {} from './plugins/readiness.js'
 export type {} from './plugins/resources.js'
 export type {} from './plugins/sessions.js'
@@ -126,6 +129,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   await app.register(origin, options)
   await app.register(cors)
   await app.register(auth, authentication(app, options))
+  await app.register(rateLimit)
   await app.register(readiness)
   await app.register(httpErrors)
   await app.register(patchbay, given)
@@ -159,6 +163,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(pagination, { pageSize })
   await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxUri: options.maxUri })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
+  await fastify.register(rates, options)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
@@ -194,6 +199,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
     if (!scope.hasPlugin('auth')) await scope.register(auth, authentication(scope, options))
+    if (!scope.hasPlugin('rate-limit')) await scope.register(rateLimit)
     if (!scope.hasPlugin('readiness')) await scope.register(readiness)
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })

@@ -11,8 +11,9 @@ export default fp(async fastify => {
     // That there is no room now, or no time, is no fault.
     if (status >= 500 && status !== 503) request.log.error({ err: error }, 'request failed')
     const message = status === 500 ? `Internal error (see the server's log for ${request.id})` : error.message
+    const notTheirs = status >= 500 || status === 429
     reply.headers(error.headers ?? {})
-    refuse(request, reply, status, new McpError(status >= 500 ? -32603 : -32600, message))
+    refuse(request, reply, status, new McpError(notTheirs ? -32603 : -32600, message))
   })
 
   fastify.setNotFoundHandler((request, reply) => {

@@ -30,10 +30,12 @@ export class BatchChannel {
     this.#waiting = size
   }
 
-  slot (index: number): Channel {
+  /** Where one of the answers goes. Whatever brought the batch here was counted for its first request only. */
+  slot (index: number, first: boolean): Channel {
     const channel = this.#channel
     return {
       get streams () { return channel.streams },
+      counted: first && channel.counted === true,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => this.#channel.emit(text, method)

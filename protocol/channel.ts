@@ -6,6 +6,8 @@ export interface Channel {
   readonly canStream?: boolean
   /** True where the answer is an HTTP reply of its own, so that its status and headers reach the client. */
   readonly hasStatus?: boolean
+  /** True where the message came with an HTTP request, which was counted against the rate of its caller. */
+  readonly counted?: boolean
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** A notification, or a request to the client. */

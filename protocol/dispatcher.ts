@@ -198,7 +198,8 @@ export class Dispatcher {
     const refusal = batchRefusal(messages, peer.revision)
     if (refusal !== undefined) return this.#refuse(undefined, refusal, peer, channel)
     const replies = new BatchChannel(channel, messages.length)
-    for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index), identity)
+    const first = messages.findIndex(({ kind }) => kind === 'request')
+    for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index, index === first), identity)
   }
 
   #hear ({ method, params }: Notification, peer: Peer): void {

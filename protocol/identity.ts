@@ -6,6 +6,8 @@ export interface Identity {
   /** The same for the same caller at all times; undefined when nobody had to say. */
   readonly principal: string | undefined
   readonly scopes: Granted
+  /** Where they came from over the network, when nobody had to say. */
+  readonly address?: string
   /** When this stops being true, in milliseconds since 1970. */
   readonly expires?: number
 }

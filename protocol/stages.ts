@@ -61,7 +61,8 @@ export class Stages {
   #pass (call: Call, method: Method, first: number): Result | Promise<Result> {
     for (let index = first; index < this.#gates.length; index++) {
       const passed = this.#gates[index]?.(call)
-      if (isThenable(passed)) return Promise.resolve(passed).then(() => this.#pass(call, method, index + 1))
+      // A call that was given up while it waited is not run.
+      if (isThenable(passed)) return Promise.resolve(passed).then(() => call.over ? {} : this.#pass(call, method, index + 1))
     }
     return this.#wrapped(call, method, 0)
   }

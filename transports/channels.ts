@@ -17,6 +17,7 @@ export function jsonReply (reply: FastifyReply): Channel {
   return {
     streams: false,
     hasStatus: true,
+    counted: true,
     respond: (text, status, headers) => sendJson(reply, text, status, headers),
     emit: () => {},
     end: () => sendJson(reply, undefined, 202)

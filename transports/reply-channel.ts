@@ -16,6 +16,7 @@ export interface ReplyOptions {
 export class ReplyChannel implements Channel {
   readonly canStream = true
   readonly hasStatus = true
+  readonly counted = true
   readonly #app: FastifyInstance
   readonly #reply: FastifyReply
   readonly #session: Session | undefined

@@ -45,7 +45,7 @@ export class SseConnections {
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    this.#app.mcp.receive(incoming, peer, peer.channel, request.identity)
+    this.#app.mcp.receive(incoming, peer, { ...peer.channel, counted: true }, request.identity)
   }
 }
 

@@ -36,7 +36,7 @@ t.test('a session with an open stream or a call under way does not end', async t
   const { app, url } = await listening(t, { sessionIdle: 3_000 })
   const [idle, streaming, calling] = [await openSession(url), await openSession(url), await openSession(url)]
   const stream = await streaming.listen()
-  const call = await calling.stream(slow(1, 2, 700))
+  const call = await calling.stream(slow(1, 4, 700))
   const { now } = Date
   t.intercept(Date, 'now', { value: () => now() + 3_600_000 })
   await eventually(() => app.sessions.size === 2)

@@ -1,0 +1,77 @@
+import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
+import { errors } from '../protocol/errors.js'
+import type { Identity } from '../protocol/identity.js'
+import { Bucket } from '../system/rate/bucket.js'
+import { limiter, type Rate } from '../system/rate/limiter.js'
+import { connectRedis } from '../system/rate/redis-link.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    rates: {
+      /** Takes one call from what its caller may make: 0, or the milliseconds until there are more. */
+      take: (identity: Identity) => number | Promise<number>
+    }
+  }
+}
+
+export interface RatesOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string }
+
+/** Whoever started this process. */
+const LOCAL = 'local'
+
+/** What has to be answered before the next message is read: it is counted, but never waits. */
+const AT_ONCE = new Set(['initialize', 'ping'])
+
+/** How many calls a caller may make, in all and to single tools. What came as an HTTP request was counted when it came. */
+export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOptions) => {
+  const link = redis === undefined ? undefined : await connectRedis(redis, trouble)
+  const bucket = (one: Rate) => new Bucket(limiter(one, link), one.rate)
+  const callers = bucket({ name: 'calls', rate, burst })
+  const tools = new Map<unknown, Bucket>(Object.entries(toolRates).map(([name, rate]) => [name, bucket({ name: `tool:${name}`, rate, burst: rate })]))
+
+  fastify.decorate('rates', { take: identity => callers.take(callerOf(identity)) })
+
+  fastify.mcp.gate(call => {
+    const { peer, channel, identity, method, params } = call
+    if (peer.transport === 'memory') return
+    const tool = method === 'tools/call' ? tools.get(params.name) : undefined
+    const passed = channel.counted === true ? undefined : pass(call, callers.take(callerOf(identity)), 'by one caller (option rate)')
+    if (tool === undefined) return passed
+    const next = () => pass(call, tool.take(callerOf(identity)), `to ${String(params.name)} by one caller (option toolRates)`)
+    return passed === undefined ? next() : passed.then(next)
+  })
+
+  fastify.addHook('onClose', async () => {
+    for (const each of [callers, ...tools.values()]) each.close()
+    link?.close()
+  })
+
+  function trouble (why: string | undefined, error?: Error): void {
+    const said = why === undefined ? undefined : `Redis ${why}: calls are counted by this gateway alone`
+    fastify.health.report('rate limits', said)
+    if (said === undefined) fastify.log.info('Redis is there: calls are counted together')
+    else fastify.log.warn({ err: error }, said)
+  }
+}, { name: 'rates', dependencies: ['mcp', 'health'] })
+
+/** An address is never taken for the name of somebody. */
+function callerOf (identity: Identity): string {
+  if (identity.principal === undefined) return identity.address ?? LOCAL
+  const known = names.get(identity)
+  if (known !== undefined) return known
+  const name = `principal ${identity.principal}`
+  names.set(identity, name)
+  return name
+}
+
+const names = new WeakMap<Identity, string>()
+
+function pass (call: Call, wait: number | Promise<number>, what: string): Promise<void> | undefined {
+  if (typeof wait === 'number') refuseIf(wait, what)
+  else if (!AT_ONCE.has(call.method)) return wait.then(ms => refuseIf(ms, what))
+}
+
+function refuseIf (ms: number, what: string): void {
+  if (ms > 0) throw errors.tooFast(what, Math.ceil(ms / 1000))
+}

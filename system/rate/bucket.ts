@@ -1,0 +1,91 @@
+/** Takes tokens where they are kept. Settles with 0 when they were there, otherwise with the milliseconds until there are some. */
+export type Ask = (key: string, tokens: number) => Promise<number>
+
+/** How long tokens that were fetched may be handed out. */
+const LEASE = 1_000
+
+interface Lease {
+  left: number
+  /** Until when there is nothing to be had. */
+  emptyUntil: number
+  waiting: Array<(ms: number) => void>
+  asking: boolean
+}
+
+/**
+ * Hands out tokens by key. They are fetched some at once, a thousandth of what there is in a second, and before the last are used, the
+ * very first on credit: nobody has to wait who is not too fast. Where a thousandth is less than two, each is fetched by itself and the
+ * count is exact. Nothing is kept of keys that are not used.
+ */
+export class Bucket {
+  readonly #ask: Ask
+  readonly #size: number
+  /** With how many left the next are fetched; never where they are fetched one by one. */
+  readonly #low: number
+  readonly #leases = new Map<string, Lease>()
+  #sweep: NodeJS.Timeout | undefined
+
+  constructor (ask: Ask, rate: number) {
+    this.#ask = ask
+    this.#size = Math.max(1, Math.floor(rate / 1_000))
+    this.#low = this.#size === 1 ? -1 : this.#size >> 1
+  }
+
+  /** How many keys are in use. */
+  get size (): number {
+    return this.#leases.size
+  }
+
+  /** 0 when the token is taken, otherwise the milliseconds after which to try again. Those who have to wait are served in order. */
+  take (key: string): number | Promise<number> {
+    const lease = this.#leases.get(key) ?? this.#open(key)
+    if (lease.left === 0) return this.#fetch(key, lease)
+    if (--lease.left === this.#low) this.#renew(key, lease)
+    return 0
+  }
+
+  close (): void {
+    clearTimeout(this.#sweep)
+    this.#leases.clear()
+  }
+
+  #open (key: string): Lease {
+    const lease = { left: Math.max(0, this.#low + 1), emptyUntil: 0, waiting: [], asking: false }
+    this.#leases.set(key, lease)
+    this.#sweep ??= setTimeout(() => this.#forget(), LEASE).unref()
+    return lease
+  }
+
+  #fetch (key: string, lease: Lease): number | Promise<number> {
+    const empty = lease.emptyUntil - performance.now()
+    if (empty > 0) return empty
+    return new Promise(resolve => {
+      lease.waiting.push(resolve)
+      this.#renew(key, lease)
+    })
+  }
+
+  #renew (key: string, lease: Lease): void {
+    if (lease.asking) return
+    lease.asking = true
+    void this.#ask(key, this.#size).then(ms => {
+      lease.asking = false
+      this.#serve(lease, ms)
+      if (lease.waiting.length > 0) this.#renew(key, lease)
+    })
+  }
+
+  #serve (lease: Lease, ms: number): void {
+    lease.emptyUntil = ms === 0 ? 0 : performance.now() + ms
+    if (ms === 0) lease.left += this.#size
+    const served = lease.waiting.splice(0, ms === 0 ? lease.left : Infinity)
+    if (ms === 0) lease.left -= served.length
+    for (const settle of served) settle(ms)
+  }
+
+  #forget (): void {
+    const now = performance.now()
+    for (const [key, { asking, emptyUntil }] of this.#leases) if (!asking && emptyUntil < now) this.#leases.delete(key)
+    this.#sweep = this.#leases.size === 0 ? undefined : setTimeout(() => this.#forget(), LEASE).unref()
+  }
+}

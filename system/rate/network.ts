@@ -1,0 +1,14 @@
+import { isIPv6 } from 'node:net'
+
+/** Whom an address belongs to: itself, or for IPv6 the network of which one host has all addresses. */
+export function networkOf (address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped !== null) return mapped[1] as string
+  const [head = '', tail] = (address.split('%')[0] as string).split('::')
+  const groups = head.split(':').filter(Boolean)
+  const last = (tail ?? '').split(':').filter(Boolean)
+  const missing = tail === undefined ? 0 : 8 - groups.length - last.length - (last.at(-1)?.includes('.') === true ? 1 : 0)
+  const all = [...groups, ...new Array<string>(missing).fill('0'), ...last]
+  return `${all.slice(0, 4).map(group => parseInt(group, 16).toString(16)).join(':')}::/64`
+}
