@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 /** What the tests run besides Node.js, and the Debian package that brings it. */
 export const PROGRAMS = [
   { program: 'Xvfb', package: 'xvfb' },
-  { program: 'xsel', package: 'xsel' }
+  { program: 'xsel', package: 'xsel' },
+  { program: 'redis-server', package: 'redis-server' }
 ]
 
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
