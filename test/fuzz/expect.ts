@@ -23,8 +23,8 @@ const answerTo = (id: Id): Tally => ({ ids: new Map([[id, { min: 1, max: 1 }]]),
 
 /** What may be answered to these bytes, read by the rules of JSON-RPC and not by the code that is under test. */
 export function expected (bytes: Buffer, maxMessage = MAX_MESSAGE): Expectation {
-  if (bytes.length > maxMessage || !isUtf8(bytes)) return [blank]
-  const value = parsed(bytes.toString())
+  if (bytes.length > maxMessage) return [blank]
+  const value = valueOf(bytes)
   if (value === undefined) return [blank]
   if (Array.isArray(value)) return [blank, ...value.length === 0 ? [] : [sum(value.map(item => widened(expectedOf(item, bytes))))]]
   return expectedOf(value, bytes)
@@ -42,16 +42,9 @@ export function cancelled (messages: Buffer[]): Set<Id> {
 
 /** The messages in the bytes, as objects. */
 export function messagesIn (bytes: Buffer): Json[] {
-  const known = read.get(bytes)
-  if (known !== undefined) return known
-  const value = isUtf8(bytes) ? parsed(bytes.toString()) : undefined
-  const messages = (Array.isArray(value) ? value : [value]).filter(isObject)
-  read.set(bytes, messages)
-  return messages
+  const value = valueOf(bytes)
+  return (Array.isArray(value) ? value : [value]).filter(isObject)
 }
-
-/** Everybody asks for them again and again. */
-const read = new WeakMap<Buffer, Json[]>()
 
 export const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
 
@@ -109,6 +102,17 @@ function sum (tallies: Tally[]): Tally {
   }
   const blanks = tallies.reduce((so, tally) => ({ min: so.min + tally.blanks.min, max: so.max + tally.blanks.max }), { min: 0, max: 0 })
   return { ids, blanks }
+}
+
+/** Everybody asks for the same ones again and again. */
+const read = new WeakMap<Buffer, { value: unknown }>()
+
+function valueOf (bytes: Buffer): unknown {
+  const known = read.get(bytes)
+  if (known !== undefined) return known.value
+  const value = isUtf8(bytes) ? parsed(bytes.toString()) : undefined
+  read.set(bytes, { value })
+  return value
 }
 
 function parsed (text: string): unknown {

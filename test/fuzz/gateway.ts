@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { build, type Options } from '../../app.js'
 import fixture from '../helper.js'
@@ -16,6 +15,8 @@ export const OPTIONS: Partial<Options> = {
   maxNote: 500,
   searchUrl: 'http://127.0.0.1:9/',
   searchTimeout: CALL_TIMEOUT,
+  // A client that closed one half of its connection first is missed no sooner than something is written to it.
+  keepAlive: 1_000,
   ephemeral: true
 }
 
@@ -32,13 +33,6 @@ export async function openGateway (more: Plugin[] = []): Promise<FastifyInstance
 export async function censusOf (app: FastifyInstance): Promise<Record<string, number>> {
   const connections = app.server.listening ? await new Promise<number>(resolve => app.server.getConnections((_error, count) => resolve(count))) : 0
   return { peers: app.mcp.peers.size, sessions: app.sessions.size, connections, websockets: app.websocketServer.clients.size }
-}
-
-/** Hangs up on a server in the way that leaves no trace in the kernel: there are too many of us for polite ends. */
-export function hangUp (socket: Socket): void {
-  // A socket that is shutting down cannot be reset, and would never tell that it is closed.
-  if (socket.writableEnded) socket.destroy()
-  else if (!socket.destroyed) socket.resetAndDestroy()
 }
 
 // The clipboard is the user's own.

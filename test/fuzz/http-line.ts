@@ -1,5 +1,5 @@
-import { connect, type Socket } from 'node:net'
-import { hangUp } from './gateway.js'
+import type { Socket } from 'node:net'
+import { connected, hangUp } from './sockets.js'
 import { Wait } from './waiting.js'
 
 export interface Reply {
@@ -32,7 +32,7 @@ export class HttpLine {
 
   /** Sends bytes and reads one reply; undefined when none comes in time. */
   async exchange (pieces: Buffer[], { bodiless = false, last = false, onEvent = () => false }: Exchange = {}): Promise<Reply | undefined> {
-    const socket = this.#open()
+    const socket = await this.#open()
     const reader = new ReplyReader(bodiless, onEvent)
     const wait = new Wait(() => reader.done)
     const data = (chunk: Buffer) => { reader.push(chunk); wait.look() }
@@ -51,12 +51,11 @@ export class HttpLine {
     this.#socket = undefined
   }
 
-  #open (): Socket {
-    if (this.#socket?.writable !== true) {
-      this.close()
-      this.#socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true }).on('error', () => {})
-    }
-    return this.#socket as Socket
+  async #open (): Promise<Socket> {
+    if (this.#socket?.writable === true) return this.#socket
+    this.close()
+    this.#socket = await connected(this.#port)
+    return this.#socket
   }
 }
 

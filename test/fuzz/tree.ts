@@ -5,7 +5,7 @@ export class Text { constructor (readonly json: string) {} }
 export class Members { constructor (readonly entries: Array<[key: string, value: Node]>) {} }
 
 /** Where a node stands, and how to put another in its place. */
-export interface Place { key: string | undefined, node: Node, depth: number, put: (node: Node) => void, drop: () => void, again: (key: string, node: Node) => void }
+export interface Place { key: string | undefined, node: Node, put: (node: Node) => void, drop: () => void, again: (key: string, node: Node) => void }
 
 /** Deeper trees are left to those who change bytes. */
 const MAX_DEPTH = 100
@@ -33,28 +33,29 @@ export function writeTree (node: Node): string {
 }
 
 /** Every place below a node. */
-export function placesIn (node: Node, depth = 1): Place[] {
-  if (node instanceof Text) return []
-  const own = Array.isArray(node) ? placesInArray(node, depth) : placesInMembers(node, depth)
-  return own.flatMap(place => [place, ...placesIn(place.node, depth + 1)])
+export function placesIn (node: Node, found: Place[] = []): Place[] {
+  if (node instanceof Text) return found
+  for (const place of Array.isArray(node) ? placesInArray(node) : placesInMembers(node)) {
+    found.push(place)
+    placesIn(place.node, found)
+  }
+  return found
 }
 
-function placesInArray (list: Node[], depth: number): Place[] {
+function placesInArray (list: Node[]): Place[] {
   return list.map((node, at) => ({
     key: undefined,
     node,
-    depth,
     put: other => { list[at] = other },
     drop: () => { list.splice(at, 1) },
     again: (_key, other) => { list.splice(at, 0, other) }
   }))
 }
 
-function placesInMembers ({ entries }: Members, depth: number): Place[] {
+function placesInMembers ({ entries }: Members): Place[] {
   return entries.map((entry, at) => ({
     key: entry[0],
     node: entry[1],
-    depth,
     put: other => { entry[1] = other },
     drop: () => { entries.splice(at, 1) },
     again: (key, other) => { entries.splice(at, 0, [key, other]) }

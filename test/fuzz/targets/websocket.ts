@@ -1,5 +1,4 @@
-import { connect, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { isUtf8 } from 'node:buffer'
 import { frame, OPCODE, parseFrame, upgradeHead } from '../../bad-input/raw-websocket.js'
 import { request } from '../../bad-input/raw-http.js'
@@ -7,8 +6,9 @@ import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
 import { greets } from '../doors.js'
 import { MAX_MESSAGE } from '../expect.js'
-import { censusOf, hangUp, openGateway, type Plugin } from '../gateway.js'
+import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { inPieces } from '../pieces.js'
+import { connected, hangUp } from '../sockets.js'
 import type { Heard, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
@@ -19,9 +19,10 @@ export async function openWebSocket (plugins: Plugin[] = []): Promise<Target> {
   const app = await openGateway(plugins)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
+  const run = async (input: Case) => await new SocketCase(await connected(port), input).run()
   return {
-    run: async input => await new SocketCase(port, input).run(),
-    probe: async () => (await new SocketCase(port, { target: 'websocket', door: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 }).run()).faults.length === 0,
+    run,
+    probe: async () => (await run({ target: 'websocket', door: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -38,15 +39,14 @@ class SocketCase {
   #gone = false
   #wait: Wait | undefined
 
-  constructor (port: number, input: Case) {
+  constructor (socket: Socket, input: Case) {
     this.#input = input
     this.#talk = new Conversation(input)
     this.#greeted = !greets(input.door)
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    this.#socket.on('error', () => {})
+    this.#socket = socket
     this.#socket.on('data', chunk => { this.#unread = Buffer.concat([this.#unread, chunk]); this.#read() })
     this.#socket.once('close', () => { this.#gone = true; this.#wait?.look() })
-    this.#socket.write(request('GET', '/mcp', upgradeHead(port)))
+    this.#socket.write(request('GET', '/mcp', upgradeHead(socket.remotePort as number)))
   }
 
   async run (): Promise<Heard> {
