@@ -1,0 +1,31 @@
+import { StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import t from 'tap'
+import { ADA, apiKeys, bearer } from '../access/keys.js'
+import { listening } from '../helper.js'
+import { connectV2 } from './client-v2.js'
+import { connectV1 } from './sdk-v1.js'
+
+const requestInit = { headers: bearer(ADA) }
+const echo = { name: 'echo', arguments: { text: 'hi' } }
+
+t.test('official clients come in with a key in their headers', async t => {
+  const { app, url } = await listening(t, { apiKeys })
+  const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
+  t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
+  t.strictSame([...app.mcp.peers].map(({ principal }) => principal), ['key:ada'])
+
+  const second = await connectV2(t, new TransportV2(new URL(`${url}/mcp`), { requestInit }))
+  t.match(await second.call(echo), { structuredContent: { text: 'hi' } })
+
+  const events = await connectV1(t, new SSEClientTransport(new URL(`${url}/sse`), { requestInit }))
+  t.match(await events.call(echo), { content: [{ text: 'hi' }] })
+})
+
+t.test('and are told so when they have none', async t => {
+  const { url } = await listening(t, { apiKeys })
+  await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
+  await t.rejects(connectV2(t, new TransportV2(new URL(`${url}/mcp`))), { data: { status: 401 } })
+})
