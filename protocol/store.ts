@@ -93,7 +93,7 @@ export interface SessionStore {
   read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
 }
 
-/** The stream of a session that carries what belongs to no call. It lasts as long as the session and has no last word. */
+/** The stream of a session that carries what belongs to no call. It is there as long as the session and has no last word. */
 export const STANDALONE = '0'
 
 /** How much of its events a session keeps: per stream, and of finished streams together. */

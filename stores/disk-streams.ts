@@ -9,7 +9,7 @@ const ONE = 'session = ? AND stream = ?'
 
 /** Streams and their events, for use inside the transactions of others. */
 export class DiskStreams {
-  readonly #sql: Record<'open' | 'next' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove', Statement>
+  readonly #sql: Record<'open' | 'next' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove' | 'session', Statement>
 
   constructor (disk: DiskConnection) {
     this.#sql = {
@@ -26,7 +26,8 @@ export class DiskStreams {
       dropEvents: disk.prepare(`DELETE FROM events WHERE ${ONE}`),
       drop: disk.prepare(`DELETE FROM streams WHERE ${ONE}`),
       removeEvents: disk.prepare('DELETE FROM events WHERE session = ?'),
-      remove: disk.prepare('DELETE FROM streams WHERE session = ?')
+      remove: disk.prepare('DELETE FROM streams WHERE session = ?'),
+      session: disk.prepare('SELECT 1 FROM sessions WHERE id = ?')
     }
   }
 
@@ -65,7 +66,7 @@ export class DiskStreams {
   }
 
   read (id: string, stream: string, after: number | undefined): Replay | undefined {
-    const row = this.#sql.get.get(id, stream) as Row | undefined
+    const row = (this.#sql.get.get(id, stream) ?? this.#unsaid(id, stream)) as Row | undefined
     if (row === undefined) return undefined
     const from = after ?? Math.max(row.seen, row.first - 1)
     if (from < row.first - 1 || from > row.last) return undefined
@@ -75,6 +76,12 @@ export class DiskStreams {
   remove (id: string): void {
     this.#sql.removeEvents.run(id)
     this.#sql.remove.run(id)
+  }
+
+  /** What belongs to no call has its stream from the start. */
+  #unsaid (id: string, stream: string): Row | undefined {
+    if (stream !== STANDALONE || this.#sql.session.get(id) === undefined) return undefined
+    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, lastWord: '' }
   }
 
   #next (id: string, stream: string, text: string, seen: boolean): Row | undefined {

@@ -93,7 +93,7 @@ export class MemorySessions implements SessionStore {
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    const kept = this.#sessions.get(id)?.streams.get(stream)
+    const kept = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)
     if (kept === undefined) return undefined
     const { events, last, ended } = kept
     const first = events[0]?.number ?? last + 1

@@ -154,3 +154,24 @@ t.test('somebody else who asks for a session does not keep its owner from it', a
   await Promise.all([app.sessions.revive(id, 'somebody else'), app.sessions.revive(id)])
   t.strictSame([app.sessions.find(id, 'somebody else'), app.sessions.find(id)?.id], [undefined, id])
 })
+
+t.test('a stream that breaks before anything was said goes on where it was, however often, and after a restart', async t => {
+  const [port, data] = [await freePort(), await dataFolder(t)]
+  const first = await serve(t, port, { data })
+  const session = await openSession(first.url)
+  let lastId: string | undefined
+  for (let time = 0; time < 3; time++) {
+    await eventually(() => !first.app.sessions.find(session.id)?.standalone.connected)
+    const stream = await session.listen(lastId)
+    t.equal(stream.response.status, 200)
+    lastId = (await stream.event())?.id
+    t.type(lastId, 'string')
+    stream.drop()
+  }
+  await first.app.close()
+  const second = await serve(t, port, { data })
+  const stream = await session.listen(lastId)
+  second.app.tools.remove('echo')
+  t.match(await stream.message(), { method: 'notifications/tools/list_changed' })
+  stream.drop()
+})

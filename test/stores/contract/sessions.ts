@@ -150,7 +150,7 @@ export function sessions (t: Test, open: Open): void {
     t.strictSame(await sessions.livingAt('home'), [])
     await sessions.finish('a')
     await sessions.save('a', RECORD, 'home', TOMORROW)
-    t.equal(await sessions.read('a', '0', 0), undefined, 'one of the same id has none of them')
+    t.same(await sessions.read('a', '0', 0), { after: 0, events: [], ended: false }, 'one of the same id has none of them')
     t.equal(await sessions.append('a', '0', { text: 'y', method: 'm' }, false), 1)
   })
 }

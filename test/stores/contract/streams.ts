@@ -77,6 +77,17 @@ export function streams (t: Test, open: Open): void {
     t.equal(await box.store.sessions.read('s', 'a', 1), undefined)
   })
 
+  t.test('what belongs to no call can be read as soon as there is a session, before anything was said', async t => {
+    const box = await session(t, open)
+    const { sessions } = box.store
+    t.same(await sessions.read('s', '0', 0), { after: 0, events: [], ended: false })
+    t.same(await sessions.read('s', '0', undefined), { after: 0, events: [], ended: false })
+    t.equal(await sessions.read('s', '0', 1), undefined)
+    t.equal(await sessions.read('other', '0', 0), undefined)
+    t.equal(await append(sessions, '0', 'x'), 1)
+    t.match(await sessions.read('s', '0', 0), { after: 0, events: [{ number: 1, text: 'x' }], ended: false })
+  })
+
   t.test('replies that were not ended get their last word and end, once, and those that have their answer just end', async t => {
     const box = await session(t, open)
     for (const stream of ['c', 'a', 'd', 'b']) await box.store.sessions.open('s', stream, `last word of ${stream}`)
