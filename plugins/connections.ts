@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut. */
+    /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut, but for the host's own. */
     flushed: (graceMs: number) => Promise<void>
   }
   interface FastifyReply {
@@ -31,6 +31,9 @@ export default fp(async fastify => {
   const waiting = new WeakMap<Socket, Set<() => void>>()
   // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
   const shared = fastify.initialConfig.http2 === true
+  // In an application of somebody else only what we answer is ours to cut.
+  const alone = fastify.hasPlugin('http-errors')
+  const ours = new WeakSet<ServerResponse>()
   let closing = false
 
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -60,6 +63,7 @@ export default fp(async fastify => {
   fastify.decorateReply('onGone', function (this: FastifyReply, left: () => void) {
     const { raw, request: { raw: { socket, httpVersionMajor } } } = this
     const connection = httpVersionMajor === 1 ? socket : undefined
+    ours.add(raw)
     if (raw.destroyed || connection?.destroyed === true) return left()
     const others = connection === undefined ? undefined : waitingOn(connection)
     const leave = () => {
@@ -77,7 +81,7 @@ export default fp(async fastify => {
       const [reply] = replies
       await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
     }
-    for (const reply of replies) reply.destroy()
+    for (const reply of replies) if (alone || ours.has(reply)) reply.destroy()
   })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
