@@ -42,14 +42,18 @@ export interface AuthOptions {
   scopes: readonly string[]
 }
 
-const RETRY_AFTER = '5'
+const UNREACHABLE = 'access tokens cannot be checked, because the keys of their issuer cannot be fetched'
+const RETRY_AFTER = 5
 
 /** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
 export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, scopes }: AuthOptions) => {
   const authority = new Authority({
     apiKeys,
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
-    onTrouble: error => fastify.log.warn({ err: error }, 'access tokens may not be checked: the keys of their issuer cannot be fetched')
+    onTrouble: error => {
+      if (error !== undefined) fastify.log.warn({ err: error }, UNREACHABLE)
+      fastify.health.report('oauth', error === undefined ? undefined : UNREACHABLE)
+    }
   })
   const tickets = new Tickets<Identity>(ticketLifetime)
 
@@ -95,8 +99,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
       return refused(reply, 401, error.message, 'invalid_token')
     }
     if (!(error instanceof CredentialUnknowable)) return error as Error
-    reply.header('retry-after', RETRY_AFTER)
-    return refusal(503, `${error.message}; try again later`)
+    return refusal(503, `${error.message}; try again later`, RETRY_AFTER)
   }
 
   function refused (reply: FastifyReply, status: number, why: string, error?: string): Refusal {

@@ -3,8 +3,8 @@ export type Refusal = Error & { statusCode: number, headers?: Record<string, str
 const LATER = new Set([429, 503])
 
 /** An HTTP refusal outside any JSON-RPC call. Fastify's error handler, ours or the host's, gives it its body. Who may try again is told when. */
-export function refusal (statusCode: number, message: string): Refusal {
-  return Object.assign(new Error(message), { statusCode, ...(LATER.has(statusCode) ? { headers: { 'retry-after': '1' } } : {}) })
+export function refusal (statusCode: number, message: string, afterSeconds = 1): Refusal {
+  return Object.assign(new Error(message), { statusCode, ...(LATER.has(statusCode) ? { headers: { 'retry-after': String(afterSeconds) } } : {}) })
 }
 
 export const isRefusal = (error: unknown): error is Refusal => error instanceof Error && 'statusCode' in error

@@ -10,8 +10,8 @@ export interface OAuth { issuer: string, audience: string[], jwks?: string, algo
 export interface AuthorityOptions {
   apiKeys: ListedKey[]
   oauth: OAuth | undefined
-  /** Hears why the keys of the issuer could not be fetched. */
-  onTrouble: (error: Error) => void
+  /** Hears why the keys of the issuer could not be fetched, and that they could when there is no error. */
+  onTrouble: (error: Error | undefined) => void
 }
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']

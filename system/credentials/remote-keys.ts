@@ -15,7 +15,7 @@ const RETRY = 5_000
 /** The public keys of an issuer, fetched when they are needed and never more often than these times allow, whatever tokens come. */
 export class RemoteKeys {
   readonly #load: () => Promise<unknown>
-  readonly #onTrouble: (error: Error) => void
+  readonly #onTrouble: (error: Error | undefined) => void
   readonly #now: () => number
   #keys: LocalKeys | undefined
   #loadedAt = -Infinity
@@ -23,7 +23,7 @@ export class RemoteKeys {
   #loading: Promise<void> | undefined
   #trouble: Error | undefined
 
-  constructor (load: () => Promise<unknown>, onTrouble: (error: Error) => void = () => {}, now: () => number = () => performance.now()) {
+  constructor (load: () => Promise<unknown>, onTrouble: (error: Error | undefined) => void = () => {}, now: () => number = () => performance.now()) {
     this.#load = load
     this.#onTrouble = onTrouble
     this.#now = now
@@ -69,9 +69,8 @@ export class RemoteKeys {
       this.#trouble = undefined
     } catch (error) {
       this.#trouble = error as Error
-      this.#onTrouble(this.#trouble)
-    } finally {
-      this.#loading = undefined
     }
+    this.#loading = undefined
+    this.#onTrouble(this.#trouble)
   }
 }

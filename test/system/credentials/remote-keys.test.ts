@@ -17,7 +17,7 @@ async function remote () {
     state.loading--
     if (state.down) throw new Error('connection refused')
     return { keys: state.keys }
-  }, error => state.troubles.push(error.message), () => state.now)
+  }, error => { if (error !== undefined) state.troubles.push(error.message) }, () => state.now)
   const find = async (kid: string) => await keys.find({ alg: 'ES256', kid }, { payload: '', signature: '' })
   const rotate = () => { state.keys = [{ ...jwk, kid: 'b', alg: 'ES256' }] }
   return { state, keys, find, rotate }
