@@ -33,6 +33,7 @@ import mcp from './plugins/mcp.js'
 import notes from './plugins/notes.js'
 import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
+import pressure from './plugins/pressure.js'
 import prompts from './plugins/prompts.js'
 import rateLimit from './plugins/rate-limit.js'
 import rates from './plugins/rates.js'
@@ -67,6 +68,7 @@ export type {} from './plugins/inventory.js'
 export type {} from './plugins/mcp.js'
 export type {} from './plugins/notes.js'
 export type {} from './plugins/pagination.js'
+export type {} from './plugins/pressure.js'
 export type {} from './plugins/prompts.js'
 export type {} from './plugins/rates.js'
 export type {} from './plugins/readiness.js'
@@ -157,6 +159,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
   })
   if (options.audit) await fastify.register(audit)
   await fastify.register(health)
+  await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(access, { scopes: options.scopes })
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation, subscriptions]) await fastify.register(plugin)

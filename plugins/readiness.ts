@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusal } from '../protocol/refusal.js'
 
@@ -8,14 +9,27 @@ declare module 'fastify' {
   }
 }
 
-/** Refuses what comes while the server is shutting down, on every route and on the WebSocket upgrade, and tells when to come back. */
+/**
+ * Refuses what comes while the server is shutting down or has too much to do, on every route and on the WebSocket upgrade, before it is
+ * read, and tells when to come back. Clients that are known go on as long as possible: they may end calls and sessions.
+ */
 export default fp(async fastify => {
   let draining = false
   fastify.addHook('onReady', async () => fastify.mcp.onDrain(() => { draining = true }))
 
   fastify.addHook('onRequest', async (request, reply) => {
-    if (!draining || request.routeOptions.config.always === true) return
-    reply.header('connection', 'close')
-    throw refusal(503, 'the server is shutting down; try again in a moment')
+    if (request.routeOptions.config.always === true) return
+    if (draining) {
+      reply.header('connection', 'close')
+      throw refusal(503, 'the server is shutting down; try again in a moment')
+    }
+    const { level, why } = fastify.pressure
+    if (level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))) throw refusal(503, `the server is overloaded (${why}); try again later`)
   })
 }, { name: 'readiness' })
+
+const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined
+
+function isKnown ({ headers, query }: FastifyRequest): boolean {
+  return headers['mcp-session-id'] !== undefined || headers['x-session-id'] !== undefined || Object.hasOwn(Object(query) as object, 'sessionId')
+}

@@ -46,6 +46,8 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   fastify.decorate('sessions', {
     get size () { return sessions.size },
     create: (peer = {}, primed = false) => {
+      const { level, why } = fastify.pressure
+      if (level !== 'none') throw refusal(503, `the server is overloaded (${why}); try again later`)
       checkRoom(peer.identity?.principal)
       makeRoom()
       const session = new Session({ store, onTrouble, peer, primed })
@@ -229,4 +231,4 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     told = words
     fastify.log.error({ err: error }, 'a session could not be kept')
   }
-}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources'] })
+}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources', 'pressure'] })

@@ -1,0 +1,20 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** What V8 counts for new things, which what has come to stay cannot have. It does not say how much that is. */
+const YOUNG = { most: 96 * 1024 * 1024, share: 0.3 }
+
+/** How many bytes of heap Node.js may use for what stays before it gives up, cautiously. */
+export function heapLimit (): number {
+  const limit = getHeapStatistics().heap_size_limit
+  return limit - Math.min(YOUNG.most, YOUNG.share * limit)
+}
+
+/** How many bytes of heap are really needed. It takes a while to find out: everything waits for the collection of the rest. */
+export function neededHeap (): number {
+  // Without this flag nobody may ask for a collection; it changes nothing else.
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}

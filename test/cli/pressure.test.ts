@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import WebSocket from 'ws'
+import { once } from 'node:events'
+import { modernMeta } from '../app/modern.js'
+import { openSession, post, type Posted } from '../transports/http-session.js'
+import { folder, initialize, launch, type Json, type Launched } from './process.js'
+
+/** Tools that keep memory until a while after everybody is refused, and that keep the loop busy. */
+const BUSY = `
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tool } from 'mcp-patchbay'
+const kept = []
+function block (ms) {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+export default async function busy (fastify) {
+  const { tools } = fastify
+  const watch = setInterval(() => {
+    if (fastify.pressure.level !== 'heavy') return
+    clearInterval(watch)
+    setTimeout(() => { kept.length = 0 }, 1_500)
+  }, 50)
+  watch.unref()
+  tools.add(tool({ name: 'keep', description: 'd', run: () => { kept.push(Array.from({ length: 400_000 }, Math.random)) } }))
+  tools.add(tool({ name: 'block', description: 'd', run: () => block(1_500) }))
+  tools.add(tool({ name: 'block_on', description: 'd', run: async () => {
+    void (async () => {
+      for (const until = performance.now() + 3_000; performance.now() < until; await new Promise(resolve => setImmediate(resolve))) block(400)
+    })()
+  } }))
+  tools.add(tool({ name: 'quick', description: 'd', run: () => 'ok' }))
+}`
+
+const PATIENCE = 30_000
+
+async function busy (t: Parameters<typeof launch>[0], env: Record<string, string>): Promise<{ launched: Launched, url: string }> {
+  const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'busy.mjs'], { cwd: await folder(t, { 'busy.mjs': BUSY }), env: { PATCHBAY_AUDIT: 'false', ...env } })
+  const url = await launched.url()
+  launched.send(initialize)
+  await launched.next()
+  return { launched, url }
+}
+
+const modern = async (url: string, name: string): Promise<Posted> => await post(url, { id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: modernMeta() } }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name })
+
+async function health (url: string): Promise<Json & { code: number }> {
+  const response = await fetch(`${url}/health`)
+  return { code: response.status, ...await response.json() as Json }
+}
+
+async function until (url: string, status: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<Json> {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
+    const told = await health(url)
+    if (told.status === status) return told
+    await meanwhile()
+  }
+  throw new Error(`it is not ${status}`)
+}
+
+/** The status with which an upgrade is refused; 101 when it is not. */
+async function upgrade (url: string): Promise<number | undefined> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
+  return await new Promise(resolve => {
+    socket.on('error', () => {})
+    socket.once('unexpected-response', (_request, { statusCode }) => { socket.terminate(); resolve(statusCode) })
+    socket.once('open', () => { socket.terminate(); resolve(101) })
+  })
+}
+
+t.test('a process that runs out of heap refuses new work in time, serves who is there as far as it can, and goes on when it has room again', async t => {
+  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
+  const session = await openSession(url)
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
+  t.teardown(() => socket.terminate())
+  await once(socket, 'open')
+  const asked: Json[] = []
+  socket.on('message', (data: Buffer) => asked.push(JSON.parse(String(data)) as Json))
+  const say = async (message: object): Promise<Json> => {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    while (asked.length === 0) await once(socket, 'message')
+    return asked.shift() as Json
+  }
+  await say(initialize)
+  t.match(await until(url, 'overloaded', async () => await modern(url, 'keep')), { code: 503, live: true, ready: false, parts: { pressure: /heap/ } })
+
+  await t.test('newcomers are refused', async t => {
+    t.match(await post(url, { id: 1, method: 'initialize', params: {} }), { status: 503, body: { id: 1, error: { message: /overloaded/ } } })
+    t.equal(await upgrade(url), 503)
+  })
+  await t.test('then every call is, on every transport', async t => {
+    let refused = await modern(url, 'quick')
+    while (refused.status === 200) refused = await modern(url, 'quick')
+    t.match([refused.status, refused.headers.get('retry-after')], [503, '1'])
+    t.match(await session.post({ id: 2, method: 'tools/call', params: { name: 'quick' } }), { status: 503, body: { id: 2, error: { code: -32603, message: /overloaded .*option maxHeap/, data: { retryAfter: 1 } } } })
+    t.match(await say({ id: 2, method: 'tools/call', params: { name: 'quick' } }), { id: 2, error: { code: -32603, message: /overloaded/ } })
+    launched.send({ id: 2, method: 'tools/call', params: { name: 'quick' } })
+    t.match(await launched.next(), { id: 2, error: { code: -32603, message: /overloaded/ } })
+  })
+  await t.test('but who is there may ask whether we are, and leave', async t => {
+    t.match(await session.post({ id: 3, method: 'ping' }), { status: 200, body: { id: 3, result: {} } })
+    t.match(await say({ id: 3, method: 'ping' }), { id: 3, result: {} })
+    t.equal(await session.end(), 204)
+  })
+
+  await until(url, 'healthy')
+  t.match((await modern(url, 'quick')).body, { result: { content: [{ text: 'ok' }] } })
+  launched.end()
+  t.match(await launched.exit(), { code: 0 })
+})
+
+t.test('a handler that blocks the loop once makes nobody else fail; what blocks it again and again makes newcomers wait', async t => {
+  const { url } = await busy(t, { PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
+  const calls = await Promise.all(['quick', 'block', 'quick', 'quick'].map(async name => await modern(url, name)))
+  for (let times = 0; times < 10; times++) calls.push(await modern(url, 'quick'))
+  t.strictSame(calls.map(({ status }) => status), calls.map(() => 200))
+  t.match(await health(url), { code: 200, status: 'healthy' })
+
+  await modern(url, 'block_on')
+  t.match(await until(url, 'overloaded'), { code: 503, live: true, ready: false, parts: { pressure: /event loop/ } })
+  t.match(await post(url, { id: 1, method: 'initialize', params: {} }), { status: 503 })
+  await until(url, 'healthy')
+  t.equal((await modern(url, 'quick')).status, 200)
+})
