@@ -1,0 +1,132 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../app/restarting.js'
+import type { State } from './plugin.js'
+
+export const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
+const PATIENCE = 60_000
+
+export interface GatewayOptions { env?: Record<string, string>, args?: string[] }
+
+const folders = new Set<string>()
+const running = new Set<Gateway>()
+
+/** A real process of the command with the tools of plugin.ts. It can be ended in any way and started again with the same folder and port. */
+export class Gateway {
+  readonly port: number
+  readonly data = temporary()
+  readonly #options: GatewayOptions
+  #child: ChildProcessWithoutNullStreams | undefined
+  #ended: Promise<unknown> = Promise.resolve()
+  #stderr = ''
+
+  constructor (port: number, options: GatewayOptions) {
+    this.port = port
+    this.#options = options
+  }
+
+  static async start (options: GatewayOptions = {}): Promise<Gateway> {
+    const gateway = new Gateway(await freePort(), options)
+    await gateway.start()
+    return gateway
+  }
+
+  get pid (): number {
+    return this.#child?.pid ?? 0
+  }
+
+  /** Standard input and output, for the one client that can have them. */
+  get pipes (): ChildProcessWithoutNullStreams {
+    return this.#child as ChildProcessWithoutNullStreams
+  }
+
+  /** What it logged as an error, and traces of a crash. */
+  get complaints (): string[] {
+    return this.#stderr.split('\n').filter(line => /"level":[56]0|^\s+at /.test(line))
+  }
+
+  /** Gives how long it took until somebody could be served. */
+  async start (): Promise<number> {
+    const begun = performance.now()
+    const { env = {}, args = [] } = this.#options
+    const child = spawn(process.execPath, [CLI, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args], {
+      cwd: this.data, env: { PATH: process.env['PATH'], ...env }
+    })
+    this.#child = child
+    running.add(this)
+    child.stdin.on('error', () => {})
+    child.stdout.on('error', () => {})
+    child.stderr.on('data', (chunk: Buffer) => { this.#stderr = (this.#stderr + String(chunk)).slice(-200_000) })
+    this.#ended = once(child, 'close').then(([code, signal]) => { running.delete(this); return code ?? signal })
+    for (const end = Date.now() + PATIENCE; !await this.#answers(); await sleep(10)) {
+      if (Date.now() > end || child.exitCode !== null) throw new Error(`the gateway did not start: ${this.#stderr}`)
+    }
+    return performance.now() - begun
+  }
+
+  /** How it ended. */
+  async end (signal: NodeJS.Signals = 'SIGTERM'): Promise<unknown> {
+    this.#child?.kill(signal)
+    return await this.ended()
+  }
+
+  async ended (ms = PATIENCE): Promise<unknown> {
+    const late = new AbortController()
+    const how = await Promise.race([this.#ended, sleep(ms, 'it did not end', { signal: late.signal })])
+    late.abort()
+    return how
+  }
+
+  async state (prefix = ''): Promise<State> {
+    return await (await fetch(`http://127.0.0.1:${this.port}/chaos/state?prefix=${encodeURIComponent(prefix)}`)).json() as State
+  }
+
+  async tool (name: string, args: object = {}): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+    const response = await fetch(`http://127.0.0.1:${this.port}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`)
+    await response.arrayBuffer()
+  }
+
+  /** Waits until its state is as it should be; gives the last one either way. */
+  async until (reached: (state: State) => boolean, ms: number, prefix = ''): Promise<State> {
+    const end = Date.now() + ms
+    for (;;) {
+      const state = await this.state(prefix)
+      if (reached(state) || Date.now() > end) return state
+      await sleep(10)
+    }
+  }
+
+  async #answers (): Promise<boolean> {
+    try {
+      return (await fetch(`http://127.0.0.1:${this.port}/health`)).ok
+    } catch {
+      return false
+    }
+  }
+
+  kill (): void {
+    this.#child?.kill('SIGKILL')
+  }
+}
+
+/** Ends whatever was started and still runs, and takes away what it left. */
+export async function cleanUp (): Promise<void> {
+  const left = [...running]
+  for (const gateway of left) gateway.kill()
+  await Promise.all(left.map(async gateway => await gateway.ended()))
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+}
+
+export function temporary (): string {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-chaos-'))
+  folders.add(folder)
+  return folder
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { within } from '../bad-input/deadline.js'
+import type { Bytes } from '../bad-input/raw-http.js'
+
+/** A connection with nothing between us and the socket. */
+export class Line {
+  readonly socket: Socket
+  #heard = ''
+  #wake = (): void => {}
+
+  constructor (port: number, from = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress: from, noDelay: true })
+    this.socket.on('error', () => {})
+    this.socket.on('data', (chunk: Buffer) => { this.#heard += chunk.toString('latin1'); this.#wake() })
+    this.socket.once('close', () => this.#wake())
+  }
+
+  static async open (port: number, from?: string): Promise<Line> {
+    const line = new Line(port, from)
+    await within('a connection', once(line.socket, 'connect'), 30_000)
+    return line
+  }
+
+  get heard (): string {
+    return this.#heard
+  }
+
+  get closed (): boolean {
+    return this.socket.closed
+  }
+
+  send (bytes: Bytes): void {
+    this.socket.write(bytes)
+  }
+
+  /** Waits until something was said; gives what came up to its end, and forgets it. */
+  async until (what: string, ms = 30_000): Promise<string> {
+    for (;;) {
+      const at = this.#heard.indexOf(what)
+      if (at !== -1) {
+        const said = this.#heard.slice(0, at + what.length)
+        this.#heard = this.#heard.slice(at + what.length)
+        return said
+      }
+      if (this.socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#heard.slice(0, 200))}`)
+      await within(JSON.stringify(what), new Promise<void>(resolve => { this.#wake = resolve }), ms)
+    }
+  }
+
+  /** Gone without a word: the other side is sent a reset. */
+  reset (): void {
+    this.socket.resetAndDestroy()
+  }
+}

@@ -1,0 +1,55 @@
+export type Row = Record<string, string | number>
+
+/** What a scenario saw, and which promises were broken. */
+export class Report {
+  readonly title: string
+  readonly rows: Row[] = []
+  readonly notes: string[] = []
+  readonly broken: string[] = []
+
+  constructor (title: string) {
+    this.title = title
+  }
+
+  row (row: Row): void {
+    this.rows.push(row)
+  }
+
+  note (text: string): void {
+    this.notes.push(text)
+  }
+
+  /** A promise, in words that are true when it is kept. */
+  promise (kept: boolean, words: string): void {
+    if (!kept) this.broken.push(words)
+  }
+
+  toString (): string {
+    const verdict = this.broken.length === 0 ? ['kept: every promise'] : this.broken.map(words => `BROKEN: ${words}`)
+    return ['', `== ${this.title}`, ...table(this.rows), ...this.notes, ...verdict, ''].join('\n')
+  }
+}
+
+/** A program that harms a gateway, or what is around it; the options are numbers. */
+export interface Scenario<Options extends Record<string, number> = Record<string, number>> {
+  defaults: Options
+  run: (options: Options) => Promise<Report>
+}
+
+/** For tables: all options are numbers, whichever there are. */
+export function scenario<Options extends Record<string, number>> (defaults: Options, run: (options: Options) => Promise<Report>): Scenario {
+  return { defaults, run: async options => await run(options as Options) }
+}
+
+function table (rows: Row[]): string[] {
+  if (rows.length === 0) return []
+  const names = [...new Set(rows.flatMap(row => Object.keys(row)))]
+  const lines = [names, ...rows.map(row => names.map(name => inWords(row[name])))]
+  const widths = names.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
+  return lines.map(line => line.map((cell, column) => column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)).join('  '))
+}
+
+function inWords (value: string | number | undefined): string {
+  if (typeof value !== 'number') return value ?? ''
+  return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 2 : 0 })
+}

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util'
+import { busy } from './busy.js'
+import { cuts } from './cuts.js'
+import { cleanUp } from './gateway.js'
+import type { Scenario } from './report.js'
+import { silence } from './silence.js'
+import { starts } from './starts.js'
+import { storm } from './storm.js'
+import { disk, kill } from './tests.js'
+import { vanish } from './vanish.js'
+
+// npm run chaos [-- NAME...] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
+const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, kill, disk }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
+
+try {
+  process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 2
+} finally {
+  await cleanUp()
+}
+
+async function main (argv: string[]): Promise<boolean> {
+  const known = Object.values(scenarios).flatMap(({ defaults }) => Object.keys(defaults))
+  const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }])) })
+  const unknown = positionals.find(name => !Object.hasOwn(scenarios, name))
+  if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${Object.keys(scenarios).join(', ')}`)
+  let kept = true
+  for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)) {
+    const { defaults, run } = scenarios[name] as Scenario
+    const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) })
+    console.log(String(report))
+    kept &&= report.broken.length === 0
+  }
+  return kept
+}
+
+function numbers (values: Record<string, string>, names: string[]): Record<string, number> {
+  const given = names.filter(name => values[name] !== undefined).map(name => [name, Number(values[name])] as const)
+  const wrong = given.find(([, value]) => !(value > 0))
+  if (wrong !== undefined) throw new Error(`--${wrong[0]} must be a number above 0`)
+  return Object.fromEntries(given)
+}

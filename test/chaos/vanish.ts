@@ -1,0 +1,54 @@
+import { endSession, openSession } from '../bad-input/http-doors.js'
+import { initialize, NEWEST } from '../bad-input/messages.js'
+import { Gateway } from './gateway.js'
+import { Line } from './line.js'
+import type { Seen } from './plugin.js'
+import { points, WORK_MS, type Point } from './points.js'
+import { Report, scenario } from './report.js'
+
+const AT_ONCE = 10
+/** How soon a call has to know that its client is gone; on a machine that is busy with other things it may take longer. */
+const SOON = 1_000
+const PATIENCE = 20_000
+
+/** Clients that vanish with a reset, at every point of the life of a connection: calls end where they should, and only there. */
+export const vanish = scenario({ times: 100 }, async ({ times }) => {
+  const report = new Report(`vanish: ${points.length} points, ${times} resets at each`)
+  const gateway = await Gateway.start()
+  const { pid } = gateway
+  for (const [index, point] of points.entries()) await tryPoint(report, gateway, point, `${index}/`, times)
+  report.promise(gateway.pid === pid && gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
+  const end = await gateway.end()
+  report.promise(end === 0, `the gateway ends with 0, not ${String(end)}`)
+  return report
+})
+
+async function tryPoint (report: Report, gateway: Gateway, point: Point, prefix: string, times: number): Promise<void> {
+  const { name, fate } = point
+  const gone = new Map<string, number>()
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, times) }, async (_, worker) => {
+    for (let time = worker; time < times; time += AT_ONCE) await once(gateway, point, `${prefix}${time}.`, gone)
+  }))
+  const expected = fate === 'no call' ? 0 : times
+  const { peers, sessions, calls } = await gateway.until(({ peers, calls }) => peers === 0 && ended(calls).length === expected, PATIENCE, prefix)
+  const how = ended(calls).map(([, { how }]) => how)
+  const late = fate === 'aborted' ? ended(calls).map(([key, { ended = 0 }]) => ended - (gone.get(key) ?? 0)) : []
+  report.row({ 'the client vanishes at': name, calls: Object.keys(calls).length, finished: how.filter(word => word === 'finished').length, aborted: how.filter(word => word === 'aborted').length, 'slowest ms': late.length === 0 ? '' : Math.max(...late) })
+  report.promise(peers === 0 && sessions === 0, `${name}: nobody is left, not ${peers} peers and ${sessions} sessions`)
+  report.promise(Object.keys(calls).length === expected, `${name}: ${expected} calls begin, not ${Object.keys(calls).length}`)
+  report.promise(how.length === expected && how.every(word => word === fate), `${name}: each call is ${fate}`)
+  report.promise(late.every(ms => ms <= SOON), `${name}: a call is aborted within ${SOON} ms, not ${Math.max(...late)}`)
+}
+
+async function once (gateway: Gateway, point: Point, key: string, gone: Map<string, number>): Promise<void> {
+  const session = await openSession(gateway.port, initialize(NEWEST, { elicitation: {} }))
+  const line = await Line.open(gateway.port)
+  await point.reach(line, { gateway, key, session })
+  line.reset()
+  gone.set(key, Date.now())
+  // A session that is ended takes its calls with it, so those that go on are waited for.
+  if (point.fate === 'finished') await gateway.until(({ calls }) => calls[key]?.ended !== undefined, WORK_MS + PATIENCE, key)
+  await endSession(gateway.port, session)
+}
+
+const ended = (calls: Record<string, Seen>): Array<[string, Seen]> => Object.entries(calls).filter(([, { ended }]) => ended !== undefined)
