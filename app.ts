@@ -201,7 +201,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(async scope => {
     if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('origin')) await scope.register(origin, options)
-    if (!scope.hasPlugin('auth')) await scope.register(auth, authentication(scope, options))
+    if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
     if (!scope.hasPlugin('rate-limit')) await scope.register(rateLimit)
     if (!scope.hasPlugin('readiness')) await scope.register(readiness)
     await scope.register(jsonBody, { maxMessage })
@@ -210,7 +210,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
       await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
       await routes.register(messageRoutes)
       await routes.register(healthRoutes)
-      if (scope.auth.required) await routes.register(ticketRoutes)
+      if (scope.identities.required) await routes.register(ticketRoutes)
     }, { prefix })
   })
 })

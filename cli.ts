@@ -77,7 +77,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
 /** Whom standard input and output speaks for. */
 async function identify (app: FastifyInstance, token: string): Promise<Identity> {
   try {
-    return await app.auth.authenticate(token)
+    return await app.identities.authenticate(token)
   } catch (error) {
     await app.close()
     throw new Error(`option token is not accepted: ${(error as Error).message}`, { cause: error })

@@ -12,7 +12,7 @@ import { Tickets } from '../system/credentials/tickets.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    auth: {
+    identities: {
       /** False where nobody has to say who they are. */
       readonly required: boolean
       /** Whom a key or an access token speaks for. Rejects with a sentence that says why nobody. */
@@ -57,7 +57,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
   })
   const tickets = new Tickets<Identity>(ticketLifetime)
 
-  fastify.decorate('auth', {
+  fastify.decorate('identities', {
     required: authority.exists,
     authenticate: async credential => {
       if (!authority.exists) throw new Error('nobody can authenticate here: neither apiKeys nor oauth is set')
@@ -110,7 +110,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
   function refuse (reply: FastifyReply, status: number, why: string, error?: string): never {
     throw refused(reply, status, why, error)
   }
-}, { name: 'auth' })
+}, { name: 'patchbay-auth' })
 
 function admit (request: FastifyRequest, identity: Identity, done: () => void): void {
   request.identity = identity

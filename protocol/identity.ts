@@ -18,6 +18,9 @@ export const ANYBODY: Identity = { principal: undefined, scopes: 'all' }
 /** Somebody who has not said who they are where one has to: they may do nothing. */
 export const NOBODY: Identity = { principal: undefined, scopes: new Set() }
 
+/** True for those who have to say who they are, and have not. */
+export const isNobody = ({ principal, scopes }: Identity): boolean => principal === undefined && scopes !== 'all'
+
 /** What is needed for everything that asks for nothing in particular. */
 export const BASIC: readonly string[] = ['mcp']
 

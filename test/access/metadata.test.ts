@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import fp from 'fastify-plugin'
 import t from 'tap'
 import { patchbay } from '../../app.js'
 import { audienceOf, canonical, metadataUrl } from '../../protocol/protected-resource.js'
@@ -76,4 +77,12 @@ t.test('names of a server', async t => {
   t.equal(metadataUrl('https://gateway.test/a?b=c'), `https://gateway.test${WELL_KNOWN}/a?b=c`)
   t.strictSame(audienceOf('https://Gateway.test'), ['https://Gateway.test', 'https://gateway.test', 'https://gateway.test/'])
   t.strictSame(audienceOf('https://gateway.test/mcp'), ['https://gateway.test/mcp'])
+})
+
+t.test('what a host application calls auth is its own', async t => {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  await app.register(fp(async fastify => { fastify.decorate('auth', () => {}) }, { name: 'auth' }))
+  await app.register(patchbay, { apiKeys: [{ name: 'a', hash: `sha256:${'0'.repeat(64)}`, scopes: [] }] })
+  t.equal((await app.inject({ method: 'POST', url: '/message', payload: ping })).statusCode, 401)
 })
