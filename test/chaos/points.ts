@@ -12,16 +12,14 @@ export type Fate = 'no call' | 'aborted' | 'finished'
 export interface Point { name: string, fate: Fate, reach: (line: Line, visit: Visit) => Promise<void> }
 
 /** One client, who has a session if it wants one. */
-export interface Visit { gateway: Gateway, key: string, session: string }
+export interface Visit { gateway: Gateway, key: string, session: string, workMs: number }
 
-/** How long a call takes of which somebody wants to know whether it goes on. */
-export const WORK_MS = 1_500
 const LARGE = 3_000_000
 const HALF = 0.5
 
 interface Working { progress?: boolean, answer?: number, ms?: number }
 
-const work = (key: string, era: Era, { progress = false, answer = 0, ms = WORK_MS }: Working = {}): string => call('tools/call', {
+const work = ({ key, workMs }: Visit, era: Era, { progress = false, answer = 0, ms = workMs }: Working = {}): string => call('tools/call', {
   name: 'chaos_work',
   arguments: { key, ms, progress, answer },
   _meta: { ...(era === 'modern' ? modernMeta() : {}), ...(progress ? { progressToken: 'p' } : {}) }
@@ -31,9 +29,9 @@ const ask = (key: string): string => call('tools/call', { name: 'chaos_ask', arg
 
 /** The three ways to post, and what becomes of their calls. */
 const POSTS: Array<[name: string, fate: Fate, post: (visit: Visit, options?: Working) => Buffer]> = [
-  ['POST /mcp in a session', 'finished', ({ gateway: { port }, key, session }, options) => post(port, '/mcp', work(key, 'legacy', options), [['Mcp-Session-Id', session]])],
-  ['POST /mcp, stateless', 'aborted', ({ gateway: { port }, key }, options) => { const body = work(key, 'modern', options); return post(port, '/mcp', body, mirroredHead(body)) }],
-  ['POST /message', 'aborted', ({ gateway: { port }, key }, options) => post(port, '/message', work(key, 'legacy', options))]
+  ['POST /mcp in a session', 'finished', (visit, options) => post(visit.gateway.port, '/mcp', work(visit, 'legacy', options), [['Mcp-Session-Id', visit.session]])],
+  ['POST /mcp, stateless', 'aborted', (visit, options) => { const body = work(visit, 'modern', options); return post(visit.gateway.port, '/mcp', body, mirroredHead(body)) }],
+  ['POST /message', 'aborted', (visit, options) => post(visit.gateway.port, '/message', work(visit, 'legacy', options))]
 ]
 
 export const points: Point[] = [
@@ -51,12 +49,12 @@ export const points: Point[] = [
   { name: 'GET /sse: a call is under way', fate: 'aborted', reach: overSse },
   { name: 'WebSocket: half the upgrade', fate: 'no call', reach: async (line, { gateway: { port } }) => { line.send(request('GET', '/mcp', upgradeHead(port)).subarray(0, 60)) } },
   { name: 'WebSocket: the upgrade', fate: 'no call', reach: upgraded },
-  { name: 'WebSocket: half a frame', fate: 'no call', reach: async (line, visit) => { await greeted(line, visit); const bytes = text(work(visit.key, 'legacy')); line.send(bytes.subarray(0, bytes.length * HALF)) } },
-  { name: 'WebSocket: a call is under way', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit.key, 'legacy'))); await begun(visit) } },
-  { name: 'WebSocket: a call has told of its progress', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit.key, 'legacy', { progress: true }))); await line.until('"begun"') } },
-  { name: 'WebSocket, stateless: a call is under way', fate: 'aborted', reach: async (line, visit) => { await upgraded(line, visit); line.send(text(work(visit.key, 'modern'))); await begun(visit) } },
+  { name: 'WebSocket: half a frame', fate: 'no call', reach: async (line, visit) => { await greeted(line, visit); const bytes = text(work(visit, 'legacy')); line.send(bytes.subarray(0, bytes.length * HALF)) } },
+  { name: 'WebSocket: a call is under way', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy'))); await begun(visit) } },
+  { name: 'WebSocket: a call has told of its progress', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy', { progress: true }))); await line.until('"begun"') } },
+  { name: 'WebSocket, stateless: a call is under way', fate: 'aborted', reach: async (line, visit) => { await upgraded(line, visit); line.send(text(work(visit, 'modern'))); await begun(visit) } },
   { name: 'WebSocket: a question is open', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(ask(visit.key))); await line.until('elicitation/create') } },
-  { name: 'WebSocket: in the middle of a large answer', fate: 'finished', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit.key, 'legacy', { answer: LARGE, ms: 0 }))); await line.until('xxxxxxxx') } }
+  { name: 'WebSocket: in the middle of a large answer', fate: 'finished', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy', { answer: LARGE, ms: 0 }))); await line.until('xxxxxxxx') } }
 ]
 
 const listening = call('subscriptions/listen', { notifications: { toolsListChanged: true } })('modern')
@@ -85,7 +83,7 @@ async function overSse (line: Line, visit: Visit): Promise<void> {
   await line.until('sessionId=')
   const id = (await line.until('\n')).trim()
   const other = await Line.open(port)
-  for (const body of [initialize('2024-11-05'), work(visit.key, 'legacy')]) {
+  for (const body of [initialize('2024-11-05'), work(visit, 'legacy')]) {
     other.send(post(port, `/message?sessionId=${id}`, body))
     await other.until('Accepted')
   }

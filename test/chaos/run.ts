@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { busy } from './busy.js'
 import { cuts } from './cuts.js'
 import { cleanUp } from './gateway.js'
+import { halfOpen } from './half-open.js'
 import type { Scenario } from './report.js'
 import { silence } from './silence.js'
 import { starts } from './starts.js'
@@ -10,7 +11,7 @@ import { disk, kill } from './tests.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME...] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, kill, disk }
+const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 

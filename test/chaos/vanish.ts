@@ -3,7 +3,7 @@ import { initialize, NEWEST } from '../bad-input/messages.js'
 import { Gateway } from './gateway.js'
 import { Line } from './line.js'
 import type { Seen } from './plugin.js'
-import { points, WORK_MS, type Point } from './points.js'
+import { points, type Point, type Visit } from './points.js'
 import { Report, scenario } from './report.js'
 
 const AT_ONCE = 10
@@ -11,23 +11,25 @@ const AT_ONCE = 10
 const SOON = 1_000
 const PATIENCE = 20_000
 
+interface Round { prefix: string, times: number, work: number }
+
 /** Clients that vanish with a reset, at every point of the life of a connection: calls end where they should, and only there. */
-export const vanish = scenario({ times: 100 }, async ({ times }) => {
+export const vanish = scenario({ times: 100, work: 1_500 }, async ({ times, work }) => {
   const report = new Report(`vanish: ${points.length} points, ${times} resets at each`)
   const gateway = await Gateway.start()
   const { pid } = gateway
-  for (const [index, point] of points.entries()) await tryPoint(report, gateway, point, `${index}/`, times)
+  for (const [index, point] of points.entries()) await tryPoint(report, gateway, point, { prefix: `${index}/`, times, work })
   report.promise(gateway.pid === pid && gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
   const end = await gateway.end()
   report.promise(end === 0, `the gateway ends with 0, not ${String(end)}`)
   return report
 })
 
-async function tryPoint (report: Report, gateway: Gateway, point: Point, prefix: string, times: number): Promise<void> {
+async function tryPoint (report: Report, gateway: Gateway, point: Point, { prefix, times, work }: Round): Promise<void> {
   const { name, fate } = point
   const gone = new Map<string, number>()
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, times) }, async (_, worker) => {
-    for (let time = worker; time < times; time += AT_ONCE) await once(gateway, point, `${prefix}${time}.`, gone)
+    for (let time = worker; time < times; time += AT_ONCE) gone.set(`${prefix}${time}.`, await once(point, { gateway, key: `${prefix}${time}.`, workMs: work }))
   }))
   const expected = fate === 'no call' ? 0 : times
   const { peers, sessions, calls } = await gateway.until(({ peers, calls }) => peers === 0 && ended(calls).length === expected, PATIENCE, prefix)
@@ -40,15 +42,18 @@ async function tryPoint (report: Report, gateway: Gateway, point: Point, prefix:
   report.promise(late.every(ms => ms <= SOON), `${name}: a call is aborted within ${SOON} ms, not ${Math.max(...late)}`)
 }
 
-async function once (gateway: Gateway, point: Point, key: string, gone: Map<string, number>): Promise<void> {
+/** Gives when the client was gone. */
+async function once (point: Point, visit: Omit<Visit, 'session'>): Promise<number> {
+  const { gateway, key, workMs } = visit
   const session = await openSession(gateway.port, initialize(NEWEST, { elicitation: {} }))
   const line = await Line.open(gateway.port)
-  await point.reach(line, { gateway, key, session })
+  await point.reach(line, { ...visit, session })
   line.reset()
-  gone.set(key, Date.now())
+  const gone = Date.now()
   // A session that is ended takes its calls with it, so those that go on are waited for.
-  if (point.fate === 'finished') await gateway.until(({ calls }) => calls[key]?.ended !== undefined, WORK_MS + PATIENCE, key)
+  if (point.fate === 'finished') await gateway.until(({ calls }) => calls[key]?.ended !== undefined, workMs + PATIENCE, key)
   await endSession(gateway.port, session)
+  return gone
 }
 
 const ended = (calls: Record<string, Seen>): Array<[string, Seen]> => Object.entries(calls).filter(([, { ended }]) => ended !== undefined)

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { cuts } from './cuts.js'
+import { cleanUp } from './gateway.js'
+import type { Scenario } from './report.js'
+import { silence } from './silence.js'
+import { storm } from './storm.js'
+import { vanish } from './vanish.js'
+
+/** The quick ones of `npm run chaos`, with small numbers. */
+const QUICK: Record<string, [scenario: Scenario, options: Record<string, number>]> = {
+  'clients that vanish at any point leave nothing behind, and their calls end or go on as they should': [vanish, { times: 1, work: 300 }],
+  'a stream that is cut again and again loses nothing, doubles nothing and keeps its order': [cuts, { events: 1_000, cuts: 20 }],
+  'everybody who comes back at once after a kill is let in, with the session they had': [storm, { clients: 60 }],
+  'signs of life keep silent streams through a proxy that cuts what is silent': [silence, { idle: 600, signs: 150, ms: 1_200 }]
+}
+
+t.after(cleanUp)
+
+t.test('the gateway stands what happens around it', async t => {
+  t.jobs = 3
+  for (const [name, [{ defaults, run }, options]] of Object.entries(QUICK)) {
+    t.test(name, { buffered: true }, async t => {
+      const report = await run({ ...defaults, ...options })
+      t.comment(String(report))
+      t.strictSame(report.broken, [])
+      t.ok(report.rows.length > 0)
+    })
+  }
+})
