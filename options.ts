@@ -62,7 +62,7 @@ export const Options = Type.Object({
   audit: Type.Boolean({ default: true, description: 'Log one line for each call: who, what, how it went; never with which arguments' }),
   rate: Count(50_000, 'How many calls a second one caller may make in the long run'),
   burst: Count(100_000, 'How many calls one caller may make at once, when there were fewer before'),
-  toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 10, web_search: 10 }, description: 'How many calls a second one caller may make to a tool, by name' }),
+  toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 100, web_search: 100 }, description: 'How many calls a second one caller may make to a tool, by name' }),
   redis: Type.Optional(Type.String({ pattern: '^rediss?://', expected: 'must be a redis:// or rediss:// URL', description: 'Where gateways that serve the same callers count their calls together' })),
   clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'Whether the clipboard tools are served although other machines can reach the gateway' }),
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),

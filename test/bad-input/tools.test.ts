@@ -55,7 +55,7 @@ t.test('where there is no clipboard its tools say so', { skip: process.platform 
 t.test('a search is one request to one service, for a limited time', async t => {
   const heads: string[] = []
   const answering = await service(t, ({ method, rawHeaders }, response) => { heads.push([method, ...rawHeaders].join(' ')); response.end('<html></html>') })
-  const server = await startServer(t, { searchUrl: answering.url })
+  const server = await startServer(t, { searchUrl: answering.url, toolRates: {} })
 
   await tryRows(t, server, [
     { row: 'D38', title: 'a query of a megabyte', input: callTool('web_search', { query: 'x'.repeat(1_000_000) }), expect: brokenArguments() },
