@@ -8,16 +8,19 @@ import { modernMeta } from '../app/modern.js'
 import { gateway, listening } from '../helper.js'
 import { eventually, within } from '../protocol/deadline.js'
 import { client } from '../protocol/recorder.js'
+import { startIssuer } from '../system/credentials/issuer.js'
 import { openStream, type Json } from '../transports/sse-reader.js'
-import { bearer, listed, ping } from './keys.js'
+import { bearer, ping } from './keys.js'
 
-const LIFE = 700
+const LIFE = 2_000
 
-/** A gateway with a key that is good for a moment. */
-async function brief (t: Test, life = LIFE) {
-  const expires = Date.now() + life
-  const served = await listening(t, { apiKeys: [listed('brief', 'pb_brief', ['admin'], { expires: new Date(expires).toISOString() })] })
-  return { ...served, expires, headers: bearer('pb_brief') }
+/** A gateway, and a token that is good for a moment from now on. */
+async function brief (t: Test) {
+  const issuer = await startIssuer(t)
+  const served = await listening(t, { oauth: issuer.options })
+  await served.app.identities.authenticate(await issuer.sign())
+  const expires = Date.now() + LIFE
+  return { ...served, expires, headers: bearer(await issuer.sign({ scope: 'admin', exp: expires / 1_000 })) }
 }
 
 /** That something ended when it had to, and not before. */
@@ -26,17 +29,51 @@ function onTime (t: Test, expires: number): void {
   t.ok(late >= -5 && late < 2_000, `${late} ms after the end`)
 }
 
-t.test('a WebSocket is closed when the credential that opened it expires', async t => {
-  const { app, url, headers, expires } = await brief(t)
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { headers })
-  t.teardown(() => socket.terminate())
-  await once(socket, 'open')
-  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }))
-  await once(socket, 'message')
-  const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
-  onTime(t, expires)
-  t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
-  await eventually(() => app.mcp.peers.size === 0)
+t.test('when a credential expires', async t => {
+  t.jobs = 4
+
+  t.test('a WebSocket is closed when the credential that opened it expires', { buffered: true }, async t => {
+    const { app, url, headers, expires } = await brief(t)
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { headers })
+    t.teardown(() => socket.terminate())
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }))
+    await once(socket, 'message')
+    const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
+    onTime(t, expires)
+    t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
+    await eventually(() => app.mcp.peers.size === 0)
+  })
+
+  t.test('event streams end in order when the credential that opened them expires', { buffered: true }, async t => {
+    const { app, url, headers, expires } = await brief(t)
+    const greeting = await app.inject({ method: 'POST', url: '/mcp', headers, payload: { ...ping, method: 'initialize', params: { protocolVersion: '2025-06-18' } } })
+    const session = { 'mcp-session-id': String(greeting.headers['mcp-session-id']) }
+    const streams = await Promise.all([openStream(`${url}/sse`, { headers }), openStream(`${url}/mcp/sse`, { headers }), openStream(`${url}/mcp`, { headers: { ...headers, ...session } })])
+    for (const stream of streams) t.equal(stream.response.status, 200)
+    for (const stream of streams) await stream.rest()
+    onTime(t, expires)
+    t.equal((await fetch(`${url}/mcp`, { headers: { ...headers, ...session, accept: 'text/event-stream' } })).status, 401)
+  })
+
+  t.test('a subscription is answered when its time is over', { buffered: true }, async t => {
+    const { url, headers, expires } = await brief(t)
+    const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } }
+    const modern = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
+    const stream = await openStream(`${url}/mcp`, { method: 'POST', headers: { ...headers, ...modern }, body: JSON.stringify(listen) })
+    t.match(await stream.message(), { method: 'notifications/subscriptions/acknowledged' })
+    t.match(await stream.message(), { id: 7, result: { resultType: 'complete' } })
+    onTime(t, expires)
+    t.strictSame(await stream.rest(), [])
+  })
+
+  t.test('a call that began in time is answered', { buffered: true }, async t => {
+    const { url, headers, expires } = await brief(t)
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 4, delay: 600 } } }
+    const response = await fetch(`${url}/message`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call) })
+    t.match(await response.json(), { result: { content: [{ text: '4 steps' }] } })
+    t.ok(Date.now() >= expires)
+  })
 })
 
 t.test('nothing is served to an expired peer, timers or not', async t => {
@@ -62,47 +99,18 @@ t.test('a frame that comes after the end closes the socket and is not answered',
   t.strictSame({ code, said }, { code: 4401, said: [] })
 })
 
-t.test('event streams end in order when the credential that opened them expires', async t => {
-  const { app, url, headers, expires } = await brief(t, 1_500)
-  const greeting = await app.inject({ method: 'POST', url: '/mcp', headers, payload: { ...ping, method: 'initialize', params: { protocolVersion: '2025-06-18' } } })
-  const session = { 'mcp-session-id': String(greeting.headers['mcp-session-id']) }
-  const streams = await Promise.all([openStream(`${url}/sse`, { headers }), openStream(`${url}/mcp/sse`, { headers }), openStream(`${url}/mcp`, { headers: { ...headers, ...session } })])
-  for (const stream of streams) t.equal(stream.response.status, 200)
-  for (const stream of streams) await stream.rest()
-  onTime(t, expires)
-  t.equal((await fetch(`${url}/mcp`, { headers: { ...headers, ...session, accept: 'text/event-stream' } })).status, 401)
-})
-
-t.test('a subscription is answered when its time is over', async t => {
-  const { url, headers, expires } = await brief(t)
-  const listen = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } }
-  const modern = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
-  const stream = await openStream(`${url}/mcp`, { method: 'POST', headers: { ...headers, ...modern }, body: JSON.stringify(listen) })
-  t.match(await stream.message(), { method: 'notifications/subscriptions/acknowledged' })
-  t.match(await stream.message(), { id: 7, result: { resultType: 'complete' } })
-  onTime(t, expires)
-  t.strictSame(await stream.rest(), [])
-})
-
-t.test('a call that began in time is answered', async t => {
-  const { url, headers, expires } = await brief(t)
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 4, delay: 300 } } }
-  const response = await fetch(`${url}/message`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call) })
-  t.match(await response.json(), { result: { content: [{ text: '4 steps' }] } })
-  t.ok(Date.now() > expires)
-})
-
 t.test('standard input and output refuse calls when their token has expired, and say what to do', async t => {
   const app = await gateway(t, { http: false })
   const [input, output] = [new PassThrough(), new PassThrough()]
-  serveStdio(app.mcp, { input, output, maxMessage: 10_000, identity: { principal: 'ada', scopes: 'all', expires: Date.now() + 300 } })
+  const expires = Date.now() + 1_000
+  serveStdio(app.mcp, { input, output, maxMessage: 10_000, identity: { principal: 'ada', scopes: 'all', expires } })
   const ask = async (message: object): Promise<Json> => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     const [line] = await within(5_000, async signal => await once(output, 'data', { signal }))
     return JSON.parse(String(line)) as Json
   }
   t.match(await ask({ id: 0, method: 'initialize', params: {} }), { result: {} })
-  await new Promise(resolve => setTimeout(resolve, 310))
+  await new Promise(resolve => setTimeout(resolve, expires - Date.now() + 5))
   t.match(await ask({ id: 1, method: 'ping' }), { id: 1, error: { code: -32600, message: /start the server again with a new token/ } })
   input.end()
 })
