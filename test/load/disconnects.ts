@@ -1,7 +1,7 @@
 import { breaks } from './breaks.js'
 import { Gateway } from './gateway.js'
 import { Report, type Scenario } from './report.js'
-import { difference, settled, survivors, TOLERANCE } from './settling.js'
+import { atRest, difference, settled, survivors, TOLERANCE, withTolerance } from './settling.js'
 import { MIB } from './vitals.js'
 
 /** Connections that break at the same time. */
@@ -15,17 +15,17 @@ export const disconnects: Scenario<{ count: number }> = {
     const gateway = await Gateway.start({ plugins })
     // What is made once and kept is made now.
     for (const kind of Object.values(breaks)) await repeat(Math.max(AT_ONCE, count / 20), async (times, name) => await kind(gateway, times, name))
-    const base = await settled(gateway, undefined)
+    const base = await atRest(gateway)
     const objects = await gateway.objects()
-    let { lateCalls } = base.vitals
+    let { lateCalls } = base
     for (const [name, kind] of Object.entries(breaks)) {
       const since = performance.now()
       await repeat(count, async (times, worker) => await kind(gateway, times, worker))
       const seconds = (performance.now() - since) / 1000
-      const { vitals, left } = await settled(gateway, base.vitals)
+      const { vitals, left } = await settled(gateway, withTolerance(base))
       const begun = vitals.lateCalls - lateCalls
       lateCalls = vitals.lateCalls
-      report.row({ what: name, resets: count, '/s': count / seconds, 'calls begun': begun, ...difference(base.vitals, vitals) })
+      report.row({ what: name, resets: count, '/s': count / seconds, 'calls begun': begun, ...difference(base, vitals) })
       report.promise(!name.includes('mid-call') || begun >= count / 10, `resets of ${name} come when the call has begun, not only ${begun} of them`)
       report.promise(left.length === 0, `after ${count} resets of ${name} everything is back to where it was: ${left.join(', ')}`)
     }
@@ -33,7 +33,7 @@ export const disconnects: Scenario<{ count: number }> = {
     report.note(`objects alive: ${Object.entries(alive).map(([name, is]) => `${name} ${is} (before ${objects[name]})`).join(', ')}`)
     const left = survivors(objects, alive)
     report.promise(left.length === 0, `no object outlives its connection: ${left.join(', ')}`)
-    report.note(`RSS ${(base.vitals.rss / MIB).toFixed()} MiB before. Allowed: ${TOLERANCE}`)
+    report.note(`RSS ${(base.rss / MIB).toFixed()} MiB before. Allowed: ${TOLERANCE}`)
     const complaints = gateway.complaints
     report.promise(complaints.length === 0, `nothing is logged as an error: ${complaints[0]}`)
     const end = await gateway.stop()

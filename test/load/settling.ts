@@ -10,44 +10,48 @@ const RSS = 48 * MIB
 
 export const TOLERANCE = `peers, sessions and files +0, objects and handles +${MOMENTARY} of a kind, heap +${HEAP / MIB} MiB, RSS +${RSS / MIB} MiB`
 
-/** Waits until a gateway is as it was, as far as it gets: what is left, and how it is now. Without a base, until it rests. */
-export async function settled (gateway: Gateway, base: Vitals | undefined): Promise<{ vitals: Vitals, left: string[] }> {
+/** Waits until there is no more of anything than allowed, as far as that gets: what is too much, and how the gateway is now. */
+export async function settled (gateway: Gateway, allowed: Vitals): Promise<{ vitals: Vitals, left: string[] }> {
   const until = Date.now() + PATIENCE
-  let before = base
   for (;;) {
-    await sleep(250)
     const vitals = await gateway.vitals()
-    const left = before === undefined ? ['unknown'] : surplus(before, vitals)
-    if (base === undefined) before = vitals
+    const left = surplus(allowed, vitals)
     if (left.length === 0 || Date.now() > until) return { vitals, left }
+    await sleep(250)
   }
 }
 
-/** What there is more of than allowed. */
-function surplus (base: Vitals, now: Vitals): string[] {
-  const { rss, heap, files, peers, sessions } = base
-  const bounds: Array<[string, number, number]> = [
-    ['peers', now.peers, peers],
-    ['sessions', now.sessions, sessions],
-    ['files', now.files, files],
-    ['heap', now.heap, heap + HEAP],
-    ['RSS', now.rss, rss + RSS],
-    ...kinds(base.handles, now.handles)
-  ]
-  return exceeded(bounds)
+/** How a gateway is that does not become any smaller. */
+export async function atRest (gateway: Gateway): Promise<Vitals> {
+  let { vitals } = await settled(gateway, withTolerance(await gateway.vitals()))
+  for (let before = Infinity; vitals.files + vitals.peers + vitals.sessions < before;) {
+    before = vitals.files + vitals.peers + vitals.sessions
+    await sleep(500)
+    vitals = await gateway.vitals()
+  }
+  return vitals
 }
 
-/** Of which objects there are more than allowed. */
+/** How a gateway may be that was so before. */
+export function withTolerance (base: Vitals): Vitals {
+  const handles = Object.fromEntries(Object.entries(base.handles).map(([name, count]) => [name, count + MOMENTARY]))
+  return { ...base, heap: base.heap + HEAP, rss: base.rss + RSS, handles }
+}
+
+/** Of which objects there are more than before. */
 export function survivors (base: Record<string, number>, now: Record<string, number>): string[] {
-  return exceeded(kinds(base, now))
+  return exceeded(Object.entries(now).map(([name, count]) => [name, count, (base[name] ?? 0) + MOMENTARY]))
 }
 
-function exceeded (bounds: Array<[string, number, number]>): string[] {
-  return bounds.filter(([, is, allowed]) => is > allowed).map(([name, is, allowed]) => `${name} ${is} instead of ${allowed}`)
+function surplus (allowed: Vitals, now: Vitals): string[] {
+  const counts = (['peers', 'sessions', 'files', 'heap', 'rss'] as const).map(name => [name, now[name], allowed[name]] as Bound)
+  return exceeded([...counts, ...Object.entries(now.handles).map(([name, count]) => [name, count, allowed.handles[name] ?? MOMENTARY] as Bound)])
 }
 
-function kinds (base: Record<string, number>, now: Record<string, number>): Array<[string, number, number]> {
-  return Object.entries(now).map(([name, count]) => [name, count, (base[name] ?? 0) + MOMENTARY])
+type Bound = [name: string, is: number, allowed: number]
+
+function exceeded (bounds: Bound[]): string[] {
+  return bounds.filter(([, is, allowed]) => is > allowed).map(([name, is, allowed]) => `${name} ${is} instead of ${Math.floor(allowed)}`)
 }
 
 /** What there is more or less of. */
