@@ -4,7 +4,7 @@ import { doors, type DoorName } from './doors/all.js'
 import type { Gateway } from './gateway.js'
 import { Ledger } from './ledger.js'
 
-/** A server that says nothing at all for so long has lost what is open. */
+/** A server that answers nothing for so long has lost what is open. */
 const SILENCE = 15_000
 
 /** A door, and who drives calls through it. */
@@ -40,24 +40,29 @@ export class Client {
   }
 
   /** Makes so many calls, with as many under way as the door allows. Settles when all are answered, or will never be. */
-  async drive (calls: number, question: (mark: string, id: number) => Question): Promise<void> {
-    const { depth } = doors[this.kind]
+  async drive (calls: number, question: (mark: string, id: number) => Question, patience = SILENCE): Promise<void> {
     let left = calls
+    let open = 0
+    const next = () => {
+      for (; left > 0 && open < doors[this.kind].depth; left--, open++) this.ask(question)
+    }
     const done = new Promise<void>(resolve => {
       this.#settled = () => {
-        if (left > 0) { left--; this.ask(question) } else if (this.ledger.open === 0) resolve()
+        open--
+        next()
+        if (open === 0) resolve()
       }
     })
-    for (; left > 0 && this.ledger.open < depth; left--) this.ask(question)
-    const watch = new AbortController()
-    await Promise.race([done, this.door.over, this.#silence(watch.signal)])
-    watch.abort()
+    next()
+    const over = new AbortController()
+    await Promise.race([done, this.door.over, this.#silence(patience, over.signal)])
+    over.abort()
   }
 
-  async #silence (signal: AbortSignal): Promise<void> {
+  async #silence (patience: number, signal: AbortSignal): Promise<void> {
     for (let heard = -1; heard !== this.times.length && !signal.aborted;) {
       heard = this.times.length
-      await sleep(SILENCE, undefined, { signal }).catch(() => {})
+      await sleep(patience, undefined, { signal }).catch(() => {})
     }
   }
 }

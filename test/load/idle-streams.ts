@@ -13,10 +13,10 @@ const MAX_KIB = 45
 /** Many event streams on one gateway, half of them of sessions, half of them of `subscriptions/listen`. All of them hear of a change. */
 export const idleStreams: Scenario<{ sockets: number, hold: number }> = {
   defaults: { sockets: 10_000, hold: 30 },
-  run: async ({ sockets, hold }, { plugins = [], say } = {}) => {
+  run: async ({ sockets, hold }, { plugins = [], env = {}, say } = {}) => {
     needSockets(sockets)
     const report = new Report(`idle-streams: ${sockets} event streams held for ${hold} s`, say)
-    const gateway = await Gateway.start({ plugins })
+    const gateway = await Gateway.start({ plugins, env })
     const audience = new Audience()
     const kinds: Array<[string, (port: number, audience: Audience) => Promise<void>]> = [['GET /mcp of a session', openGet], ['subscriptions/listen', openListen]]
     for (const [name, open] of kinds) {

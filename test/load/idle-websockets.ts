@@ -13,10 +13,10 @@ const MAX_KIB = 40
 /** Many WebSockets on one gateway. Few of them talk, and all of them hear of a change. */
 export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
   defaults: { sockets: 10_000, hold: 30 },
-  run: async ({ sockets, hold }, { plugins = [], say } = {}) => {
+  run: async ({ sockets, hold }, { plugins = [], env = {}, say } = {}) => {
     needSockets(sockets)
     const report = new Report(`idle-websockets: ${sockets} initialised WebSockets held for ${hold} s`, say)
-    const gateway = await Gateway.start({ plugins, ephemeral: true })
+    const gateway = await Gateway.start({ plugins, env, ephemeral: true })
     const callers = await Promise.all(Array.from({ length: Math.ceil(sockets / 100) }, async (_, index) => await Client.open(gateway, 'WebSocket, handshake', String(index))))
     const before = await gateway.vitals()
     const audience = new Audience()

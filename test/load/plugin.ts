@@ -18,7 +18,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 /** What the load programs call in the gateway they drive. */
 export default async function loadTools (fastify: FastifyInstance): Promise<void> {
   for (const item of [echo, later, steps, ...crowd()]) fastify.tools.add(item)
-  for (const item of [change(fastify), flood(fastify), vitals(fastify), objects]) fastify.tools.add(item)
+  for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) fastify.tools.add(item)
   fastify.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
   fastify.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
 }
@@ -92,15 +92,24 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   }
 })
 
-const vitals = (fastify: FastifyInstance) => tool({
+/** Whoever has ever been there and is not gone for good. */
+function memory ({ mcp }: FastifyInstance): Set<WeakRef<Peer>> {
+  const known = new Set<WeakRef<Peer>>()
+  const connect = mcp.connect.bind(mcp)
+  mcp.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
+  return known
+}
+
+const vitals = (fastify: FastifyInstance, known: Set<WeakRef<Peer>>) => tool({
   name: 'load_vitals',
   description: 'How the process is, after its garbage is collected',
   run: () => {
     collectGarbage()
+    for (const peer of known) if (peer.deref() === undefined) known.delete(peer)
     const handles: Record<string, number> = {}
     for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1
     const { rss, heapUsed: heap } = process.memoryUsage()
-    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, handles, lateCalls } satisfies Omit<Vitals, 'files'>
+    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
   }
 })
 

@@ -37,6 +37,7 @@ export class Report {
 export interface Setting {
   /** Files of further plugins for the gateway. */
   plugins?: string[]
+  env?: Record<string, string>
   /** Is told how far things are. */
   say?: (line: string) => void
 }

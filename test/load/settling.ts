@@ -35,7 +35,7 @@ export async function atRest (gateway: Gateway): Promise<Vitals> {
 /** How a gateway may be that was so before. */
 export function withTolerance (base: Vitals): Vitals {
   const handles = Object.fromEntries(Object.entries(base.handles).map(([name, count]) => [name, count + MOMENTARY]))
-  return { ...base, heap: base.heap + HEAP, rss: base.rss + RSS, handles }
+  return { ...base, alive: base.alive + MOMENTARY, heap: base.heap + HEAP, rss: base.rss + RSS, handles }
 }
 
 /** Of which objects there are more than before. */
@@ -44,7 +44,7 @@ export function survivors (base: Record<string, number>, now: Record<string, num
 }
 
 function surplus (allowed: Vitals, now: Vitals): string[] {
-  const counts = (['peers', 'sessions', 'files', 'heap', 'rss'] as const).map(name => [name, now[name], allowed[name]] as Bound)
+  const counts = (['peers', 'alive', 'sessions', 'files', 'heap', 'rss'] as const).map(name => [name, now[name], allowed[name]] as Bound)
   return exceeded([...counts, ...Object.entries(now.handles).map(([name, count]) => [name, count, allowed.handles[name] ?? MOMENTARY] as Bound)])
 }
 
@@ -56,5 +56,5 @@ function exceeded (bounds: Bound[]): string[] {
 
 /** What there is more or less of. */
 export function difference (base: Vitals, now: Vitals): Record<string, number> {
-  return { peers: now.peers - base.peers, sessions: now.sessions - base.sessions, files: now.files - base.files, 'heap KiB': (now.heap - base.heap) / 1024, 'RSS MiB': (now.rss - base.rss) / MIB }
+  return { peers: now.peers - base.peers, 'peers alive': now.alive - base.alive, sessions: now.sessions - base.sessions, files: now.files - base.files, 'heap KiB': (now.heap - base.heap) / 1024, 'RSS MiB': (now.rss - base.rss) / MIB }
 }

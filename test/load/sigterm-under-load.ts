@@ -15,10 +15,10 @@ const IDLE = 5
 /** SIGTERM while calls are in flight on every transport: each is answered. What is asked later is answered or refused in so many words. */
 export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest: number, longest: number }> = {
   defaults: { runs: 10, calls: 1_000, shortest: 200, longest: 2_000 },
-  run: async ({ runs, calls, shortest, longest }, { plugins = [], say } = {}) => {
+  run: async ({ runs, calls, shortest, longest }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`sigterm-under-load: ${runs} times SIGTERM with ${calls} calls of ${shortest} to ${longest} ms in flight`, say)
     for (let run = 1; run <= runs; run++) {
-      const gateway = await Gateway.start({ plugins })
+      const gateway = await Gateway.start({ plugins, env })
       const busy = (await Promise.all(doorNames.map(async kind => await gather(gateway, kind, Math.ceil(calls / doorNames.length))))).flat()
       const idle = (await Promise.all(doorNames.filter(kind => kind !== 'stdio').map(async kind => await openMany(gateway, kind, 'idle', IDLE)))).flat()
       const crowd = busy.reduce((sum, { share }) => sum + share, 0)

@@ -6,6 +6,8 @@ export interface Vitals {
   rss: number
   heap: number
   peers: number
+  /** Peers that are in memory, whether connected or not. */
+  alive: number
   sessions: number
   /** Open file descriptors. */
   files: number

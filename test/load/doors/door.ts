@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type { Gateway } from '../gateway.js'
 import type { Json, Ledger } from '../ledger.js'
 
@@ -19,6 +20,11 @@ export interface DoorKind {
   /** How many calls one client may have under way: a POST has its connection to itself until it is answered. */
   depth: number
   open: (gateway: Gateway, ledger: Ledger) => Promise<Door>
+}
+
+/** Settles when any of them is closed; how it came to that does not matter. */
+export async function closed (...streams: EventEmitter[]): Promise<void> {
+  await new Promise<void>(resolve => { for (const stream of streams) stream.once('close', resolve) })
 }
 
 export const MODERN = '2026-07-28'

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { HttpConnection } from '../http-connection.js'
-import { encode, hello, initialized, type DoorKind } from './door.js'
+import { closed, encode, hello, initialized, type DoorKind } from './door.js'
 
 /** HTTP+SSE: calls are posted, answers come on one stream. */
 export const httpSse: DoorKind = {
@@ -20,11 +19,11 @@ export const httpSse: DoorKind = {
     }))
     const greeted = new Promise<void>(resolve => { welcome = resolve })
     await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
-    await Promise.race([greeted, once(stream.socket, 'close')])
+    await Promise.race([greeted, closed(stream.socket)])
     await posts.exchange({ method: 'POST', path, body: initialized })
     return {
       ledger,
-      over: Promise.race([once(stream.socket, 'close'), once(posts.socket, 'close')]).then(() => {}),
+      over: closed(stream.socket, posts.socket),
       send: (id, { method, params }) => posts.request({ method: 'POST', path, body: encode(id, method, params) }, {
         message: () => {},
         end: status => { if (status >= 400) ledger.refuse(id) },

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import type { Gateway } from '../gateway.js'
 import { headerOf, HttpConnection, type HttpRequest } from '../http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
-import { encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
+import { closed, encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
 
 /** `POST /message`, without a handshake. */
 export const message: DoorKind = {
@@ -54,7 +53,7 @@ class PostDoor implements Door {
   constructor (gateway: Gateway, ledger: Ledger, path: string, headers: (question: Question) => Record<string, string>, params = (given: Json) => given) {
     this.ledger = ledger
     this.connection = new HttpConnection(gateway.port)
-    this.over = once(this.connection.socket, 'close').then(() => {})
+    this.over = closed(this.connection.socket)
     this.#path = path
     this.#headers = headers
     this.#params = params

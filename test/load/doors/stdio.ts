@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { encode, hello, initialized, type DoorKind } from './door.js'
+import { closed, encode, hello, initialized, type DoorKind } from './door.js'
 
 /** Standard input and output. There is one client of them. */
 export const stdio: DoorKind = {
@@ -14,7 +14,7 @@ export const stdio: DoorKind = {
     lines.on('line', line => ledger.hear(line))
     return {
       ledger,
-      over: once(stdout, 'close').then(() => {}),
+      over: closed(stdout),
       send: (id, { method, params }) => { stdin.write(`${encode(id, method, params)}\n`) },
       cut: () => { stdin.destroy() },
       close: async () => { stdin.end() }

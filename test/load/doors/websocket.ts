@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { WebSocket, type ClientOptions } from 'ws'
-import { encode, hello, initialized, modernParams, type DoorKind, type Question } from './door.js'
+import { closed, encode, hello, initialized, modernParams, type DoorKind, type Question } from './door.js'
 
 /** A WebSocket with a handshake. */
 export const websocket: DoorKind = { depth: 8, open: opener(true, ({ params }) => params) }
@@ -16,7 +16,7 @@ function opener (greets: boolean, paramsOf: (question: Question) => Question['pa
     socket.on('message', (data: Buffer) => ledger.hear(String(data)))
     return {
       ledger,
-      over: once(socket, 'close').then(() => {}),
+      over: closed(socket),
       send: (id, question) => socket.send(encode(id, question.method, paramsOf(question))),
       cut: () => { raw.resetAndDestroy() },
       close: async () => socket.terminate()
