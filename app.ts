@@ -199,11 +199,11 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
   if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage, maxFragments, grace })
   await fastify.register(async scope => {
-    if (options.audit && !scope.hasPlugin('refusals')) await scope.register(refusals)
-    if (!scope.hasPlugin('origin')) await scope.register(origin, options)
+    if (options.audit && !scope.hasPlugin('patchbay-refusals')) await scope.register(refusals)
+    if (!scope.hasPlugin('patchbay-origin')) await scope.register(origin, options)
     if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
-    if (!scope.hasPlugin('rate-limit')) await scope.register(rateLimit)
-    if (!scope.hasPlugin('readiness')) await scope.register(readiness)
+    if (!scope.hasPlugin('patchbay-rate-limit')) await scope.register(rateLimit)
+    if (!scope.hasPlugin('patchbay-readiness')) await scope.register(readiness)
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
     await scope.register(async routes => {

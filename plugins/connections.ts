@@ -32,7 +32,7 @@ export default fp(async fastify => {
   // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
   const shared = fastify.initialConfig.http2 === true
   // In an application of somebody else only what we answer is ours to cut.
-  const alone = fastify.hasPlugin('http-errors')
+  const alone = fastify.hasPlugin('patchbay-http-errors')
   const ours = new WeakSet<ServerResponse>()
   let closing = false
 

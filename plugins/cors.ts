@@ -20,4 +20,4 @@ export default fp(async fastify => {
     })
     return await reply.code(204).send()
   })
-}, { name: 'cors', dependencies: ['origin'] })
+}, { name: 'patchbay-cors', dependencies: ['patchbay-origin'] })

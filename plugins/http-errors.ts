@@ -19,7 +19,7 @@ export default fp(async fastify => {
   fastify.setNotFoundHandler((request, reply) => {
     refuse(request, reply, 404, new McpError(-32600, `There is nothing at ${request.method} ${request.url.split('?')[0]}; MCP clients go to /mcp, and /health tells whether all is well`))
   })
-}, { name: 'http-errors' })
+}, { name: 'patchbay-http-errors' })
 
 function refuse ({ headers }: FastifyRequest, reply: FastifyReply, status: number, error: McpError): void {
   const { missingId } = isModern(headers['mcp-protocol-version']) ? modern : oldest

@@ -36,7 +36,7 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     const name = hostname(origin)
     return origins.has(origin.toLowerCase()) || (name !== undefined && LOOPBACK.has(name))
   }
-}, { name: 'origin' })
+}, { name: 'patchbay-origin' })
 
 function hostname (url: string): string | undefined {
   if (!URL.canParse(url)) return undefined

@@ -11,7 +11,7 @@ export default fp(async fastify => {
     if (typeof wait === 'number') done(refused(reply, wait))
     else void wait.then(ms => done(refused(reply, ms)))
   })
-}, { name: 'rate-limit', dependencies: ['patchbay-auth'] })
+}, { name: 'patchbay-rate-limit', dependencies: ['patchbay-auth'] })
 
 function refused (reply: FastifyReply, ms: number): Refusal | undefined {
   if (ms === 0) return undefined

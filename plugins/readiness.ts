@@ -26,7 +26,7 @@ export default fp(async fastify => {
     const { level, why } = fastify.pressure
     if (level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))) throw refusal(503, `the server is overloaded (${why}); try again later`)
   })
-}, { name: 'readiness' })
+}, { name: 'patchbay-readiness' })
 
 const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined
 

@@ -11,4 +11,4 @@ export default fp(async fastify => {
     const principal = request.identity?.principal
     request.log.info({ audit: { outcome: 'refused', status, principal, transport: upgrade === undefined ? 'http' : 'websocket', method, route, address: ip, correlation: request.id } }, 'request')
   })
-}, { name: 'refusals' })
+}, { name: 'patchbay-refusals' })

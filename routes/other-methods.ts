@@ -6,7 +6,7 @@ const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 /** Answers every method that a URL does not serve with 405, before anything is read. OPTIONS of a host application are the host's. */
 export function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
   app.route({
-    method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.hasPlugin('cors'))),
+    method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.hasPlugin('patchbay-cors'))),
     url,
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {

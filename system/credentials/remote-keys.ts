@@ -37,7 +37,8 @@ export class RemoteKeys {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       // The issuer may have a new one.
-      return await (await this.#reloaded(AGAIN))(header, token)
+      const newer = await this.#reloaded(AGAIN).catch(() => keys)
+      return await newer(header, token)
     }
   }
 
