@@ -49,14 +49,23 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   let stdio: Stdio | undefined
+  let [ending, faulty] = [false, false]
   // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
   const delay = 3 * options.grace + 5_000
   // Before anybody can know that we are here: a signal must find its handler.
-  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection'] }, async ({ err, signal }) => {
-    if (err !== undefined) logger.error({ err }, 'shutting down after an error')
-    else logger.info({ signal }, 'shutting down')
+  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection', 'uncaughtException'] }, async ({ signal }) => {
+    ending = true
+    logger.info({ signal }, 'shutting down')
     await app.close()
     await stdio?.flush()
+    if (faulty) throw new Error('an error was not caught')
+  })
+  // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
+  // with 1: whoever started it may start it anew.
+  process.on('uncaughtException', error => {
+    logger.fatal({ err: error }, 'an error was thrown where nobody can catch it')
+    faulty = true
+    if (!ending) void closing.close()
   })
   // A promise that a tool forgot must not take everybody else's calls down.
   process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))

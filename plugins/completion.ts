@@ -30,6 +30,7 @@ export default fp(async fastify => {
     const { known, complete } = find(ref) ?? missing(ref)
     if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${argument.name}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
+    if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
   }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined })
 

@@ -2,6 +2,7 @@ import type { Call } from './call.js'
 import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from './content.js'
 import { checkMembers, checkName, checkPart, checkScopes } from './definition.js'
+import { isObject } from './json.js'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -63,7 +64,10 @@ export function prompt<const A extends Record<string, PromptArgument>> (definiti
 }
 
 function toResult (value: string | PromptMessage[] | PromptResult, description: string | undefined): PromptResult {
-  if (!Array.isArray(value) && typeof value === 'object') return value
-  const messages: PromptMessage[] = typeof value === 'string' ? [{ role: 'user', content: text(value) }] : value
-  return { ...(description === undefined ? {} : { description }), messages }
+  const messages: unknown = typeof value === 'string' ? [{ role: 'user', content: text(value) }] : isObject(value) ? value.messages : value
+  if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('a prompt has to give text, or messages with a role and content')
+  return isObject(value) ? value as unknown as PromptResult : { ...(description === undefined ? {} : { description }), messages }
 }
+
+const isMessage = (value: unknown): value is PromptMessage =>
+  isObject(value) && (value.role === 'user' || value.role === 'assistant') && isObject(value.content)

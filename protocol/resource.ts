@@ -93,7 +93,9 @@ function toContents (uri: string, value: ResourceValue, mimeType: string | undef
   const type = mimeType === undefined ? {} : { mimeType }
   if (typeof value === 'string') return [{ uri, ...type, text: value }]
   if (value instanceof Uint8Array) return [{ uri, ...type, blob: Buffer.from(value).toString('base64') }]
-  return [{ uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value) }]
+  const json = JSON.stringify(value) as string | undefined
+  if (json === undefined) throw new Error(`a ${typeof value} is no resource`)
+  return [{ uri, mimeType: mimeType ?? 'application/json', text: json }]
 }
 
 const isContents = (value: unknown): value is ResourceContents =>
