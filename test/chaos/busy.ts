@@ -4,7 +4,8 @@ import { WebSocket } from 'ws'
 import { openers, type Standing } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 /** An event loop that is blocked for longer than several heartbeats: nobody is cut off, and all are served afterwards. */
 export const busy = scenario({ clients: 100, block: 5_000, heartbeat: 1_000, times: 3 }, async ({ clients, block, heartbeat, times }) => {

@@ -4,7 +4,8 @@ import { call, initialize } from '../bad-input/messages.js'
 import { request, type Head } from '../bad-input/raw-http.js'
 import { Gateway } from './gateway.js'
 import { Line } from './line.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 /** How many numbers are told before others have their turn: what is told while nobody listens has to fit into what is kept. */
 const PER_TURN = 10

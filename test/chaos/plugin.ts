@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
@@ -33,6 +34,8 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
       if (progress) call.progress(1, 2, 'begun')
       await sleep(ms, undefined, { signal: call.signal }).catch(() => {})
       Object.assign(seen, { ended: Date.now(), how: call.signal.aborted ? 'aborted' : 'finished' })
+      const { CHAOS_FILE: file } = process.env
+      if (file !== undefined) appendFileSync(file, `${seen.how}\n`)
       return answer === 0 ? 'done' : 'x'.repeat(answer)
     }
   }))

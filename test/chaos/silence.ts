@@ -3,7 +3,8 @@ import { openers } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
 import { startProxy } from './proxy.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 /** How soon something that is told gets through; on a machine that is busy with other things it may take longer. */
 const SOON = 1_000

@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { CLI, temporary } from './gateway.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 const AT_ONCE = 2
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openers, type Standing } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 const AT_ONCE = 100
 const BACK = 60_000

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Report, scenario, type Scenario } from './report.js'
+import { Report, type Scenario } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 /** A server that is killed again and again while it writes. */
 export const kill = scenario({ kills: 100 }, async ({ kills }) => await runTests(`kill: ${kills} kills under load`, ['app/crash.test.js'], { CRASH_KILLS: String(kills) }))

@@ -3,8 +3,10 @@ import { initialize, NEWEST } from '../bad-input/messages.js'
 import { Gateway } from './gateway.js'
 import { Line } from './line.js'
 import type { Seen } from './plugin.js'
+import { vanishFromStdio } from './vanish-stdio.js'
 import { points, type Point, type Visit } from './points.js'
-import { Report, scenario } from './report.js'
+import { Report } from '../load/report.js'
+import { scenario } from './scenario.js'
 
 const AT_ONCE = 10
 /** How soon a call has to know that its client is gone; on a machine that is busy with other things it may take longer. */
@@ -22,6 +24,7 @@ export const vanish = scenario({ times: 100, work: 1_500 }, async ({ times, work
   report.promise(gateway.pid === pid && gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
   const end = await gateway.end()
   report.promise(end === 0, `the gateway ends with 0, not ${String(end)}`)
+  await vanishFromStdio(report, work)
   return report
 })
 

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { until } from './deadline.js'
+import { mirroredHead, post, postHead } from './http-doors.js'
+import { call, callTool, initialize, notification } from './messages.js'
+import { exchange, request, type Reply } from './raw-http.js'
+import { upgradeHead } from './raw-websocket.js'
+import { startServer } from './server.js'
+import { summarise } from './summary.js'
+import { socketWire, stdioWire } from './wires.js'
+
+const list = call('tools/list')
+const get = (port: number, target: string) => request('GET', target, [['Host', `127.0.0.1:${port}`], ['Accept', 'text/event-stream']])
+
+/** Everything that somebody may begin with. */
+const BEGINNINGS: Record<string, (port: number) => Buffer> = {
+  'POST /message': port => request('POST', '/message', postHead(port), list('legacy')),
+  'POST /mcp, stateless': port => request('POST', '/mcp', postHead(port, mirroredHead(list('modern'))), list('modern')),
+  'POST /mcp, initialize': port => request('POST', '/mcp', postHead(port), initialize()),
+  'GET /sse': port => get(port, '/sse'),
+  'GET /mcp/sse': port => get(port, '/mcp/sse'),
+  'I6, an upgrade': port => request('GET', '/mcp', upgradeHead(port))
+}
+
+t.test('whoever comes while the server finishes what is in flight is told to come back', async t => {
+  const { app, port, seen } = await startServer(t, { grace: 10_000 })
+  const socket = await socketWire({ app, port } as Parameters<typeof socketWire>[0])
+  const stdio = await stdioWire({ app })
+  for (const wire of [socket, stdio]) {
+    await wire.write(initialize())
+    await wire.inbox.next()
+  }
+  await socket.write(callTool('hang', {}, 'hanging')('legacy'))
+  await until('a call in flight', () => seen.hanging === 1)
+  const closed = app.close()
+
+  for (const [what, bytes] of Object.entries(BEGINNINGS)) {
+    await t.test(`E35: ${what}`, async t => {
+      const { status, headers }: Reply = await exchange(port, bytes(port))
+      t.equal(status, 503)
+      t.match(headers.get('retry-after'), /^\d+$/)
+      t.equal(headers.get('connection'), 'close')
+    })
+  }
+  for (const [name, wire] of Object.entries({ socket, stdio })) {
+    await wire.write(list('legacy'))
+    t.equal(summarise(await wire.inbox.next()), '-32603 id 7', `E35: ${name}, a call of who is there`)
+  }
+  await socket.write(notification('notifications/cancelled', { requestId: 'hanging' }))
+  await closed
+  t.equal(summarise(await socket.inbox.next()), 'close 1001')
+  t.equal(await post(port, '/message', list('legacy')).then(({ status }) => status, () => 0), 0, 'then nobody is there')
+})

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { within } from '../bad-input/deadline.js'
+import { call, initialize } from '../bad-input/messages.js'
+import { readLines } from '../bad-input/wires.js'
+import { Gateway, temporary } from './gateway.js'
+import type { Report } from '../load/report.js'
+
+type Pipes = Gateway['pipes']
+
+/** Ways in which whoever launched a gateway can be gone. */
+const ENDS: Record<string, (pipes: Pipes) => void> = {
+  'all pipes': pipes => { for (const pipe of [pipes.stdin, pipes.stdout, pipes.stderr]) pipe.destroy() },
+  'standard output': pipes => { pipes.stdout.destroy(); pipes.stdin.write(`${call('ping', {}, 'again')('legacy')}\n`) }
+}
+
+/** Launchers that die while a call is under way: the call is aborted, and the gateway ends with them, in order. */
+export async function vanishFromStdio (report: Report, work: number): Promise<void> {
+  for (const [what, vanish] of Object.entries(ENDS)) {
+    const file = join(temporary(), 'fates')
+    const gateway = await Gateway.start({ args: ['--stdio'], env: { CHAOS_FILE: file, PATCHBAY_GRACE: String(Math.floor(work / 3)) } })
+    const heard: string[] = []
+    readLines(gateway.pipes.stdout, line => heard.push(line))
+    gateway.pipes.stdin.write(`${initialize()}\n${call('tools/call', { name: 'chaos_work', arguments: { key: 'stdio', ms: work } })('legacy')}\n`)
+    await gateway.until(({ calls }) => calls.stdio !== undefined, 20_000)
+    const begun = performance.now()
+    vanish(gateway.pipes)
+    const end = await within('the end of the gateway', gateway.ended(), 60_000)
+    const fate = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
+    report.row({ 'the client vanishes at': `stdio, ${what}: a call is under way`, calls: 1, finished: Number(fate === 'finished'), aborted: Number(fate === 'aborted'), 'slowest ms': performance.now() - begun })
+    report.promise(fate === 'aborted', `stdio, ${what}: the call is aborted, not ${fate}`)
+    report.promise(end === 0, `stdio, ${what}: the gateway ends with 0, not ${String(end)}`)
+  }
+}
