@@ -63,7 +63,8 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
   // with 1: whoever started it may start it anew.
   process.on('uncaughtException', error => {
-    logger.fatal({ err: error }, 'an error was thrown where nobody can catch it')
+    // Never fatal, see plugins/logging.ts.
+    logger.error({ err: error }, 'an error was thrown where nobody can catch it')
     faulty = true
     if (!ending) void closing.close()
   })
