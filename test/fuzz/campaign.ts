@@ -7,6 +7,7 @@ import { memoryInUse } from './memory.js'
 import type { Fault } from './oracle.js'
 import type { Heard, Target } from './target.js'
 import { SIDE_BY_SIDE } from './targets/all.js'
+import { fairTime, HANG, patience } from './waiting.js'
 import type { Watch } from './watch.js'
 
 export interface Plan {
@@ -19,6 +20,10 @@ export interface Plan {
   until: number
   corpus: Case[]
   watch: Watch
+  /** True when what is new is changed further at once, whatever the target; what is sent depends on chance then. */
+  learn: boolean
+  /** After how many findings it is enough. */
+  enough: number
 }
 
 export interface Report {
@@ -35,7 +40,7 @@ export interface Report {
   grown: { heap: number, rss: number }
 }
 
-const MAX_FINDINGS = 5
+const MAX_SLOW = 30
 const MAX_POOL = 3_000
 /** What is larger is made anew and not changed further. */
 const MAX_SIZE = 4_096
@@ -66,9 +71,10 @@ class Run {
   readonly #target: Target
   readonly #suspects: Suspects
   readonly #seen = new Set<string>()
-  readonly #pool: Case[] = []
+  readonly #pool: Case[]
   readonly #kept: Report['kept'] = []
   readonly #findings: Finding[] = []
+  readonly #slow: Case[] = []
   readonly #told = new Set<string>()
   readonly #hash = createHash('sha256')
   readonly #startedAt = performance.now()
@@ -79,20 +85,21 @@ class Run {
 
   constructor (plan: Plan, target: Target) {
     this.#plan = plan
+    this.#pool = [...plan.corpus]
     this.#target = target
     this.#suspects = new Suspects(plan.open, plan.watch)
   }
 
   /** What is known goes first: it has to stay right, and it is where the new begins. */
   async replay (): Promise<void> {
-    const { corpus, name } = this.#plan
-    for (let at = 0; at < corpus.length; at += SIDE_BY_SIDE[name]) await this.#batch(corpus.slice(at, at + SIDE_BY_SIDE[name]))
+    const { corpus } = this.#plan
+    for (let at = 0; at < corpus.length; at += this.#size) await this.#batch(corpus.slice(at, at + this.#size))
   }
 
   async fuzz (): Promise<void> {
     const { name, seed, count, until } = this.#plan
-    for (let index = 0; this.#inputs < count && Date.now() < until && this.#findings.length < MAX_FINDINGS;) {
-      const batch = Array.from({ length: SIDE_BY_SIDE[name] }, () => generate(name, seed, index++, this.#pool))
+    for (let index = 0; this.#inputs < count && Date.now() < until && this.#findings.length < this.#plan.enough;) {
+      const batch = Array.from({ length: this.#size }, () => generate(name, seed, index++, this.#pool))
       for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
       await this.#batch(batch)
       if (this.#warm === undefined && this.#inputs > count * WARM) this.#warm = await memoryInUse()
@@ -101,6 +108,7 @@ class Run {
 
   /** Everybody has left: nothing may be held of them. */
   async close (base: Record<string, number>): Promise<void> {
+    await this.#retry()
     await this.#suspects.close()
     const end = Date.now() + SETTLING
     let now = await this.#target.census()
@@ -129,12 +137,40 @@ class Run {
   }
 
   async #batch (inputs: Case[]): Promise<void> {
-    const heard = await Promise.all(inputs.map(async input => await this.#target.run(input)))
+    const heard = await Promise.all(inputs.map(async input => await this.#timed(input)))
     this.#cases += inputs.length
     this.#inputs += inputs.reduce((sum, { steps }) => sum + steps.length, 0)
     for (const [at, input] of inputs.entries()) await this.#judge(input, heard[at] as Heard)
-    const shared: Fault[] = [...await this.#target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const], ...this.#plan.watch.take()]
+    const shared = [...await this.#probe(), ...this.#plan.watch.take()]
     for (const fault of shared) await this.#find(await this.#suspects.culprit(inputs, fault) ?? inputs[0] as Case, fault)
+  }
+
+  /** How many conversations go on side by side; in a small campaign not all of them at once. */
+  get #size (): number {
+    const { name, count } = this.#plan
+    return Math.min(SIDE_BY_SIDE[name], Math.max(8, count >> 4))
+  }
+
+  async #timed (input: Case): Promise<Heard> {
+    const startedAt = performance.now()
+    const heard = await this.#target.run(input)
+    if (performance.now() - startedAt > patience.alone && this.#slow.length < MAX_SLOW) this.#slow.push(input)
+    return heard
+  }
+
+  /** What took long among others has to be quick alone. */
+  async #retry (): Promise<void> {
+    for (const input of this.#slow.splice(0)) for (const fault of await this.#suspects.faults(input)) await this.#find(input, fault)
+  }
+
+  /** The next good message is answered, and soon; once more if it took long, as those before may have left work behind. */
+  async #probe (): Promise<Fault[]> {
+    for (let tries = 0; tries < 2; tries++) {
+      const startedAt = fairTime()
+      if (!await this.#target.probe()) return [{ kind: 'hang', text: 'the next good message is not answered' }]
+      if (fairTime() - startedAt <= HANG) return []
+    }
+    return [{ kind: 'hang', text: `the next good message is answered after more than ${HANG} ms` }]
   }
 
   async #judge (input: Case, { faults, signatures }: Heard): Promise<void> {
@@ -142,13 +178,18 @@ class Run {
     const news = signatures.filter(signature => !this.#seen.has(signature))
     if (news.length === 0) return
     for (const signature of news) this.#seen.add(signature)
-    if (this.#pool.length < MAX_POOL && input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)) this.#pool.push(input)
+    if (this.#learnsFrom(input) && this.#pool.length < MAX_POOL && input.steps.every(({ bytes }) => bytes.length < MAX_SIZE)) this.#pool.push(input)
     this.#kept.push({ input, why: news.join('; ').slice(0, 200) })
+  }
+
+  // Over a wire, and between steps that wait for each other, what comes first is a matter of chance: the same seed would not send the same.
+  #learnsFrom ({ target, burst }: Case): boolean {
+    return this.#plan.learn || (target === 'dispatcher' && burst)
   }
 
   async #find (input: Case, fault: Fault): Promise<void> {
     const name = `${fault.kind} ${fault.text.replace(/"[^"]*"|[-\d.]+/g, '').slice(0, 40)}`
-    if (this.#told.has(name) || this.#findings.length >= MAX_FINDINGS) return
+    if (this.#told.has(name) || this.#findings.length >= this.#plan.enough) return
     this.#told.add(name)
     this.#findings.push(await this.#suspects.reduce(input, fault))
   }

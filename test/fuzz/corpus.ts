@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { digest, fromRow, toRow, type Case, type Row } from './case.js'
+import { digest, fromRow, toRow, type Case, type Row, type TargetName } from './case.js'
 
 /** Where it is kept, seen from the compiled file. */
 const FOLDER = fileURLToPath(new URL('../../../test/fuzz/corpus/', import.meta.url))
@@ -33,4 +33,5 @@ export function keepBehaviours (target: string, kept: Array<{ input: Case, why: 
   return file
 }
 
-export const casesOf = (rows: Row[]): Case[] => rows.map(fromRow)
+/** What is kept for one target. */
+export const corpusOf = (target: TargetName, folder = FOLDER): Case[] => readCorpus(folder).filter(row => row.target === target).map(fromRow)

@@ -2,6 +2,7 @@ import type { Case } from './case.js'
 import { minimise } from './minimise.js'
 import type { Fault } from './oracle.js'
 import type { Target } from './target.js'
+import { patience } from './waiting.js'
 import type { Watch } from './watch.js'
 
 export interface Finding { input: Case, fault: Fault, again: boolean }
@@ -40,15 +41,25 @@ export class Suspects {
   /** Everything that is wrong with one case. */
   async faults (input: Case): Promise<Fault[]> {
     this.#target ??= await this.#open()
-    const { faults } = await this.#target.run(input)
-    await new Promise(resolve => setImmediate(resolve))
-    const all = [...faults, ...this.#watch.take(), ...await this.#target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const]]
-    if (all.some(({ kind }) => kind === 'hang' || kind === 'died')) await this.close()
-    return all
+    const usual = patience.ms
+    patience.ms = patience.alone
+    try {
+      return await this.#try(this.#target, input)
+    } finally {
+      patience.ms = usual
+    }
   }
 
   async close (): Promise<void> {
     await this.#target?.close().catch(() => {})
     this.#target = undefined
+  }
+
+  async #try (target: Target, input: Case): Promise<Fault[]> {
+    const { faults } = await target.run(input)
+    await new Promise(resolve => setImmediate(resolve))
+    const all = [...faults, ...this.#watch.take(), ...await target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const]]
+    if (all.some(({ kind }) => kind === 'hang' || kind === 'died')) await this.close()
+    return all
   }
 }

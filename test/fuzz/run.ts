@@ -1,7 +1,7 @@
 import { campaign, type Report } from './campaign.js'
 import { fromRow, toRow, type TargetName } from './case.js'
 import { readCommand, USAGE, type Command } from './command.js'
-import { casesOf, keepBehaviours, keepFinding, readCorpus, readRows } from './corpus.js'
+import { corpusOf, keepBehaviours, keepFinding, readRows } from './corpus.js'
 import { Suspects, type Finding } from './findings.js'
 import { open } from './targets/all.js'
 import { Watch } from './watch.js'
@@ -20,7 +20,7 @@ try {
 watch.stop()
 
 async function fuzz (command: Command): Promise<number> {
-  const { seed, count, minutes, targets, keep } = command
+  const { seed, count, minutes, targets, keep, learn } = command
   console.log(`fuzz: seed ${seed}`)
   const until = Date.now() + minutes * 60_000
   const all = targets.reduce((sum, name) => sum + SHARE[name], 0)
@@ -34,8 +34,10 @@ async function fuzz (command: Command): Promise<number> {
       seed,
       count: Math.ceil(count * share),
       until: Number.isFinite(count) ? until : Date.now() + left,
-      corpus: casesOf(readCorpus().filter(({ target }) => target === name)),
-      watch
+      corpus: corpusOf(name),
+      watch,
+      learn,
+      enough: 5
     })
     reports.push(report)
     tell(report)

@@ -23,7 +23,9 @@ export class Watch {
     return [...uncaught, ...changed.map((prototype): Fault => ({ kind: 'prototype', text: `${prototype.constructor.name}.prototype was changed` }))]
   }
 
+  /** Leaves everything as it was found. */
   stop (): void {
+    this.take()
     for (const event of this.#events) process.off(event, this.#note)
   }
 }

@@ -10,17 +10,16 @@ import { cancelled, expected, messagesIn } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { excuse, faultsOfAnswer } from '../oracle.js'
 import type { Heard, Target } from '../target.js'
-import { inTime, Wait } from '../waiting.js'
+import { HANG, inTime, Wait } from '../waiting.js'
 
 const PACE = 30
-const BLOCKED = 1_000
 
 /** The dispatcher in this process: one peer a case, one channel a message, so that it is known which answer is whose. */
 export async function openDispatcher (plugins: Plugin[] = []): Promise<Target> {
   const app = await openGateway(plugins)
   return {
     run: async input => await new MemoryCase(app, input).run(),
-    probe: async () => await inTime(pinged(app), 1_000) === true,
+    probe: async () => await inTime(pinged(app)) === true,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -68,7 +67,7 @@ class MemoryCase {
     this.#steps.push(step)
     const startedAt = performance.now()
     this.#app.mcp.receive(decode(bytes), this.#peer, this.#channel(step))
-    if (performance.now() - startedAt > BLOCKED) this.#talk.faults.push({ kind: 'hang', text: `${performance.now() - startedAt} ms for one message` })
+    if (performance.now() - startedAt > HANG) this.#talk.faults.push({ kind: 'hang', text: `${performance.now() - startedAt} ms for one message` })
   }
 
   #channel (step: Answered): Channel {

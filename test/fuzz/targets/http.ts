@@ -11,7 +11,7 @@ import { eventsIn, HttpLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
-import { PATIENCE, Wait } from '../waiting.js'
+import { Wait } from '../waiting.js'
 
 /** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
 const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 431]
@@ -173,7 +173,7 @@ class HttpCase {
     if (!plain && texts.every(isAboutHttp)) return
     if (!streamed) for (const one of texts) this.#talk.hear(one)
     for (const one of texts) this.#talk.faults.push(...faultsOf(one, [body], versionsOf(this.#input)))
-    if (!plain || listened || this.#input.door === 'sse') return
+    if (!plain || listened || this.#input.door === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return
     // What expects no answer is refused all the same, where nobody may say it.
     const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
@@ -181,9 +181,14 @@ class HttpCase {
     this.#talk.faults.push(...faultsOfAnswer(texts.flatMap(one => messagesIn(Buffer.from(one))), allowed.map(tally => excuse(tally, excused))))
   }
 
+  /** True when the session may be ended while others of its requests are under way. */
+  #mayEnd (): boolean {
+    return this.#input.burst && this.#input.steps.some(({ head, raw }) => raw === true || head?.method === 'DELETE')
+  }
+
   async #drainStream (): Promise<void> {
     const plain = this.#input.steps.every(({ head, raw }) => head === undefined && raw === undefined)
-    this.#wait = new Wait(() => this.#talk.complete, plain ? PATIENCE : 0)
+    this.#wait = new Wait(() => this.#talk.complete, plain ? undefined : 0)
     await this.#wait.promise
     if (plain) this.#talk.faults.push(...this.#talk.shortfall())
     this.#talk.judge()

@@ -42,8 +42,8 @@ function environment (): Record<string, string> {
 
 class Line {
   readonly #child: ChildProcessWithoutNullStreams
-  /** Ids of earlier cases, whose answers may still be on their way. */
-  readonly #earlier = new Set<Id>()
+  /** Ids of earlier cases that may still be answered, or never; undefined for those that could not be read. */
+  readonly #open = new Set<Id | undefined>()
   #hear: (line: string) => void = () => {}
   #errors = ''
 
@@ -61,7 +61,7 @@ class Line {
   }
 
   async probe (): Promise<boolean> {
-    return await this.#said(PROBE, '"probe"', 1_000)
+    return await this.#said(PROBE, '"probe"')
   }
 
   async run (input: Case): Promise<Heard> {
@@ -72,7 +72,6 @@ class Line {
       for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), input.cut)) this.#child.stdin.write(piece)
     }
     this.#hear = line => {
-      if (this.#isLate(line, talk)) return
       for (const answer of talk.hear(line)) send(answer)
       wait?.look()
     }
@@ -86,13 +85,14 @@ class Line {
     }
     await complete()
     this.#cancelListeners(talk)
-    talk.faults.push(...talk.shortfall())
+    talk.faults.push(...talk.shortfall(this.#open))
     talk.judge()
+    for (const id of talk.unsettled()) this.#open.add(id)
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) talk.faults.push({ kind: 'died', text: `the process ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#errors}` })
     return { faults: talk.faults, signatures: talk.signatures() }
   }
 
-  async #said (text: string, part: string, ms: number): Promise<boolean> {
+  async #said (text: string, part: string, ms?: number): Promise<boolean> {
     let said = false
     const wait = new Wait(() => said, ms)
     this.#hear = line => { said ||= line.includes(part); wait.look() }
@@ -100,17 +100,10 @@ class Line {
     return await wait.promise
   }
 
-  #isLate (line: string, { sent }: Conversation): boolean {
-    const own = new Set(sent.flatMap(messagesIn).map(({ id }) => id))
-    return messagesIn(Buffer.from(line)).every(({ id, method }) => method === undefined && isId(id) && !own.has(id) && this.#earlier.has(id))
-  }
-
   /** Whoever listens would listen for ever, and its id would be taken. */
   #cancelListeners ({ sent }: Conversation): void {
     for (const { id, method } of sent.flatMap(messagesIn)) {
-      if (!isId(id)) continue
-      this.#earlier.add(id)
-      if (method === 'subscriptions/listen') this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })}\n`)
+      if (isId(id) && method === 'subscriptions/listen') this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })}\n`)
     }
   }
 }

@@ -1,0 +1,22 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { TARGETS } from './case.js'
+import { readCommand } from './command.js'
+
+t.test('mistakes on the command line are told', async t => {
+  t.throws(() => readCommand(['--target', 'x']), /--target must be one of dispatcher, http/)
+  t.throws(() => readCommand(['--count', '0']), /--count must be a number above 0/)
+  t.match(readCommand([]), { count: 200_000, targets: TARGETS })
+  t.match(readCommand(['--minutes', '5']), { count: Infinity, minutes: 5 })
+})
+
+t.test('the command ends with what it found: 0 when that is nothing', async t => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('run.js', import.meta.url)), '--seed', '7', '--count', '300', '--target', 'dispatcher'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  child.stdout.on('data', (chunk: Buffer) => { printed += String(chunk) })
+  const [code] = await once(child, 'close')
+  t.equal(code, 0)
+  t.match(printed, /^fuzz: seed 7\ndispatcher +\d+ inputs .*\nfuzz: \d+ inputs, 0 findings \(seed 7\)\n$/)
+})

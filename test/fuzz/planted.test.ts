@@ -1,0 +1,67 @@
+import t, { type Test } from 'tap'
+import type { Channel } from '../../protocol/channel.js'
+import type { Incoming } from '../../protocol/jsonrpc.js'
+import { Peer } from '../../protocol/peer.js'
+import type { Plugin } from './gateway.js'
+import { short } from './short.js'
+import { patience } from './waiting.js'
+
+type Planted = (incoming: Incoming, channel: Channel, peer: Peer) => Channel
+const planted = (bug: Planted): Plugin => async ({ mcp }) => { mcp.onMessage((incoming, peer, channel) => bug(incoming, channel, peer)) }
+
+/** Most good requests have another id. */
+const isRare = (incoming: Incoming): boolean => incoming.kind === 'request' && typeof incoming.id === 'number' && incoming.id !== 7
+const altered = (channel: Channel, alter: (text: string) => string): Channel => ({ ...channel, respond: (text, status) => channel.respond(alter(text), status) })
+
+/** Bugs of all kinds that only some messages bring about. */
+const BUGS: Record<string, { kind: string, bug: Planted }> = {
+  'an answer that is forgotten': { kind: 'unanswered', bug: (incoming, channel) => isRare(incoming) ? { ...channel, respond: () => {}, end: () => {} } : channel },
+  'an answer that is sent twice': { kind: 'unasked', bug: (incoming, channel) => isRare(incoming) ? { ...channel, respond: (text, status) => { channel.respond(text, status); channel.respond(text, status) } } : channel },
+  'an answer to somebody else': { kind: 'unanswered', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace(/"id":-?\d+/, '"id":"x"')) : channel },
+  'an answer that is no JSON-RPC': { kind: 'invalid', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace('"jsonrpc":"2.0"', '"jsonrpc":"2"')) : channel },
+  'the text of an error that is not ours': { kind: 'leak', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace(/"message":"/, '"message":"Cannot read properties of undefined ')) : channel },
+  'a prototype that is changed': {
+    kind: 'prototype',
+    bug: (incoming, channel) => {
+      if (isRare(incoming)) Reflect.defineProperty(Object.getPrototypeOf({}) as object, 'planted', { value: 1, configurable: true })
+      return channel
+    }
+  }
+}
+
+/** Where answers are bound to be missing, they are not waited for as long as elsewhere. */
+function hurry (t: Test): void {
+  const usual = { ...patience }
+  Object.assign(patience, { ms: 1_000, alone: 200 })
+  t.teardown(() => Object.assign(patience, usual))
+}
+
+for (const [name, { kind, bug }] of Object.entries(BUGS)) {
+  t.test(`${name} is found and made small`, async t => {
+    hurry(t)
+    const { findings } = await short(t, 'dispatcher', { count: 500, plugins: [planted(bug)] })
+    const [found] = findings
+    t.match(found, { fault: { kind }, again: true }, 'a finding that can be had again')
+    t.equal(found?.input.steps.length, 1, 'one message is enough')
+    t.match(found?.input.steps[0]?.bytes.toString(), /"id":(?!7\b)-?\d+/, 'it still has what brings the bug about')
+    t.ok((found?.input.steps[0]?.bytes.length ?? Infinity) < 60, `and little else: ${String(found?.input.steps[0]?.bytes)}`)
+  })
+}
+
+t.test('a peer that is forgotten is found when everybody has left', async t => {
+  const leaky = planted((incoming, channel, peer) => {
+    if (isRare(incoming)) leak?.(new Peer({ transport: peer.transport }))
+    return channel
+  })
+  let leak: ((peer: Peer) => void) | undefined
+  const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.connect(peer) }] })
+  t.match(findings, [{ fault: { kind: 'leak', text: /"peers":0.*"peers":\d/ } }])
+})
+
+for (const name of ['http', 'websocket', 'stdio'] as const) {
+  t.test(`${name}: an answer that is forgotten is found over the wire`, async t => {
+    hurry(t)
+    const { findings } = await short(t, name, { count: 200, plugins: [planted(BUGS['an answer that is forgotten']?.bug as Planted)] })
+    t.ok(findings.some(({ fault: { kind }, again }) => again && (kind === 'unanswered' || kind === 'hang')), JSON.stringify(findings.map(({ fault }) => fault)))
+  })
+}
