@@ -42,9 +42,11 @@ export const breaks: Record<string, Break> = {
     const headers = await openSession(home)
     for (let n = 0; n < times; n++) {
       const { method, params } = later('cut', CALL)
-      const connection = new HttpConnection(port)
+      const connection = await new HttpConnection(port).connected()
       connection.request({ method: 'POST', path: '/mcp', headers, body: encode(n, method, params) }, { message: () => {}, end: () => {}, cut: () => {} })
       await sleep(CUT)
+      // What is answered now was sent after the call.
+      await home.exchange({ method: 'POST', path: '/mcp', headers, body: encode('ping', 'ping', {}) })
       connection.socket.resetAndDestroy()
     }
     // The calls go on without their connections.

@@ -36,6 +36,12 @@ export class HttpConnection {
     this.socket.once('close', () => this.#cut())
   }
 
+  /** Settles when it is connected, or will never be. */
+  async connected (): Promise<this> {
+    if (this.socket.connecting) await new Promise<void>(resolve => { this.socket.once('connect', resolve).once('close', resolve) })
+    return this
+  }
+
   get closed (): boolean {
     return this.socket.destroyed
   }

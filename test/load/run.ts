@@ -8,6 +8,7 @@ import type { Scenario } from './report.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
+import { isMeasurable } from './vitals.js'
 
 // npm run load [-- NAME... --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over loopback only.
 const scenarios: Record<string, Scenario> = {
@@ -20,18 +21,19 @@ const scenarios: Record<string, Scenario> = {
   soak
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void killAll().then(() => process.exit(130)) })
+
 try {
   process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
 } catch (error) {
   console.error((error as Error).message)
-  process.exitCode = 2
+  process.exitCode = 1
 } finally {
   await killAll()
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void killAll().then(() => process.exit(130)) })
-
 async function main (argv: string[]): Promise<boolean> {
+  if (!isMeasurable) throw new Error('these programs look at processes through /proc, which is there on Linux only')
   const known = Object.values(scenarios).flatMap(({ defaults }) => Object.keys(defaults))
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }])) })
   const unknown = positionals.find(name => !Object.hasOwn(scenarios, name))

@@ -11,8 +11,8 @@ const RSS = 48 * MIB
 export const TOLERANCE = `peers, sessions and files +0, objects and handles +${MOMENTARY} of a kind, heap +${HEAP / MIB} MiB, RSS +${RSS / MIB} MiB`
 
 /** Waits until there is no more of anything than allowed, as far as that gets: what is too much, and how the gateway is now. */
-export async function settled (gateway: Gateway, allowed: Vitals): Promise<{ vitals: Vitals, left: string[] }> {
-  const until = Date.now() + PATIENCE
+export async function settled (gateway: Gateway, allowed: Vitals, patience = PATIENCE): Promise<{ vitals: Vitals, left: string[] }> {
+  const until = Date.now() + patience
   for (;;) {
     const vitals = await gateway.vitals()
     const left = surplus(allowed, vitals)

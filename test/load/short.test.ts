@@ -8,10 +8,11 @@ import { mixedCalls } from './mixed-calls.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
+import { isMeasurable } from './vitals.js'
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.js', import.meta.url))
 
-t.afterEach(killAll)
+const skip = isMeasurable ? false : 'there is no /proc here'
 
 // `npm run load` and `npm run soak` run the same at full size.
 const short = {
@@ -20,29 +21,33 @@ const short = {
   'thousands of mixed calls over all transports are answered once, to whoever asked': async () => await mixedCalls.run({ ...mixedCalls.defaults, calls: 3_000, clients: 4 }),
   'a signal with hundreds of calls in flight on all transports loses none': async () => await sigtermUnderLoad.run({ runs: 1, calls: 300, shortest: 100, longest: 600 }),
   'clients that do not read are cut, and cost the others nothing': async () => await slowReaders.run({ readers: 4, requests: 4, rounds: 1, base: 500, beat: 10, deadline: 500, factor: 20 }),
-  'hundreds of resets of every kind leave nothing behind': async () => await disconnects.run({ count: 50 }),
+  'hundreds of resets of every kind leave nothing behind': async () => await disconnects.run({ ...disconnects.defaults, count: 50 }),
   'visitors and faults leave nothing behind': async () => await soak.run({ minutes: 0.04, rate: 200, visits: 20, faults: 10 })
 }
 
 for (const [sentence, run] of Object.entries(short)) {
-  t.test(sentence, async t => {
+  t.test(sentence, { skip }, async t => {
+    t.teardown(killAll)
     const report = await run()
     t.strictSame(report.broken, [], String(report))
     t.ok(report.rows.length > 0)
   })
 }
 
-t.test('a gateway that loses, doubles and misroutes answers is found out', async t => {
+t.test('a gateway that loses, doubles and misroutes answers is found out', { skip }, async t => {
+  t.teardown(killAll)
   const { broken } = await mixedCalls.run({ calls: 1_400, clients: 2, patience: 1_000 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'answers' } })
   for (const words of [/are lost/, /are doubled/, /are misrouted/]) t.match(broken.join('\n'), words)
 })
 
-t.test('a gateway that remembers clients that are gone is found out', async t => {
-  const { broken } = await disconnects.run({ count: 50 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'memory' } })
+t.test('a gateway that remembers clients that are gone is found out', { skip }, async t => {
+  t.teardown(killAll)
+  const { broken } = await disconnects.run({ count: 50, patience: 1_000 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'memory' } })
   t.match(broken.join('\n'), /everything is back to where it was: alive/)
 })
 
-t.test('a gateway that gives up what is in flight is found out', async t => {
+t.test('a gateway that gives up what is in flight is found out', { skip }, async t => {
+  t.teardown(killAll)
   const { broken } = await sigtermUnderLoad.run({ runs: 1, calls: 100, shortest: 1_000, longest: 1_001 }, { env: { PATCHBAY_GRACE: '1' } })
   t.match(broken.join('\n'), /calls that had begun are answered/)
 })

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 
 /** How a gateway is: what it holds for its clients, and what that costs. */
 export interface Vitals {
@@ -20,6 +20,9 @@ export interface Vitals {
 const TICKS_PER_SECOND = 100
 /** Besides its sockets, a process needs some files for itself. */
 const OWN_FILES = 200
+
+/** Whether this machine tells what a process uses. */
+export const isMeasurable = existsSync('/proc/self/stat')
 
 export const MIB = 1024 * 1024
 

@@ -6,13 +6,13 @@ import { closed, encode, hello, initialized, MODERN, modernParams, type Door, ty
 /** `POST /message`, without a handshake. */
 export const message: DoorKind = {
   depth: 1,
-  open: async (gateway, ledger) => new PostDoor(gateway, ledger, '/message', () => ({}))
+  open: async (gateway, ledger) => await new PostDoor(gateway, ledger, '/message', () => ({})).connected()
 }
 
 /** `POST /mcp` of the stateless revision. */
 export const modern: DoorKind = {
   depth: 1,
-  open: async (gateway, ledger) => new PostDoor(gateway, ledger, '/mcp', modernHeaders, modernParams)
+  open: async (gateway, ledger) => await new PostDoor(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
 }
 
 /** `POST /mcp` with a session. */
@@ -57,6 +57,11 @@ class PostDoor implements Door {
     this.#path = path
     this.#headers = headers
     this.#params = params
+  }
+
+  async connected (): Promise<this> {
+    await this.connection.connected()
+    return this
   }
 
   send (id: number, question: Question): void {
