@@ -19,6 +19,16 @@ t.test('capabilities that would fill the store are refused, ordinary ones are no
   await t.resolves(createClient(app, { capabilities: { experimental: { small: 'x'.repeat(1_000) } } }))
 })
 
+t.test('both may be less, exactly', async t => {
+  const app = await gateway(t, { maxSubscriptions: 1, maxCapabilities: 30 })
+  const { request } = await createClient(app)
+  await request('resources/subscribe', { uri: 'test://item/1' })
+  await t.rejects(request('resources/subscribe', { uri: 'test://item/2' }), { code: -32602, message: /at most 1 subscriptions/ })
+  const sized = (length: number) => ({ x: { y: 'z'.repeat(length - '{"x":{"y":""}}'.length) } })
+  await t.resolves(createClient(app, { capabilities: sized(30) }))
+  await t.rejects(createClient(app, { capabilities: sized(31) }), { code: -32602, message: /at most 30/ })
+})
+
 t.test('of what a client says of itself its name is kept, not its pictures', async t => {
   const { app, url } = await listening(t)
   const response = await fetch(`${url}/mcp`, {

@@ -6,9 +6,9 @@ import { gateway } from '../helper.js'
 import { eventually } from '../protocol/deadline.js'
 import { Speaker } from '../tools/speaker.js'
 
-for (const [option, words] of [['maxRss', /too much memory, option maxRss/], ['maxHeap', /little heap left, option maxHeap/]] as const) {
-  t.test(`${option}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
-    const app = await gateway(t, { [option]: 1, maxEventLoopDelay: 100 })
+for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
+  t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
+    const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
     await eventually(() => app.pressure.level === 'heavy')
     for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })

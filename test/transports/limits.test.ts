@@ -103,6 +103,20 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
   stream.drop()
 })
 
+t.test('while too much waits for all clients together, one that is behind is not given more time', async t => {
+  const { app, url } = await listening(t, { maxQueue: 1_000_000, maxQueued: 1_000_000 })
+  const stream = await openStream(`${url}/sse`)
+  t.match(await stream.event(), { event: 'endpoint' })
+  const [peer] = app.mcp.peers
+  // Less than what would be cut in any case, and in less time.
+  for (let sent = 0; sent < 240 && app.mcp.peers.size > 0; sent++) {
+    peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  await eventually(() => app.mcp.peers.size === 0, 2_000)
+  stream.drop()
+})
+
 t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
   const { app, url } = await listening(t, { keepAlive: 5, maxQueue: 100_000_000 })
   const count = 400
