@@ -7,6 +7,14 @@ import { CALL_TIMEOUT, CALL_TIMEOUT_MAX } from './waiting.js'
 /** Small limits, so that they are met often; nothing that leaves the gateway. */
 export const OPTIONS: Partial<Options> = {
   maxMessage: MAX_MESSAGE,
+  maxDepth: 32,
+  maxKeys: 200,
+  maxId: 256,
+  maxUri: 256,
+  maxBatch: 20,
+  maxInFlight: 8,
+  maxSubscriptions: 4,
+  maxFragments: 32,
   callTimeout: CALL_TIMEOUT,
   callTimeoutMax: CALL_TIMEOUT_MAX,
   grace: 1_000,
@@ -17,6 +25,12 @@ export const OPTIONS: Partial<Options> = {
   searchTimeout: CALL_TIMEOUT,
   // A client that closed one half of its connection first is missed no sooner than something is written to it.
   keepAlive: 1_000,
+  // Nobody is refused for being many, or for the machine being busy.
+  rate: 1_000_000_000,
+  burst: 1_000_000_000,
+  toolRates: {},
+  maxPings: 1_000_000,
+  maxEventLoopDelay: 1_000_000,
   ephemeral: true
 }
 

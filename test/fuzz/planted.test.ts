@@ -7,16 +7,27 @@ import { short } from './short.js'
 import { patience } from './waiting.js'
 
 type Planted = (incoming: Incoming, channel: Channel, peer: Peer) => Channel
-const planted = (bug: Planted): Plugin => async ({ mcp }) => { mcp.onMessage((incoming, peer, channel) => bug(incoming, channel, peer)) }
+const planted = (bug: Planted): Plugin => async ({ mcp }) => {
+  const receive = mcp.receive.bind(mcp)
+  mcp.receive = (incoming, peer, channel, ...rest) => receive(incoming, peer, bug(incoming, channel, peer), ...rest)
+}
 
 /** Most good requests have another id. */
 const isRare = (incoming: Incoming): boolean => incoming.kind === 'request' && typeof incoming.id === 'number' && incoming.id !== 7
-const altered = (channel: Channel, alter: (text: string) => string): Channel => ({ ...channel, respond: (text, status) => channel.respond(alter(text), status) })
+/** A channel that passes everything on, but for what is changed. */
+const over = (channel: Channel, changed: Partial<Channel>): Channel => ({
+  streams: channel.streams,
+  respond: (...answer) => channel.respond(...answer),
+  emit: (...said) => channel.emit(...said),
+  end: () => channel.end(),
+  ...changed
+})
+const altered = (channel: Channel, alter: (text: string) => string): Channel => over(channel, { respond: (text, ...rest) => channel.respond(alter(text), ...rest) })
 
 /** Bugs of all kinds that only some messages bring about. */
 const BUGS: Record<string, { kind: string, bug: Planted }> = {
-  'an answer that is forgotten': { kind: 'unanswered', bug: (incoming, channel) => isRare(incoming) ? { ...channel, respond: () => {}, end: () => {} } : channel },
-  'an answer that is sent twice': { kind: 'unasked', bug: (incoming, channel) => isRare(incoming) ? { ...channel, respond: (text, status) => { channel.respond(text, status); channel.respond(text, status) } } : channel },
+  'an answer that is forgotten': { kind: 'unanswered', bug: (incoming, channel) => isRare(incoming) ? over(channel, { respond: () => {}, end: () => {} }) : channel },
+  'an answer that is sent twice': { kind: 'unasked', bug: (incoming, channel) => isRare(incoming) ? over(channel, { respond: (...answer) => { channel.respond(...answer); channel.respond(...answer) } }) : channel },
   'an answer to somebody else': { kind: 'unanswered', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace(/"id":-?\d+/, '"id":"x"')) : channel },
   'an answer that is no JSON-RPC': { kind: 'invalid', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace('"jsonrpc":"2.0"', '"jsonrpc":"2"')) : channel },
   'the text of an error that is not ours': { kind: 'leak', bug: (incoming, channel) => isRare(incoming) ? altered(channel, text => text.replace(/"message":"/, '"message":"Cannot read properties of undefined ')) : channel },

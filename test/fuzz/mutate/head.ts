@@ -2,7 +2,7 @@ import type { Head } from '../case.js'
 import { METHODS, TOOLS, VERSIONS } from '../dictionary.js'
 import type { Random } from '../random.js'
 
-const PATHS = ['/mcp', '/message', '/sse', '/mcp/sse', '/health', '/message?sessionId=', '/message?sessionId=x', '/message?sessionId=a&sessionId=b', '/message?sessionId[]=a', '{{endpoint}}', '/', '/mcp/', '//mcp', '/mcp?x=%', '/%6dcp', '/mcp%00', '/MCP', '/__proto__', '*', 'http://evil/mcp', '/mcp/../health']
+const PATHS = ['/mcp', '/message', '/sse', '/mcp/sse', '/health', '/ticket', '/.well-known/oauth-protected-resource', '/mcp?ticket=x', '/message?sessionId=', '/message?sessionId=x', '/message?sessionId=a&sessionId=b', '/message?sessionId[]=a', '{{endpoint}}', '/', '/mcp/', '//mcp', '/mcp?x=%', '/%6dcp', '/mcp%00', '/MCP', '/__proto__', '*', 'http://evil/mcp', '/mcp/../health']
 const VERBS = ['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD', 'BREW', 'TRACE']
 const ODD = ['', ' ', 'x', '*', 'null', '__proto__', '0', '-1', '{{session}}', '{{event}}', 'a, b', 'é', 'x'.repeat(300), '%00', '=?base64?ZWNobw==?=', '=?base64?/w==?=', '"', '\t']
 

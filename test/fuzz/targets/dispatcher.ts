@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../../../protocol/channel.js'
-import { decode } from '../../../protocol/jsonrpc.js'
 import { Peer } from '../../../protocol/peer.js'
 import { oldest } from '../../../protocol/revisions/table.js'
 import type { Case } from '../case.js'
@@ -59,14 +58,14 @@ class MemoryCase {
   #greet (): void {
     const { hello, thanks } = handshake(this.#input.door)
     const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
-    for (const text of [hello, thanks]) this.#app.mcp.receive(decode(text), this.#peer, ignore)
+    for (const text of [hello, thanks]) this.#app.mcp.receive(this.#app.mcp.decode(text), this.#peer, ignore)
   }
 
   #deliver (bytes: Buffer): void {
     const step = { bytes, texts: [], ends: 0 }
     this.#steps.push(step)
     const startedAt = performance.now()
-    this.#app.mcp.receive(decode(bytes), this.#peer, this.#channel(step))
+    this.#app.mcp.receive(this.#app.mcp.decode(bytes), this.#peer, this.#channel(step))
     if (performance.now() - startedAt > HANG) this.#talk.faults.push({ kind: 'hang', text: `${performance.now() - startedAt} ms for one message` })
   }
 
@@ -100,6 +99,6 @@ class MemoryCase {
 
 async function pinged (app: FastifyInstance): Promise<boolean> {
   return await new Promise(resolve => {
-    app.mcp.receive(decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
+    app.mcp.receive(app.mcp.decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
   })
 }

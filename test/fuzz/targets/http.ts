@@ -14,11 +14,11 @@ import type { Heard, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
 /** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
-const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 431]
+const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 429, 431]
 const ODD_STATUSES = [...STATUSES, 101, 408, 411, 414, 417, 501]
 
 /** What is said there is not, or not at first, JSON-RPC. */
-const NOT_MESSAGES = /^\/+(health|sse|mcp\/sse|mcp\/\.\.\/health)/
+const NOT_MESSAGES = /^\/+(health|sse|mcp\/sse|mcp\/\.\.\/health|ticket|\.well-known)/
 
 /** HTTP over real connections: every address, in every revision, with good heads and bad ones. */
 export async function openHttp (plugins: Plugin[] = []): Promise<Target> {
