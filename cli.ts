@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { once, type EventEmitter } from 'node:events'
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { pino, type Logger } from 'pino'
 import { build, serveStdio, version, type Identity, type Stdio } from './app.js'
 import { banner, type Inventory } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
@@ -10,6 +12,8 @@ import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
 
+/** How long the log may take to be written at the end, in milliseconds. */
+const LAST_WORD = 200
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
 try {
@@ -44,6 +48,8 @@ function printKey (args: string[]): void {
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
   const logs = pino.destination(2).on('error', () => {})
   const logger = pino({ level: options.logLevel }, logs)
+  // At the exit pino writes what is left, and tries so for ever when nobody reads it.
+  process.prependListener('exit', () => logs.destroy())
   const app = await build(options, { loggerInstance: logger })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
@@ -58,6 +64,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     logger.info({ signal }, 'shutting down')
     await app.close()
     await stdio?.flush()
+    await sayLast(logger, logs)
     if (faulty) throw new Error('an error was not caught')
   })
   // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
@@ -82,6 +89,14 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   }
   // Whoever asks for JSON alone gets nothing else.
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
+}
+
+/** Settles when the log is written, if anybody reads it. */
+async function sayLast (logger: Logger, logs: EventEmitter): Promise<void> {
+  if (!logger.isLevelEnabled('info')) return
+  const written = once(logs, 'drain')
+  logger.info('ended')
+  await Promise.race([written, sleep(LAST_WORD, undefined, { ref: false })]).catch(() => {})
 }
 
 /** Whom standard input and output speaks for. */
