@@ -46,6 +46,7 @@ import sessions from './plugins/sessions.js'
 import store from './plugins/store.js'
 import subscriptions from './plugins/subscriptions.js'
 import tools from './plugins/tools.js'
+import upgrades from './plugins/upgrades.js'
 import webSearch from './plugins/web-search.js'
 import websocket from './plugins/websocket.js'
 import healthRoutes from './routes/health.js'
@@ -122,6 +123,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     exposeHeadRoutes: false,
     // Fastify's own refusal says neither why nor for how long.
     return503OnClosing: false,
+    rewriteUrl: ({ url = '/' }) => routable(url),
     ...server
   })
   // Node.js leaves out what is beyond, and that may be what is needed.
@@ -197,7 +199,10 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
-  if (!fastify.hasDecorator('websocketServer')) await fastify.register(websocket, { maxMessage, maxFragments, grace })
+  if (!fastify.hasDecorator('websocketServer')) {
+    await fastify.register(websocket, { maxMessage, maxFragments, grace })
+    await fastify.register(upgrades, { headersTimeout: options.headersTimeout })
+  }
   await fastify.register(async scope => {
     if (options.audit && !scope.hasPlugin('patchbay-refusals')) await scope.register(refusals)
     if (!scope.hasPlugin('patchbay-origin')) await scope.register(origin, options)
@@ -219,6 +224,18 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
 function authentication ({ prefix }: FastifyInstance, { name, apiKeys, oauth, ticketLifetime }: Options): AuthOptions {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
   return { apiKeys, oauth, ticketLifetime, scopes: oauth?.scopes ?? BASIC, challenger: { realm: name, metadata } }
+}
+
+/** Fastify answers what cannot be decoded past all hooks; like this it is one more URL that nobody serves. */
+function routable (url: string): string {
+  if (!url.includes('%')) return url
+  const [path = ''] = url.split(/[?#;]/, 1)
+  try {
+    decodeURIComponent(path)
+    return url
+  } catch {
+    return url.replaceAll('%', '%25')
+  }
 }
 
 function pick<T extends object, K extends keyof T> (all: T, names: K[]): Pick<T, K> {

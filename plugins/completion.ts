@@ -36,10 +36,10 @@ export default fp(async fastify => {
 
   function find (ref: Reference): Completed | undefined {
     if (ref.type === 'ref/prompt') {
-      const prompt = fastify.prompts.get(String(ref.name))
+      const prompt = typeof ref.name === 'string' ? fastify.prompts.get(ref.name) : undefined
       return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt, () => unknown(ref)) }
     }
-    const resource = fastify.resources.get(String(ref.uri))
+    const resource = typeof ref.uri === 'string' ? fastify.resources.get(ref.uri) : undefined
     return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource, () => unknown(ref)) }
   }
 }, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })

@@ -40,7 +40,7 @@ export default fp(async fastify => {
     return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
   }, {
     scopes: ({ name }) => {
-      const prompt = prompts.get(String(name))
+      const prompt = typeof name === 'string' ? prompts.get(name) : undefined
       return prompt && access.target('prompts', prompt.name, prompt, () => unknown(prompt.name))
     }
   })

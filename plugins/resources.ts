@@ -99,7 +99,7 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
   }, { scopes: [] })
 
   function target ({ uri }: Params, call: Call): Target | undefined {
-    const found = find(String(uri))
+    const found = typeof uri === 'string' ? find(uri) : undefined
     return found && access.target('resources', found.resource.uri, found.resource, () => unknown(String(uri), call))
   }
 

@@ -44,7 +44,7 @@ export default fp(async fastify => {
     return convert.callResult(call.revision.errorsAsResults ? { ...result, isError: result.isError ?? false } : result, call.revision.features)
   }, {
     scopes: ({ name }) => {
-      const tool = tools.get(String(name))
+      const tool = typeof name === 'string' ? tools.get(name) : undefined
       return tool && access.target('tools', tool.name, tool, () => unknown(tool.name))
     }
   })

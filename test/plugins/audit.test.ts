@@ -67,6 +67,17 @@ t.test('the outcome tells failures, errors, refusals and cancellations apart', a
   t.match(lines.find(({ level }) => level === 50), { correlation: broken.error.data.correlation }, 'what the client was told leads to the error')
 })
 
+t.test('what cannot be a name is refused in words, and is a line like any other', async t => {
+  const { app, audited: lines } = await audited(t)
+  const { request } = client(app.mcp, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
+  const odd = { toString: 1, valueOf: 1 }
+  for (const [method, params] of Object.entries({
+    'tools/call': { name: odd }, 'resources/read': { uri: odd }, 'resources/subscribe': { uri: odd }, 'prompts/get': { name: odd },
+    'completion/complete': { ref: { type: 'ref/prompt', name: odd }, argument: { name: 'a', value: '' } }
+  })) t.match(await request(method, params), { error: { code: -32602 } }, method)
+  t.equal(lines().length, 5)
+})
+
 t.test('the client is named as it names itself, but not at any length', async t => {
   const { app, audited: lines } = await audited(t)
   await createClient(app)
