@@ -56,7 +56,7 @@ export class Gateway {
     const begun = performance.now()
     const { env = {}, args = [] } = this.#options
     const child = spawn(process.execPath, [CLI, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args], {
-      cwd: this.data, env: { PATH: process.env['PATH'], ...env }
+      cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...env }
     })
     this.#child = child
     running.add(this)

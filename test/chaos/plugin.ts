@@ -17,9 +17,8 @@ const Work = Type.Object({ key: Type.String(), ms: Type.Integer({ minimum: 0 }),
 export default async function chaosTools (fastify: FastifyInstance): Promise<void> {
   const { tools, mcp } = fastify
   const calls = new Map<string, Seen>()
-  const { ppid } = process
   // Whoever started this gateway may be killed before it can end it.
-  setInterval(() => { if (process.ppid !== ppid) process.exit(1) }, 1_000).unref()
+  setInterval(() => { if (String(process.ppid) !== process.env['CHAOS_PARENT']) process.exit(1) }, 1_000).unref()
 
   fastify.get('/chaos/state', async (request): Promise<State> => {
     const { prefix = '' } = request.query as { prefix?: string }
