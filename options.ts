@@ -93,7 +93,7 @@ export const Options = Type.Object({
   maxPings: Count(100, 'How many pings and pongs a WebSocket client may send in a second'),
   maxEventLoopDelay: Milliseconds(1_000, 'From which delay of the event loop on new calls are refused, when it lasts'),
   maxHeap: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of heap on new calls are refused; nine tenths of what Node.js may use when not set' })),
-  maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of memory of the process on new calls are refused' })),
+  maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'From how many bytes of memory of the process on new calls are refused; eight tenths of what there is when not set' })),
   maxQueue: Count(1024 * 1024, 'From how many waiting bytes on a client has to read'),
   maxQueued: Count(64 * 1024 * 1024, 'How many bytes may wait for all clients together that do not read; beyond, those that do not keep up with notifications are cut'),
   writeDeadline: Milliseconds(10_000, 'After which time a client that reads nothing of them is cut'),
@@ -125,6 +125,7 @@ export function resolveOptions (given: Partial<Options>): Options {
 
 function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): void {
   for (const [name, value] of Object.entries({ issuer, resource, jwks })) {
+    if (/^https?:\/\/[^/]*@/.test(value)) throw new Error(`option oauth.${name} must be a URL without a user and a password`)
     if (!URL.canParse(value) || !isSafe(new URL(value))) throw new Error(`option oauth.${name} must be an https URL (http is for this very machine), not "${value}"`)
   }
   if (/[?#]/.test(issuer)) throw new Error(`option oauth.issuer must be a URL without ? and #, not "${issuer}"`)

@@ -33,5 +33,6 @@ const UNKNOWN_METHOD = -32601
 function nameOf (client: unknown): string | undefined {
   if (!isObject(client) || typeof client.name !== 'string') return undefined
   const version = typeof client.version === 'string' ? `/${client.version}` : ''
-  return `${client.name}${version}`.slice(0, MAX_NAME)
+  // What a terminal might obey is not repeated.
+  return `${client.name}${version}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
 }

@@ -64,7 +64,8 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
           stream.push(text)
           backlog.written(Buffer.byteLength(text), event.method === undefined || event.method === '')
         },
-        end: () => end(stream)
+        end: () => end(stream),
+        isFull: () => stream.readableLength > maxQueue
       }
     }
   })

@@ -1,7 +1,7 @@
 import underPressure from '@fastify/under-pressure'
 import fp from 'fastify-plugin'
 import { errors } from '../protocol/errors.js'
-import { heapLimit, neededHeap } from '../system/memory.js'
+import { heapLimit, memoryLimit, neededHeap } from '../system/memory.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,6 +24,7 @@ export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number |
 const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
 const HEAP_SHARE = 0.9
+const RSS_SHARE = 0.8
 /** How often a collection of garbage may be asked for. */
 const COLLECT_EVERY = 5_000
 
@@ -31,7 +32,7 @@ const COLLECT_EVERY = 5_000
  * Refuses new work while there is too much of it, on every transport. What is measured is what `@fastify/under-pressure` measures; its
  * own refusal is for HTTP alone and after one measurement.
  */
-export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = Infinity }: PressureOptions) => {
+export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
   const { mcp, health, log } = fastify
   const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
   if (!fastify.hasDecorator('memoryUsage')) await fastify.register(underPressure, { sampleInterval: interval })

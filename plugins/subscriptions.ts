@@ -4,6 +4,7 @@ import type { Call } from '../protocol/call.js'
 import { errors } from '../protocol/errors.js'
 import { onExpiry } from '../protocol/expiry.js'
 import { encodeNotification } from '../protocol/jsonrpc.js'
+import type { Peer } from '../protocol/peer.js'
 import { META } from '../protocol/revisions/meta.js'
 
 /** Whether a caller may hear of something. */
@@ -41,13 +42,15 @@ const FILTER: Record<string, 'toolsListChanged' | 'promptsListChanged' | 'resour
 const UPDATED = 'notifications/resources/updated'
 
 /** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
-export default fp(async fastify => {
+export default fp(async (fastify, { maxSubscriptions }: { maxSubscriptions: number }) => {
   const { mcp } = fastify
   /** Who may know of what is going to be announced. */
   const waiting = new Map<string, MayKnow[]>()
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
   let begin: Begin = async () => () => {}
+  /** How many resources each peer hears of this way. */
+  const taken = new WeakMap<Peer, number>()
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
   fastify.decorate('announce', (collection, method) => {
@@ -71,6 +74,7 @@ export default fp(async fastify => {
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
     needStream(call)
     const { resourceSubscriptions = [], ...flags } = notifications
+    const giveBack = takeRoom(resourceSubscriptions.length, call)
     const watched = await watch(resourceSubscriptions, call)
     const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
     const acknowledged = {
@@ -85,10 +89,19 @@ export default fp(async fastify => {
       await ended(call)
     } finally {
       listening.delete(call)
+      giveBack()
       for (const lose of watched.values()) lose()
     }
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false, scopes: [] })
+
+  /** Takes room for that many; returns how to give it back. */
+  function takeRoom (wanted: number, { peer }: Call): () => void {
+    const others = taken.get(peer) ?? 0
+    if (wanted > 0 && wanted + others + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
+    taken.set(peer, others + wanted)
+    return () => taken.set(peer, (taken.get(peer) ?? 0) - wanted)
+  }
 
   /** Those of the URIs that can be watched, each with how to stop. */
   async function watch (uris: string[], call: Call): Promise<Map<string, () => void>> {

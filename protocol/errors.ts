@@ -57,6 +57,7 @@ export const errors = {
     undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
   tooManyInFlight: (max: number) => new McpError(
     -32603, `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
+  tooManySubscriptions: (max: number) => new McpError(-32603, `A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
   tooFast: (what: string, seconds: number) => new McpError(
     -32603, `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
   overloaded: (why: string) => new McpError(-32603, `The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, { 'retry-after': '1' }),

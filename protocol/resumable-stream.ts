@@ -8,6 +8,8 @@ export interface StreamEvent { id?: string, text: string, method?: string, retry
 export interface Sink {
   write (event: StreamEvent): void
   end (): void
+  /** True while more waits than may, so that its reader has to read before it asks for more. */
+  isFull? (): boolean
 }
 
 /** Where the events of one stream are kept. Nothing here rejects: an event that could not be kept has no number, and one that is taken is another's to send. */

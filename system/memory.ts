@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -8,6 +9,11 @@ const YOUNG = { most: 96 * 1024 * 1024, share: 0.3 }
 export function heapLimit (): number {
   const limit = getHeapStatistics().heap_size_limit
   return limit - Math.min(YOUNG.most, YOUNG.share * limit)
+}
+
+/** How many bytes of memory there are for this process. */
+export function memoryLimit (): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity)
 }
 
 /** How many bytes of heap are really needed. It takes a while to find out: everything waits for the collection of the rest. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
+import type { Sink } from '../protocol/resumable-stream.js'
 import type { Session } from '../protocol/session.js'
 import { bodyOf, jsonReply, overSink } from './channels.js'
 import { accepts, findSession, sessionId } from './http.js'
@@ -10,14 +11,14 @@ import { accepts, findSession, sessionId } from './http.js'
 /** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
 export class SseConnections {
   readonly #app: FastifyInstance
-  readonly #peers = new Map<string, Peer>()
+  readonly #clients = new Map<string, { peer: Peer, sink: Sink }>()
 
   constructor (app: FastifyInstance) {
     this.#app = app
   }
 
   get size (): number {
-    return this.#peers.size
+    return this.#clients.size
   }
 
   /** `GET /sse`: the first event says where to post. */
@@ -26,12 +27,12 @@ export class SseConnections {
     this.#app.events.checkRoom()
     const id = randomBytes(24).toString('base64url')
     const peer = new Peer({ transport: 'sse', identity: request.identity })
-    this.#peers.set(id, peer)
     this.#app.mcp.connect(peer)
     const sink = this.#app.events.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
-      this.#peers.delete(id)
+      this.#clients.delete(id)
       this.#app.mcp.disconnect(peer, new Error('the client closed the stream'))
     })
+    this.#clients.set(id, { peer, sink })
     peer.channel = { ...overSink(sink), end: () => {} }
     sink.write({ text: `${endpoint}?sessionId=${id}`, method: 'endpoint' })
   }
@@ -39,8 +40,9 @@ export class SseConnections {
   /** `POST /message?sessionId=`: accepted here, answered on the stream. */
   receive (id: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (typeof id !== 'string') throw refusal(400, 'sessionId must be given once')
-    const peer = this.#peers.get(id)
+    const { peer, sink } = this.#clients.get(id) ?? {}
     if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw refusal(404, 'there is no such session; open GET /sse first')
+    if (sink?.isFull?.() === true) throw refusal(429, 'read the stream first: too much waits there (option maxQueue)')
     const incoming = this.#app.mcp.decode(bodyOf(request))
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))

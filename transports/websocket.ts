@@ -7,6 +7,7 @@ import { onExpiry } from '../protocol/expiry.js'
 import { hasExpired, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
 import { watchAssembly } from './frames.js'
+import { Inbox } from './inbox.js'
 
 /** Why we close a socket. docs/connect.md lists them. */
 const CLOSE = { notText: 1003, refused: 1008, expired: 4401 } as const
@@ -33,8 +34,17 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
+  const inbox = new Inbox<Buffer>({
+    hand: data => mcp.receive(mcp.decode(data), peer, channel),
+    isFull: () => socket.bufferedAmount > maxQueue,
+    pause: () => socket.pause(),
+    resume: () => socket.resume()
+  })
+
   let alive = true
   const heart = setInterval(() => {
+    // Whoever has to read first cannot be heard; that it reads is watched otherwise.
+    if (inbox.holds) return
     // An answer that came while we were busy is read first.
     if (!alive) return setImmediate(() => { if (!alive) socket.terminate() })
     alive = false
@@ -54,13 +64,14 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
     if (socket.readyState !== socket.OPEN) return
     if (hasExpired(identity)) expire()
     else if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
-    else mcp.receive(mcp.decode(data), peer, channel)
+    else inbox.push(data)
   })
   // ws closes the socket itself, with the code that fits the fault.
   socket.on('error', () => {})
   socket.on('close', () => {
     clearInterval(heart)
     unwatch()
+    inbox.stop()
     backlog.stop()
     forget()
     mcp.disconnect(peer, new Error('the socket was closed'))

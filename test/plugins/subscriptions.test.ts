@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
 import { tool } from '../../app.js'
 import { gateway } from '../helper.js'
+import { eventually } from '../protocol/deadline.js'
 import { client, modern, revision } from '../protocol/recorder.js'
+import { Speaker } from '../tools/speaker.js'
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 const late = () => tool({ name: 'late', description: 'd', run: () => '' })
@@ -130,4 +132,17 @@ t.test('a client that subscribes and goes again and again leaves nothing behind'
     await request('resources/unsubscribe', { uri: 'test://text' })
   }
   t.ok(closings <= 1, `${closings} functions wait for the end of this client`)
+})
+
+t.test('a client listens to so many resources and no more, and nothing is begun for what is too many', async t => {
+  const app = await gateway(t, { http: false, maxSubscriptions: 3 })
+  const speaker = new Speaker(app, { version: '2026-07-28' })
+  const uris = (count: number) => Array.from({ length: count }, (_, index) => `test://item/${index}`)
+  t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(4) } })), { error: { code: -32603, data: { max: 3 } } })
+  const first = await speaker.listen({ resourceSubscriptions: uris(2) })
+  t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(2) } })), { error: { code: -32603 } }, 'all of a client count')
+  await speaker.listen({ toolsListChanged: true })
+  app.mcp.receive(app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
+  await eventually(() => speaker.peer.inbound.size === 1)
+  await speaker.listen({ resourceSubscriptions: uris(3) })
 })
