@@ -39,6 +39,7 @@ import rateLimit from './plugins/rate-limit.js'
 import rates from './plugins/rates.js'
 import refusals from './plugins/refusals.js'
 import readiness from './plugins/readiness.js'
+import replies from './plugins/replies.js'
 import resources from './plugins/resources.js'
 import roots from './plugins/roots.js'
 import sampling from './plugins/sampling.js'
@@ -210,6 +211,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
     if (!scope.hasPlugin('patchbay-rate-limit')) await scope.register(rateLimit)
     if (!scope.hasPlugin('patchbay-readiness')) await scope.register(readiness)
+    await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
     await scope.register(async routes => {

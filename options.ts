@@ -81,6 +81,7 @@ export const Options = Type.Object({
   maxBatch: Count(100, 'How many messages a batch may hold'),
   maxCapabilities: Count(65_536, 'How much a client may say about what it can do, in characters of JSON'),
   maxInFlight: Count(1_024, 'How many calls of one connection or session may wait for their answer'),
+  maxPipelined: Count(64, 'How many requests of one HTTP connection may wait for their answer'),
   maxSubscriptions: Count(1_024, 'How many resources one client may subscribe to'),
   maxStreams: Count(16_384, 'How many event streams may be open'),
   maxConnections: Count(16_384, 'How many connections may be open'),

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Completers } from '../protocol/completion.js'
-import { errors, type McpError } from '../protocol/errors.js'
+import { brief, errors, type McpError } from '../protocol/errors.js'
 import { isObject } from '../protocol/json.js'
 import type { Target } from '../protocol/stages.js'
 
@@ -45,7 +45,7 @@ export default fp(async fastify => {
 }, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
-  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${String(name)}` : `Unknown resource template: ${String(uri)}`)
+  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${brief(String(name))}` : `Unknown resource template: ${brief(String(uri))}`)
 
 function missing (ref: Reference): never {
   throw unknown(ref)

@@ -25,6 +25,7 @@ const LATE = 500
  * browsers and HTTP clients open, and cuts replies that are written but not sent. All of this is mended here.
  */
 export default fp(async fastify => {
+  const sockets = new Set<Socket>()
   const unused = new Set<Socket>()
   const replies = new Set<ServerResponse>()
   const upgrades = new WeakSet<Socket>()
@@ -39,11 +40,13 @@ export default fp(async fastify => {
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     if (shared) return
     unused.add(socket)
+    sockets.add(socket)
     // Whoever comes now is told that we are closing, but not waited for.
     const late = closing ? setTimeout(() => { if (unused.has(socket)) socket.destroy() }, LATE).unref() : undefined
     socket.once('close', () => {
       clearTimeout(late)
       unused.delete(socket)
+      sockets.delete(socket)
     })
   })
   fastify.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -82,6 +85,9 @@ export default fp(async fastify => {
       await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
     }
     for (const reply of replies) if (alone || ours.has(reply)) reply.destroy()
+    // A body that nobody waits for any more would be waited for.
+    const busy = new Set([...replies].map(({ req: { socket } }) => socket))
+    for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
   })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { Collection } from '../protocol/collection.js'
-import { errors, type McpError } from '../protocol/errors.js'
+import { brief, errors, type McpError } from '../protocol/errors.js'
 import type { Prompt } from '../protocol/prompt.js'
 import { convert } from '../protocol/revisions/convert.js'
 
@@ -46,4 +46,4 @@ export default fp(async fastify => {
   })
 }, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${name}`)
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${brief(name)}`)

@@ -26,8 +26,8 @@ declare module 'fastify' {
 
 export interface SessionOptions { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
-/** After which time a session that nobody has used makes room for another, when there are as many as allowed. */
-const ABANDONED = 10_000
+/** After which time a session makes room for another, when there are as many as allowed: one that nobody has used since the handshake, or another. */
+const ABANDONED = { unused: 10_000, used: 5 * 60_000 }
 
 export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessionIdle }: SessionOptions) => {
   const { mcp, store: { sessions: store } } = fastify
@@ -116,6 +116,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     unused.delete(session)
     if (sessions.delete(session.id) && principal !== undefined) disown(principal)
     mcp.disconnect(session.peer, reason)
+    if (!isFull()) fastify.health.report('sessions', undefined)
   }
 
   function disown (principal: string): void {
@@ -136,11 +137,19 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   function abandoned (): Session | undefined {
     const [oldest] = unused
-    return oldest !== undefined && oldest.lastSeen <= Date.now() - ABANDONED && !oldest.busy ? oldest : undefined
+    if (oldest !== undefined && oldest.lastSeen <= Date.now() - ABANDONED.unused && !oldest.busy) return oldest
+    let idlest: Session | undefined
+    for (const session of sessions.values()) {
+      if (session.lastSeen < (idlest?.lastSeen ?? Date.now() - ABANDONED.used) && !session.busy) idlest = session
+    }
+    return idlest
   }
 
   function checkRoom (principal: string | undefined): void {
-    if (isFull() && abandoned() === undefined) throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
+    if (isFull() && abandoned() === undefined) {
+      fastify.health.report('sessions', 'there are as many as option maxSessions allows')
+      throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
+    }
     if (principal !== undefined && (owned.get(principal) ?? 0) >= maxSessionsPerPrincipal) {
       throw refusal(429, `you have ${maxSessionsPerPrincipal} sessions already (option maxSessionsPerPrincipal); end some with DELETE`)
     }
@@ -231,4 +240,4 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     told = words
     fastify.log.error({ err: error }, 'a session could not be kept')
   }
-}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources', 'pressure'] })
+}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources', 'health', 'pressure'] })

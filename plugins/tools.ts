@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { text, type CallToolResult } from '../protocol/content.js'
-import { errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../protocol/errors.js'
+import { brief, errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../protocol/errors.js'
 import { isObject } from '../protocol/json.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { checkHeaders } from '../protocol/mirrored-headers.js'
@@ -50,7 +50,7 @@ export default fp(async fastify => {
   })
 }, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${name}`)
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${brief(name)}`)
 
 async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResult> {
   try {

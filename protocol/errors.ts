@@ -34,6 +34,11 @@ export const isAboutRequest = ({ status, code }: McpError): boolean => status !=
 /** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
 const URL_ELICITATION_REQUIRED = -32042
 
+const MAX_NAME = 256
+
+/** What a client said, as far as it helps to repeat it. */
+export const brief = (said: string): string => said.length > MAX_NAME ? `${said.slice(0, MAX_NAME)}…` : said
+
 const CLOSING = 'The server is shutting down'
 
 const invalidParams = (why: string, status?: number) => new McpError(-32602, `Invalid params: ${why}`, { details: why }, status)
@@ -42,7 +47,7 @@ const invalidParams = (why: string, status?: number) => new McpError(-32602, `In
 export const errors = {
   parse: (why: string) => new McpError(-32700, `Parse error: ${why}`),
   invalidRequest: (why: string) => new McpError(-32600, `Invalid Request: ${why}`),
-  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${method}`),
+  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${brief(method)}`),
   invalidParams: (why: string) => invalidParams(why),
   badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, 200),
   malformedMeta: (why: string) => invalidParams(why, 400),

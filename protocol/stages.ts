@@ -72,6 +72,8 @@ export class Stages {
     if (middleware !== undefined) return middleware(call, async () => await this.#wrapped(call, method, depth + 1))
     const wrong = method.check(call.params)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
+    // Something else may be there by now.
+    this.#checkScopes(call, method)
     return method.handle(call.params, call)
   }
 

@@ -79,7 +79,7 @@ function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, iss
 function principalOf (issuer: string, subject: unknown, client: unknown): string {
   const name = subject ?? client
   if (typeof name !== 'string' || name === '' || name.length > MAX_SUBJECT || /[\p{Cc}\p{Surrogate}]/u.test(name)) throw new Error('there is no usable sub, client_id or azp')
-  return subject === undefined ? `${issuer}?client=${name}` : `${issuer}#${name}`
+  return subject === undefined || subject === null ? `${issuer}?client=${name}` : `${issuer}#${name}`
 }
 
 function namesIn (scope: unknown): string[] {

@@ -101,6 +101,12 @@ t.test('handshakes that nobody follows up do not keep others out for long, and s
   await t.rejects(openSession(url), /503/, 'now they are fresh again')
   for (const session of [used, ...fresh]) t.equal((await session.post({ id: 2, method: 'ping' })).status, 200)
   for (const session of idle) t.equal((await session.post({ id: 2, method: 'ping' })).status, 404)
+  await t.rejects(openSession(url), /503/, 'all are in use')
+  t.match(app.health.now(), { status: 'degraded', parts: { sessions: /maxSessions/ } })
+  Date.now = () => now() + 400_000
+  await openSession(url)
+  t.equal(app.sessions.size, 3, 'after some minutes the one that was used last the longest ago makes room')
+  t.equal((await used.post({ id: 3, method: 'ping' })).status, 404)
 })
 
 t.test('a caller who says who it is has sessions of its own, and not too many', async t => {

@@ -103,3 +103,17 @@ t.test('an id that is in use is refused without harm to the call that has it', a
   finish()
   t.match(await channel.next(), { id: 'x', result: { first: true } })
 })
+
+t.test('scopes are those of what is there when the handler runs, not when the call came', async t => {
+  const mcp = dispatcher()
+  let scopes: string[] | undefined
+  mcp.gate(async () => { await turn(); scopes = ['vault'] })
+  mcp.method('m', Anything, () => ({ opened: true }), { scopes: () => scopes && { scopes, unknown: () => errors.invalidParams('Unknown thing') } })
+  t.match(await client(mcp, granted('mcp')).request('m'), { error: { code: -32602 } })
+})
+
+t.test('a long name of nothing is not sent back in full', async t => {
+  const { error } = await client(dispatcher()).request('x'.repeat(100_000)) as { error: { message: string } }
+  t.ok(error.message.length < 300)
+  t.match(error.message, /^Method not found: xxx.*…$/)
+})
