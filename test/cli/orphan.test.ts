@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { until, within } from '../bad-input/deadline.js'
+
+const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
+
+/** Starts a gateway the way a desktop client does, and is killed as soon as it is up. */
+const LAUNCHER = `
+const { spawn } = require('node:child_process')
+const child = spawn(process.execPath, process.argv.slice(1), { env: { PATH: process.env.PATH } })
+let said = ''
+child.stderr.on('data', chunk => {
+  said += chunk
+  if (!said.includes('mcpServers')) return
+  process.stdout.write(child.pid + '\\n', () => process.kill(process.pid, 'SIGKILL'))
+})`
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+for (const [what, args] of [['stdio', []], ['stdio and HTTP', ['--port', '0']]] as const) {
+  t.test(`a gateway on ${what} whose launcher is killed, so that nobody reads what it says, ends`, async t => {
+    const launcher = spawn(process.execPath, ['-e', LAUNCHER, CLI, '--stdio', '--ephemeral', ...args], { env: { PATH: process.env['PATH'] } })
+    const [line] = await within('the start', once(launcher.stdout, 'data'), 20_000) as [Buffer]
+    const pid = Number(line)
+    t.teardown(() => { if (isThere(pid)) process.kill(pid, 'SIGKILL') })
+    await until('the end of the gateway', () => !isThere(pid), 15_000)
+    t.ok(pid > 1)
+  })
+}
