@@ -51,7 +51,7 @@ const echo = tool({
 const slow = tool({
   name: 'slow',
   description: 'Takes its time and tells how far it is; stops when it is cancelled',
-  input: Type.Object({ steps: Type.Optional(Type.Integer()), delay: Type.Optional(Type.Integer()) }),
+  input: Type.Object({ steps: Type.Optional(Type.Integer()), delay: Type.Optional(Type.Integer({ maximum: 600_000 })) }),
   run: async ({ steps = 3, delay = 10 }, call) => {
     for (let step = 1; step <= steps; step++) {
       await sleep(delay, undefined, { signal: call.signal })

@@ -41,6 +41,7 @@ async function fuzz (command: Command): Promise<number> {
     })
     reports.push(report)
     tell(report)
+    for (const finding of report.findings) explain(finding, seed)
     if (keep) console.log(`  kept in ${keepBehaviours(name, report.kept)}`)
   }
   return conclude(reports, command)
@@ -49,7 +50,6 @@ async function fuzz (command: Command): Promise<number> {
 function conclude (reports: Report[], { seed, count }: Command): number {
   const inputs = reports.reduce((sum, report) => sum + report.inputs, 0)
   const findings = reports.flatMap(report => report.findings)
-  for (const finding of findings) explain(finding, seed)
   const short = Number.isFinite(count) && inputs < count && findings.length === 0
   console.log(`fuzz: ${inputs} inputs, ${findings.length} findings (seed ${seed})${short ? `: the time was up before all ${count} were sent` : ''}`)
   return findings.length > 0 || short ? 1 : 0

@@ -81,7 +81,8 @@ class SocketCase {
     const { faults, sent } = this.#talk
     const over = this.#closed !== undefined || this.#gone
     if (this.#closed !== undefined && !(raw ? isCode(this.#closed) : this.#mayClose(this.#closed))) faults.push({ kind: 'closed', text: `closed with ${this.#closed}` })
-    if (!raw && this.#closed === undefined && this.#gone) faults.push({ kind: 'closed', text: 'closed without a word' })
+    // Who is cut off in the middle of a message may not get to read why.
+    if (!raw && this.#closed === undefined && this.#gone && !this.#mayClose(1007) && !this.#mayClose(1009)) faults.push({ kind: 'closed', text: 'closed without a word' })
     // What was on its way when the connection ended is lost; frames by hand may hold any message.
     const wrong = this.#talk.shortfall().filter(({ kind }) => raw ? false : kind === 'unasked' || !over)
     faults.push(...wrong)
