@@ -17,15 +17,19 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, patience: nu
   run: async ({ calls, clients, patience }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`mixed-calls: ${calls} calls over ${doorNames.length} transports, ${clients} clients each`, say)
     const gateway = await Gateway.start({ plugins, env })
-    const crowd = new Map<DoorName, Client[]>()
-    for (const kind of doorNames) crowd.set(kind, await gather(gateway, kind, clients))
+    const stdio = await Client.open(gateway, 'stdio', 'stdio')
+    const run = async (name: string, kinds: DoorName[], calls: number): Promise<Client[]> => {
+      const members = (await Promise.all(kinds.map(async kind => kind === 'stdio' ? [stdio] : await gather(gateway, kind, clients)))).flat()
+      await measured(report, gateway, name, members, calls, patience)
+      return members
+    }
     const share = Math.ceil(calls / doorNames.length)
-    for (const [kind, members] of crowd) await measured(report, gateway, `${kind} alone`, members, share * ALONE, patience)
-    const everybody = [...crowd.values()].flat()
+    const everybody: Client[] = []
+    for (const kind of doorNames) everybody.push(...await run(`${kind} alone`, [kind], share * ALONE))
     // Whoever has lost something already has nothing to prove.
-    if (everybody.every(({ ledger }) => ledger.open === 0)) await measured(report, gateway, 'all at once', everybody, share * (1 - ALONE) * crowd.size, patience)
+    if (everybody.every(({ ledger }) => ledger.open === 0)) everybody.push(...await run('all at once', doorNames, share * (1 - ALONE) * doorNames.length))
     await sleep(AFTERWARDS)
-    judge(report, everybody, calls)
+    judge(report, [...new Set(everybody)], calls)
     const complaints = gateway.complaints
     report.promise(complaints.length === 0, `nothing is logged as an error: ${complaints[0]}`)
     await Promise.all(everybody.map(async ({ door }) => await door.close()))
@@ -35,8 +39,10 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, patience: nu
   }
 }
 
+let serial = 0
+
 async function gather (gateway: Gateway, kind: DoorName, count: number): Promise<Client[]> {
-  return await Promise.all(Array.from({ length: kind === 'stdio' ? 1 : count }, async (_, index) => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${index}`)))
+  return await Promise.all(Array.from({ length: count }, async () => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${serial++}`)))
 }
 
 async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, patience: number): Promise<void> {
