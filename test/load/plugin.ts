@@ -5,6 +5,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { prompt, resource, tool } from '../../app.js'
 import { Call } from '../../protocol/call.js'
+import { encodeNotification } from '../../protocol/jsonrpc.js'
 import { Peer } from '../../protocol/peer.js'
 import { Session } from '../../protocol/session.js'
 import type { Vitals } from './vitals.js'
@@ -23,6 +24,7 @@ export default async function loadTools (fastify: FastifyInstance): Promise<void
   fastify.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
 }
 
+const LOG = 'notifications/message'
 const Text = Type.String({ maxLength: 200 })
 
 const echo = tool({ name: 'load_echo', description: 'Gives back what it was given', input: Type.Object({ text: Text }), run: ({ text }) => text })
@@ -87,8 +89,8 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   description: 'Sends a long log message to everybody',
   input: Type.Object({ bytes: Type.Integer({ minimum: 1 }) }),
   run: ({ bytes }) => {
-    const data = 'x'.repeat(bytes)
-    for (const peer of mcp.peers) if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'info', data })
+    const text = encodeNotification(LOG, { level: 'info', data: 'x'.repeat(bytes) })
+    for (const { revision, channel } of mcp.peers) if (revision !== undefined) channel?.emit(text, LOG)
   }
 })
 

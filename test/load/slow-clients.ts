@@ -7,7 +7,7 @@ import { HttpConnection } from './http-connection.js'
 /** Between two bytes of somebody who never finishes. */
 const DRIBBLE = 3_000
 
-export interface SlowReader { pause: () => void, cut: () => void }
+export interface SlowReader { pause: () => void, cut: () => Promise<void> }
 
 type ReaderKind = 'WebSocket' | 'GET /mcp' | 'GET /sse'
 
@@ -23,13 +23,20 @@ export async function openReader (port: number, kind: ReaderKind): Promise<SlowR
   if (kind === 'WebSocket') return await openWebSocket(port)
   const connection = new HttpConnection(port)
   const { socket } = connection
-  if (kind === 'GET /mcp') await stream(connection, '/mcp', await openSession(connection))
-  else await openSse(port, connection)
-  return { pause: () => { socket.pause() }, cut: () => { socket.destroy() } }
+  const session = kind === 'GET /mcp' ? await openSession(connection) : undefined
+  if (session === undefined) await openSse(port, connection)
+  else await stream(connection, '/mcp', session)
+  return {
+    pause: () => { socket.pause() },
+    cut: async () => {
+      socket.destroy()
+      if (session !== undefined) await forget(port, session)
+    }
+  }
 }
 
 /** Sends a byte now and then, and never the last. */
-export async function dribble (port: number): Promise<() => void> {
+export async function dribble (port: number): Promise<() => Promise<void>> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
   const text = 'POST /mcp HTTP/1.1\r\nX-Long: '.padEnd(1_000, 'x')
@@ -40,14 +47,21 @@ export async function dribble (port: number): Promise<() => void> {
   socket.resume()
   await new Promise<void>((resolve, reject) => { socket.once('connect', resolve).once('error', reject) })
   socket.write(text[at++] ?? '')
-  return () => socket.destroy()
+  return async () => { socket.destroy() }
 }
 
 async function openWebSocket (port: number): Promise<SlowReader> {
   const { socket, raw } = await openSocket(port)
   await greet(socket)
   socket.on('message', () => {})
-  return { pause: () => { raw.pause() }, cut: () => { socket.terminate() } }
+  return { pause: () => { raw.pause() }, cut: async () => { socket.terminate() } }
+}
+
+/** A session outlives its streams, and goes on costing. */
+async function forget (port: number, headers: Record<string, string>): Promise<void> {
+  const connection = new HttpConnection(port)
+  await connection.exchange({ method: 'DELETE', path: '/mcp', headers })
+  connection.socket.destroy()
 }
 
 async function stream (connection: HttpConnection, path: string, headers: Record<string, string>, heard: (text: string) => void = () => {}): Promise<void> {

@@ -13,6 +13,8 @@ const PAUSE = 10
 const MESSAGE = 64 * 1024
 /** Until when everybody who does not read, or does not say what he wants, must be cut. */
 const DEADLINE = 90_000
+/** Connections of those who broadcast. */
+const OWN = 1
 const MAX_GROWTH = 200 * MIB
 /** Below this, the clock of a busy machine says nothing. */
 const NOISE = 20
@@ -21,7 +23,7 @@ interface Phase { times: number[], peak: number, left: number, ms: number }
 
 /** Clients that do not read while much is said, and clients that never finish their request: they are cut, and the others do not notice. */
 export const slowReaders: Scenario<{ readers: number, requests: number, rounds: number, base: number, beat: number, deadline: number, factor: number }> = {
-  defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 100, deadline: 10_000, factor: 2 },
+  defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 250, deadline: 10_000, factor: 2 },
   run: async ({ readers, requests, rounds, base: quietly, beat, deadline, factor }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`slow-readers: ${readers} WebSockets and ${readers} event streams that do not read, ${requests} unfinished requests, ${rounds} rounds`, say)
     const gateway = await Gateway.start({ plugins, env: { ...env, PATCHBAY_WRITE_DEADLINE: String(deadline), PATCHBAY_HEADERS_TIMEOUT: String(deadline) } })
@@ -49,17 +51,17 @@ export const slowReaders: Scenario<{ readers: number, requests: number, rounds: 
 /** The same broadcasts, to clients that read. */
 async function quiet (gateway: Gateway, callers: Client[], readers: number, beat: number, ms: number): Promise<Phase> {
   const files = openFiles(gateway.pid)
-  const cuts: Array<() => void> = []
+  const cuts: Array<() => Promise<void>> = []
   for (const kind of readerKinds(readers)) await inBatches(kind.count, async () => { cuts.push((await openReader(gateway.port, kind.name)).cut) })
   const seen = await phase(gateway, callers, async () => await broadcasting(gateway, beat, async () => await sleep(ms)))
-  for (const cut of cuts) cut()
+  await Promise.all(cuts.map(async cut => await cut()))
   await until(() => openFiles(gateway.pid) <= files)
   return seen
 }
 
 async function troubled (gateway: Gateway, callers: Client[], readers: number, beat: number, requests: number): Promise<Phase> {
   const files = openFiles(gateway.pid)
-  const cuts: Array<() => void> = []
+  const cuts: Array<() => Promise<void>> = []
   for (const kind of readerKinds(readers)) {
     await inBatches(kind.count, async () => {
       const reader = await openReader(gateway.port, kind.name)
@@ -68,9 +70,9 @@ async function troubled (gateway: Gateway, callers: Client[], readers: number, b
     })
   }
   await inBatches(requests, async () => { cuts.push(await dribble(gateway.port)) })
-  const seen = await phase(gateway, callers, async () => await broadcasting(gateway, beat, async () => await until(() => openFiles(gateway.pid) <= files)))
+  const seen = await phase(gateway, callers, async () => await broadcasting(gateway, beat, async () => await until(() => openFiles(gateway.pid) <= files + OWN)))
   const left = openFiles(gateway.pid) - files
-  for (const cut of cuts) cut()
+  await Promise.all(cuts.map(async cut => await cut()))
   return { ...seen, left }
 }
 
