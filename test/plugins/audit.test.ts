@@ -72,7 +72,10 @@ t.test('what cannot be a name is refused in words, and is a line like any other'
   const { request } = client(app.mcp, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const odd = { toString: 1, valueOf: 1 }
   for (const [method, params] of Object.entries({
-    'tools/call': { name: odd }, 'resources/read': { uri: odd }, 'resources/subscribe': { uri: odd }, 'prompts/get': { name: odd },
+    'tools/call': { name: odd },
+    'resources/read': { uri: odd },
+    'resources/subscribe': { uri: odd },
+    'prompts/get': { name: odd },
     'completion/complete': { ref: { type: 'ref/prompt', name: odd }, argument: { name: 'a', value: '' } }
   })) t.match(await request(method, params), { error: { code: -32602 } }, method)
   t.equal(lines().length, 5)
