@@ -126,7 +126,7 @@ export function resolveOptions (given: Partial<Options>): Options {
 
 function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): void {
   for (const [name, value] of Object.entries({ issuer, resource, jwks })) {
-    if (/^https?:\/\/[^/]*@/.test(value)) throw new Error(`option oauth.${name} must be a URL without a user and a password`)
+    if (/^https?:\/\/[^/]*@/.test(value)) throw new Error(`option oauth.${name} must be an https URL without a user and a password`)
     if (!URL.canParse(value) || !isSafe(new URL(value))) throw new Error(`option oauth.${name} must be an https URL (http is for this very machine), not "${value}"`)
   }
   if (/[?#]/.test(issuer)) throw new Error(`option oauth.issuer must be a URL without ? and #, not "${issuer}"`)

@@ -17,6 +17,7 @@ export default fp(async fastify => {
   })
 
   fastify.setNotFoundHandler((request, reply) => {
+    if (request.originalUrl !== request.url) return refuse(request, reply, 400, new McpError(-32600, 'The path cannot be decoded: % is not followed by what it should be'))
     refuse(request, reply, 404, new McpError(-32600, `There is nothing at ${request.method} ${request.url.split('?')[0]}; MCP clients go to /mcp, and /health tells whether all is well`))
   })
 }, { name: 'patchbay-http-errors' })

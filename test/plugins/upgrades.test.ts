@@ -42,12 +42,12 @@ t.test('a URL that cannot be decoded passes the same checks as any other, and no
   const { app } = await listening(t)
   for (const url of ['/%zz', '/%', '/mcp%ff', '/%c0%af', '/a%zz?b=%zz']) {
     for (const more of [[], WEBSOCKET]) {
-      t.equal(await statusOf(portOf(app), request('GET', url, [HOST, ...more])), 404, url)
+      t.equal(await statusOf(portOf(app), request('GET', url, [HOST, ...more])), 400, url)
       t.equal(await statusOf(portOf(app), request('GET', url, [['Host', 'evil.example'], ...more])), 403)
       t.equal(await statusOf(portOf(app), request('GET', url, [HOST, ['Origin', 'http://evil.example'], ...more])), 403)
     }
   }
-  t.match(await lastExchange(portOf(app), request('GET', '/%zz', [HOST, ...WEBSOCKET])), { status: 404 }, 'who wanted a WebSocket is let go')
+  t.match(await lastExchange(portOf(app), request('GET', '/%zz', [HOST, ...WEBSOCKET])), { status: 400 }, 'who wanted a WebSocket is let go')
   for (let left = -1; left !== 0;) left = await connections(app)
 })
 
