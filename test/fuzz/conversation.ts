@@ -1,7 +1,7 @@
 import { initialize, notification } from '../bad-input/messages.js'
 import type { Case, Door } from './case.js'
 import { versionOf, versionsOf } from './doors.js'
-import { cancelled, expected, isId, messagesIn, together, type Id, type Range, type Tally } from './expect.js'
+import { cancelled, expected, isId, messagesIn, together, type Id, type Tally } from './expect.js'
 import { excuse, faultsOf, faultsOfTally, isComplete, type Fault, type Heard } from './oracle.js'
 import { signaturesOf } from './signature.js'
 
@@ -62,29 +62,23 @@ export class Conversation {
     return isComplete(this.heard, this.#expected())
   }
 
-  /** What is missing or too much of it; of ids that are open since earlier there may be more. */
-  shortfall (open = new Set<Id | undefined>()): Fault[] {
-    const { ids, blanks } = this.#expected()
-    const more = (id: Id | undefined, { min, max }: Range) => ({ min, max: open.has(id) ? Infinity : max })
-    const looser = new Map([...ids].map(([id, range]) => [id, more(id, range)]))
-    for (const id of open) if (id !== undefined && !ids.has(id)) looser.set(id, { min: 0, max: Infinity })
-    return faultsOfTally(this.heard, { ids: looser, blanks: more(undefined, blanks) })
+  /** What is missing or too much of it. */
+  shortfall (): Fault[] {
+    return faultsOfTally(this.heard, this.#expected())
   }
 
   /** Ids that may still be answered. */
-  unsettled (): Array<Id | undefined> {
-    const { ids, blanks } = this.#expected()
-    const open = [...ids].filter(([id, { max }]) => this.heard.filter(message => message.method === undefined && message.id === id).length < max).map(([id]) => id)
-    return blanks.min < blanks.max ? [...open, undefined] : open
+  unsettled (): Id[] {
+    return [...this.#expected().ids].filter(([id, { max }]) => this.heard.filter(message => message.method === undefined && message.id === id).length < max).map(([id]) => id)
   }
 
   signatures (more: string[] = []): string[] {
     return signaturesOf(this.#input.door, this.sent, this.heard, more)
   }
 
-  /** Looks at everything that was said. */
-  judge (): void {
-    for (const text of this.said) this.faults.push(...faultsOf(text, this.sent, versionsOf(this.#input)))
+  /** Looks at everything that was said, in one of these revisions. */
+  judge (versions = versionsOf(this.#input), sent = this.sent): Fault[] {
+    return this.said.flatMap(text => faultsOf(text, sent, versions))
   }
 
   #expected (): Tally {

@@ -65,7 +65,7 @@ function faultsOfMessage (message: unknown, sent: Buffer[], versions: string[]):
 
 // With the requests that bear the id in several revisions or methods, one that fits is enough.
 function schemaFault (message: Message, asked: Array<Record<string, unknown>>, sent: Buffer[], versions: string[]): Fault[] {
-  const methods = asked.length === 0 ? [undefined] : asked.map(({ method }) => typeof method === 'string' ? method : undefined)
+  const methods = asked.length === 0 ? [undefined] : asked.map(({ method }) => typeof method === 'string' && !(method in Object.prototype) ? method : undefined)
   const faults = candidates(sent, versions).flatMap(revision => methods.map(method => schemaFaults(message, revision, method)))
   if (faults.some(list => list.length === 0)) return []
   return [{ kind: 'invalid', text: `${faults[0]?.join('; ')}: ${JSON.stringify(message)}` }]

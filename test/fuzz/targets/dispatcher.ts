@@ -96,7 +96,7 @@ class MemoryCase {
       // The size of messages is the business of transports.
       else faults.push(...faultsOfAnswer(texts.flatMap(text => messagesIn(Buffer.from(text))), expected(bytes, Infinity).map(tally => excuse(tally, excused))))
     }
-    this.#talk.judge()
+    faults.push(...this.#talk.judge())
   }
 }
 

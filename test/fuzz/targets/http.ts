@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { openEvents, type EventStream } from '../../bad-input/events.js'
 import type { Case, Head, Step } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets, versionsOf } from '../doors.js'
+import { greets, MODERN, REVISIONS, versionsOf } from '../doors.js'
 import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { defaultHead, rawRequest } from '../heads.js'
@@ -16,6 +16,8 @@ import { Wait } from '../waiting.js'
 /** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
 const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 429, 431]
 const ODD_STATUSES = [...STATUSES, 101, 408, 411, 414, 417, 501]
+
+const VERSIONS = [...REVISIONS, MODERN]
 
 /** What is said there is not, or not at first, JSON-RPC. */
 const NOT_MESSAGES = /^\/+(health|sse|mcp\/sse|mcp\/\.\.\/health|ticket|\.well-known)/
@@ -172,7 +174,7 @@ class HttpCase {
     const texts = text === '' ? [] : streamed ? eventsIn(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
     if (!plain && texts.every(isAboutHttp)) return
     if (!streamed) for (const one of texts) this.#talk.hear(one)
-    for (const one of texts) this.#talk.faults.push(...faultsOf(one, [body], versionsOf(this.#input)))
+    for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
     if (!plain || listened || this.#input.door === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return
     // What expects no answer is refused all the same, where nobody may say it.
@@ -191,7 +193,7 @@ class HttpCase {
     this.#wait = new Wait(() => this.#talk.complete, plain ? undefined : 0)
     await this.#wait.promise
     if (plain) this.#talk.faults.push(...this.#talk.shortfall())
-    this.#talk.judge()
+    this.#talk.faults.push(...this.#talk.judge(VERSIONS))
   }
 
   async #leave (): Promise<void> {

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { readLines } from '../../bad-input/wires.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { isId, messagesIn, type Id } from '../expect.js'
 import { OPTIONS } from '../gateway.js'
 import { inPieces, linesOf } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
@@ -42,8 +41,6 @@ function environment (): Record<string, string> {
 
 class Line {
   readonly #child: ChildProcessWithoutNullStreams
-  /** Ids of earlier cases that may still be answered, or never; undefined for those that could not be read. */
-  readonly #open = new Set<Id | undefined>()
   #hear: (line: string) => void = () => {}
   #errors = ''
 
@@ -84,26 +81,29 @@ class Line {
       if (!input.burst) await complete(PACE)
     }
     await complete()
-    this.#cancelListeners(talk)
-    talk.faults.push(...talk.shortfall(this.#open))
-    talk.judge()
-    for (const id of talk.unsettled()) this.#open.add(id)
+    await this.#settle(talk)
+    talk.faults.push(...talk.shortfall(), ...talk.judge())
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) talk.faults.push({ kind: 'died', text: `the process ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#errors}` })
     return { faults: talk.faults, signatures: talk.signatures() }
   }
 
-  async #said (text: string, part: string, ms?: number): Promise<boolean> {
+  async #said (text: string, part: string, ms?: number, heard: (line: string) => void = () => {}): Promise<boolean> {
     let said = false
     const wait = new Wait(() => said, ms)
-    this.#hear = line => { said ||= line.includes(part); wait.look() }
+    this.#hear = line => {
+      if (line.includes(part)) said = true
+      else heard(line)
+      wait.look()
+    }
     this.#child.stdin.write(`${text}\n`)
     return await wait.promise
   }
 
-  /** Whoever listens would listen for ever, and its id would be taken. */
-  #cancelListeners ({ sent }: Conversation): void {
-    for (const { id, method } of sent.flatMap(messagesIn)) {
-      if (isId(id) && method === 'subscriptions/listen') this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })}\n`)
-    }
+  /** Whoever is not answered yet is taken back, so that nothing of this case comes during the next. */
+  async #settle (talk: Conversation): Promise<void> {
+    const open = talk.unsettled()
+    if (open.length === 0) return
+    for (const requestId of open) this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })}\n`)
+    await this.#said(PROBE, '"probe"', undefined, line => { talk.hear(line) })
   }
 }

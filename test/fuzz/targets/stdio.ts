@@ -52,7 +52,6 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
   await complete()
   inward.end()
   if (await inTime(closed.then(() => true)) !== true) talk.faults.push({ kind: 'hang', text: 'stdio does not end' })
-  talk.faults.push(...talk.shortfall())
-  talk.judge()
+  talk.faults.push(...talk.shortfall(), ...talk.judge())
   return { faults: talk.faults, signatures: talk.signatures() }
 }
