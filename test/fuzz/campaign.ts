@@ -44,7 +44,7 @@ const MAX_SLOW = 30
 const MAX_POOL = 1_000
 /** What is larger is made anew and not changed further. */
 const MAX_SIZE = 1_024
-const LARGE = 10_000
+const LARGE = 20_000
 const MAX_GROWTH = 20 * 1024 * 1024
 /** After this part of the messages everything that is made once is made. */
 const WARM = 0.4

@@ -7,7 +7,7 @@ import { open } from './targets/all.js'
 import { Watch } from './watch.js'
 
 /** Which part of the messages each target gets. */
-const SHARE: Record<TargetName, number> = { dispatcher: 0.45, http: 0.15, websocket: 0.15, stdio: 0.2, process: 0.05 }
+const SHARE: Record<TargetName, number> = { dispatcher: 0.47, http: 0.12, websocket: 0.13, stdio: 0.23, process: 0.05 }
 
 const watch = new Watch(true)
 try {
