@@ -35,9 +35,9 @@ export const soak: Scenario<{ minutes: number, rate: number, visits: number, fau
     const length = minutes * 60_000
     const since = performance.now()
     const loops = [every(TICK, length, n => crowd.call(rate * TICK / 1000, n)), every(1000 / visits, length, n => crowd.come(n)), every(1000 / faults, length, n => trouble.next(n))]
-    const marks = [SETTLED_IN * length, ...Array.from({ length: Math.floor(minutes) }, (_, minute) => (minute + 1) * 60_000 - 500)].sort((a, b) => a - b)
+    const marks = new Set([SETTLED_IN * length, ...Array.from({ length: Math.floor(minutes) }, (_, minute) => (minute + 1) * 60_000)])
     let early = 0
-    for (const mark of marks) {
+    for (const mark of [...marks].sort((a, b) => a - b)) {
       await sleep(Math.max(0, mark - (performance.now() - since)))
       const { rss, heap, sessions, peers } = await gateway.vitals()
       if (mark === SETTLED_IN * length) early = rss
