@@ -6,6 +6,8 @@ import { MIB } from './vitals.js'
 
 /** Connections that break at the same time. */
 const AT_ONCE = 50
+/** Resets of each kind before anything is measured, at least. */
+const WARM = 10
 /** From how many resets on it is worth the time to count objects. */
 const MANY = 500
 
@@ -16,7 +18,7 @@ export const disconnects: Scenario<{ count: number, patience: number }> = {
     const report = new Report(`disconnects: ${count} resets of each kind`, say)
     const gateway = await Gateway.start({ plugins, env })
     // What is made once and kept is made now.
-    for (const kind of Object.values(breaks)) await repeat(Math.max(AT_ONCE, count / 20), async (times, name) => await kind(gateway, times, name))
+    for (const kind of Object.values(breaks)) await repeat(Math.max(WARM, count / 20), async (times, name) => await kind(gateway, times, name))
     const base = await atRest(gateway)
     const objects = count < MANY ? undefined : await gateway.objects()
     let { lateCalls } = base
@@ -50,6 +52,7 @@ function compare (report: Report, before: Record<string, number>, after: Record<
 }
 
 async function repeat (count: number, work: (times: number, name: string) => Promise<void>): Promise<void> {
-  const times = Math.ceil(count / AT_ONCE)
-  await Promise.all(Array.from({ length: AT_ONCE }, async (_, index) => await work(times, String(index))))
+  const workers = Math.min(AT_ONCE, count)
+  const times = Math.ceil(count / workers)
+  await Promise.all(Array.from({ length: workers }, async (_, index) => await work(times, String(index))))
 }
