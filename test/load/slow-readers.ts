@@ -23,7 +23,7 @@ interface Phase { times: number[], peak: number, left: number, ms: number }
 
 /** Clients that do not read while much is said, and clients that never finish their request: they are cut, and the others do not notice. */
 export const slowReaders: Scenario<{ readers: number, requests: number, rounds: number, base: number, beat: number, deadline: number, factor: number }> = {
-  defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 250, deadline: 10_000, factor: 2 },
+  defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 100, deadline: 10_000, factor: 2 },
   run: async ({ readers, requests, rounds, base: quietly, beat, deadline, factor }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`slow-readers: ${readers} WebSockets and ${readers} event streams that do not read, ${requests} unfinished requests, ${rounds} rounds`, say)
     const gateway = await Gateway.start({ plugins, env: { ...env, PATCHBAY_WRITE_DEADLINE: String(deadline), PATCHBAY_HEADERS_TIMEOUT: String(deadline) } })
