@@ -8,7 +8,7 @@ const MAX_NAME = 64
 
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async ({ mcp, log }) => {
-  mcp.onEnd((call, ended) => log.info({ audit: lineOf(call, ended, mcp.about(call)) }, 'call'))
+  mcp.onEnd((call, ended) => log.info({ audit: lineOf(call, ended, known(() => mcp.about(call))) }, 'call'))
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {
@@ -28,6 +28,15 @@ function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined)
 
 /** What is not a method of ours may be anything, so it is not repeated. */
 const UNKNOWN_METHOD = -32601
+
+/** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
+function known<T> (find: () => T): T | undefined {
+  try {
+    return find()
+  } catch {
+    return undefined
+  }
+}
 
 /** As the client says, which nobody has verified. */
 function nameOf (client: unknown): string | undefined {
