@@ -1,11 +1,12 @@
 import type { Case, Step } from './case.js'
 import { Members, placesIn, readTree, Text, writeTree, type Node } from './tree.js'
+import { patience } from './waiting.js'
 
 /** Tells whether a smaller case still shows the fault. */
 export type Fails = (input: Case) => Promise<boolean>
 
 /** The smallest case that still fails, as far as it can be found in that many tries and milliseconds. */
-export async function minimise (input: Case, fails: Fails, tries = 600, ms = 20_000): Promise<Case> {
+export async function minimise (input: Case, fails: Fails, tries = 600, ms = patience.small): Promise<Case> {
   const end = Date.now() + ms
   let [best, left] = [input, tries]
   for (let smaller: Case | undefined = best; smaller !== undefined;) {

@@ -41,9 +41,9 @@ const BUGS: Record<string, { kind: string, bug: Planted }> = {
 }
 
 /** Where answers are bound to be missing, they are not waited for as long as elsewhere. */
-function hurry (t: Test): void {
+function hurry (t: Test, small = patience.small): void {
   const usual = { ...patience }
-  Object.assign(patience, { ms: 1_000, alone: 200 })
+  Object.assign(patience, { ms: 1_000, alone: 150, small })
   t.teardown(() => Object.assign(patience, usual))
 }
 
@@ -64,6 +64,7 @@ t.test('a peer that is forgotten is found when everybody has left', async t => {
     if (isRare(incoming)) leak?.(new Peer({ transport: peer.transport }))
     return channel
   })
+  hurry(t)
   let leak: ((peer: Peer) => void) | undefined
   const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.connect(peer) }] })
   t.match(findings, [{ fault: { kind: 'leak', text: /"peers":0.*"peers":\d/ } }])
@@ -71,7 +72,7 @@ t.test('a peer that is forgotten is found when everybody has left', async t => {
 
 for (const name of ['http', 'websocket', 'stdio'] as const) {
   t.test(`${name}: an answer that is forgotten is found over the wire`, async t => {
-    hurry(t)
+    hurry(t, 200)
     const { findings } = await short(t, name, { count: 200, plugins: [planted(BUGS['an answer that is forgotten']?.bug as Planted)] })
     t.ok(findings.some(({ fault: { kind }, again }) => again && (kind === 'unanswered' || kind === 'hang')), JSON.stringify(findings.map(({ fault }) => fault)))
   })

@@ -6,8 +6,8 @@ export const CALL_TIMEOUT_MAX = 120
 /** What takes longer than this is a hang. */
 export const HANG = 1_000
 
-/** How long anything is waited for. Among many conversations one may have to wait for its turn; alone it does not. */
-export const patience = { ms: 5_000, alone: CALL_TIMEOUT_MAX + HANG }
+/** How long anything is waited for: among many conversations one may have to wait for its turn, alone it does not. And how long a finding is made smaller. */
+export const patience = { ms: 5_000, alone: CALL_TIMEOUT_MAX + HANG, small: 20_000 }
 
 const TICK = 50
 
