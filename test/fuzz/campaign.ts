@@ -46,7 +46,7 @@ const MAX_POOL = 1_000
 const MAX_SIZE = 1_024
 const LARGE = 20_000
 const MAX_GROWTH = 20 * 1024 * 1024
-/** After this part of the messages everything that is made once is made. */
+/** After this part of the messages, or of the time, everything that is made once is made. */
 const WARM = 0.4
 
 /** Sends mutated messages to one target until the count is reached, and tells what came of it. */
@@ -99,11 +99,12 @@ class Run {
 
   async fuzz (): Promise<void> {
     const { name, seed, count, until } = this.#plan
+    const halfTime = Number.isFinite(count) ? Infinity : Date.now() + (until - Date.now()) * WARM
     for (let index = 0; this.#inputs < count && Date.now() < until && this.#findings.length < this.#plan.enough;) {
       const batch = Array.from({ length: this.#size }, () => generate(name, seed, index++, this.#pool))
       for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
       await this.#batch(batch)
-      if (this.#warm === undefined && this.#inputs > count * WARM) this.#warm = await memoryInUse()
+      if (this.#warm === undefined && (this.#inputs > count * WARM || Date.now() > halfTime)) this.#warm = await memoryInUse()
     }
   }
 
