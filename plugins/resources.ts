@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
-import { brief, errors, McpError } from '../protocol/errors.js'
+import { errors, McpError } from '../protocol/errors.js'
 import { Interest } from '../protocol/interest.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import type { Peer } from '../protocol/peer.js'
@@ -120,5 +120,5 @@ function notFound (uri: string, call: Call): never {
 }
 
 function unknown (uri: string, { revision }: Call): McpError {
-  return new McpError(revision.unknownResource, `Resource not found: ${brief(uri)}`, { uri: brief(uri) })
+  return new McpError(revision.unknownResource, `Resource not found: ${uri}`, { uri })
 }
