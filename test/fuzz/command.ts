@@ -8,7 +8,7 @@ const COUNT = 200_000
 const MINUTES = 10
 
 export const USAGE = `npm run fuzz -- [--seed TEXT] [--count N] [--minutes M] [--target ${TARGETS.join('|')}] [--learn] [--keep] [--replay FILE]
-  --seed     the same seed sends the same inputs; a new one is made up and printed when absent
+  --seed     the same seed sends the same inputs over the wires, and nearly the same to the dispatcher; a new one is made up and printed when absent
   --count    how many messages to send in all (${COUNT}; without an end when only --minutes is given)
   --minutes  when to stop in any case (${MINUTES})
   --target   only this one
