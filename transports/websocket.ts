@@ -35,7 +35,8 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
   mcp.connect(peer)
 
   const inbox = new Inbox<Buffer>({
-    hand: data => mcp.receive(mcp.decode(data), peer, channel),
+    // What waited when we said goodbye is not begun any more.
+    hand: data => { if (socket.readyState === socket.OPEN) mcp.receive(mcp.decode(data), peer, channel) },
     isFull: () => socket.bufferedAmount > maxQueue,
     pause: () => socket.pause(),
     resume: () => socket.resume()

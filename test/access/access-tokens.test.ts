@@ -130,6 +130,7 @@ t.test('who somebody is comes from the issuer and the subject, and what for from
   t.strictSame((await identity({ scope: undefined })).scopes, new Set())
   t.equal((await identity({ sub: 'client=robot' })).principal, `${issuer.url}#client=robot`)
   t.equal((await identity({ sub: undefined as unknown as string, client_id: 'robot' })).principal, `${issuer.url}?client=robot`, 'a client is nobody with the same name')
+  t.equal((await identity({ sub: null as unknown as string, client_id: 'alice' })).principal, `${issuer.url}?client=alice`, 'also when the subject is there and is nothing')
 })
 
 t.test('a token is verified once, and known for as long as it is good', async t => {

@@ -58,3 +58,17 @@ t.test('a handler that takes longer than the deadline is answered, on a connecti
   socket.end()
   await left
 })
+
+t.test('a body that nobody waits for any more does not hold up the end', async t => {
+  for (const [method, url] of [['PUT', '/mcp'], ['GET', '/health'], ['POST', '/nowhere']] as const) {
+    const { app } = await listening(t, { grace: 500 })
+    const socket = connect(portOf(app), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.write(`${method} ${url} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"json`)
+    await once(socket, 'data')
+    const start = performance.now()
+    await app.close()
+    t.ok(performance.now() - start < 5_000, `${method} ${url}`)
+  }
+})
