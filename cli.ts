@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { once, type EventEmitter } from 'node:events'
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
@@ -11,6 +10,7 @@ import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
+import { LogLines } from './system/log-lines.js'
 
 /** How long the log may take to be written at the end, in milliseconds. */
 const LAST_WORD = 200
@@ -46,12 +46,14 @@ function printKey (args: string[]): void {
 }
 
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
-  const logs = pino.destination(2).on('error', () => {})
+  const logs = new LogLines(2)
   const logger = pino({ level: options.logLevel }, logs)
   // At the exit pino writes what is left, and tries so for ever when nobody reads it.
-  process.prependListener('exit', () => logs.destroy())
-  const app = await build(options, { loggerInstance: logger })
-  await app.ready()
+  process.prependListener('exit', () => logs.drop())
+  const app = await started(options, logger).catch(async error => {
+    await lastLines(logs)
+    throw error
+  })
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   let stdio: Stdio | undefined
@@ -64,7 +66,8 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     logger.info({ signal }, 'shutting down')
     await app.close()
     await stdio?.flush()
-    await sayLast(logger, logs)
+    logger.info('ended')
+    await lastLines(logs)
     if (faulty) throw new Error('an error was not caught')
   })
   // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
@@ -91,12 +94,15 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
 }
 
-/** Settles when the log is written, if anybody reads it. */
-async function sayLast (logger: Logger, logs: EventEmitter): Promise<void> {
-  if (!logger.isLevelEnabled('info')) return
-  const written = once(logs, 'drain')
-  logger.info('ended')
-  await Promise.race([written, sleep(LAST_WORD, undefined, { ref: false })]).catch(() => {})
+async function started (options: Options, logger: Logger): Promise<FastifyInstance> {
+  const app = await build(options, { loggerInstance: logger })
+  await app.ready()
+  return app
+}
+
+/** Settles when the log is written, or nobody reads it. */
+async function lastLines (logs: LogLines): Promise<void> {
+  await Promise.race([logs.written(), sleep(LAST_WORD, undefined, { ref: false })])
 }
 
 /** Whom standard input and output speaks for. */

@@ -25,14 +25,21 @@ export interface Guarded { readonly scopes: readonly string[] | undefined }
 
 export interface AccessOptions { scopes: Record<string, readonly string[]> }
 
+interface Rule { about: About, scopes: readonly string[] }
+
 const ABOUT: Record<Kind, (key: string) => About> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
 
 export default fp(async (fastify, { scopes }: AccessOptions) => {
   const said = new Map(Object.entries(scopes))
+  /** Found out once for each thing. */
+  const rules = new WeakMap<Guarded, Rule>()
 
   fastify.decorate('access', {
-    target: (kind, key, item, unknown) => ({ about: ABOUT[kind](key), scopes: needed(kind, key, item), unknown }),
-    allows: (call, kind, key, item) => grants(call.identity, needed(kind, key, item)),
+    target: (kind, key, item, unknown) => {
+      const { about, scopes } = rules.get(item) ?? newRule(kind, key, item)
+      return { about, scopes, unknown }
+    },
+    allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {
@@ -42,7 +49,9 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     })
   })
 
-  function needed (kind: Kind, key: string, { scopes = BASIC }: Guarded): readonly string[] {
-    return said.get(`${kind}/${key}`) ?? scopes
+  function newRule (kind: Kind, key: string, item: Guarded): Rule {
+    const rule = { about: ABOUT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? BASIC }
+    rules.set(item, rule)
+    return rule
   }
 }, { name: 'access' })

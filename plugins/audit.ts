@@ -1,6 +1,8 @@
+import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ended } from '../protocol/answers.js'
 import type { Call } from '../protocol/call.js'
+import type { Dispatcher } from '../protocol/dispatcher.js'
 import { isObject } from '../protocol/json.js'
 import type { About } from '../protocol/stages.js'
 
@@ -8,7 +10,9 @@ const MAX_NAME = 64
 
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async ({ mcp, log }) => {
-  mcp.onEnd((call, ended) => log.info({ audit: lineOf(call, ended, known(() => mcp.about(call))) }, 'call'))
+  mcp.onEnd((call, ended) => {
+    if (isHeard(log)) log.info({ audit: lineOf(call, ended, known(mcp, call)) }, 'call')
+  })
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {
@@ -30,18 +34,28 @@ function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined)
 const UNKNOWN_METHOD = -32601
 
 /** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
-function known<T> (find: () => T): T | undefined {
+function known (mcp: Dispatcher, call: Call): About | undefined {
   try {
-    return find()
+    return mcp.about(call)
   } catch {
     return undefined
   }
 }
 
-/** As the client says, which nobody has verified. */
+let last: { name: string, version: unknown, shown: string } | undefined
+
+/** As the client says, which nobody has verified. Most often it is the same as before. */
 function nameOf (client: unknown): string | undefined {
   if (!isObject(client) || typeof client.name !== 'string') return undefined
-  const version = typeof client.version === 'string' ? `/${client.version}` : ''
-  // What a terminal might obey is not repeated.
-  return `${client.name}${version}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
+  const { name, version } = client
+  if (last?.name !== name || last.version !== version) last = { name, version, shown: shown(name, version) }
+  return last.shown
 }
+
+function shown (name: string, version: unknown): string {
+  // What a terminal might obey is not repeated.
+  return `${name}${typeof version === 'string' ? `/${version}` : ''}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
+}
+
+/** A line that nobody wants need not be made. Loggers other than pino may have no way to tell. */
+const isHeard = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }): boolean => log.isLevelEnabled?.('info') !== false

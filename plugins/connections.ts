@@ -7,6 +7,8 @@ import fp from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Replies that are not over. */
+    pendingReplies: ReadonlySet<ServerResponse>
     /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut, but for the host's own. */
     flushed: (graceMs: number) => Promise<void>
   }
@@ -29,7 +31,9 @@ export default fp(async fastify => {
   const unused = new Set<Socket>()
   const replies = new Set<ServerResponse>()
   const upgrades = new WeakSet<Socket>()
-  const waiting = new WeakMap<Socket, Set<() => void>>()
+  /** Those who want to hear when a reply is over, and the replies that wait behind another on a connection. */
+  const listeners = new WeakMap<ServerResponse, () => void>()
+  const behind = new WeakMap<Socket, Set<ServerResponse>>()
   // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
   const shared = fastify.initialConfig.http2 === true
   // In an application of somebody else only what we answer is ours to cut.
@@ -49,33 +53,27 @@ export default fp(async fastify => {
       sockets.delete(socket)
     })
   })
-  fastify.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+  // Before Fastify hears of it, because its hooks may answer at once.
+  fastify.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     unused.delete(socket)
-    replies.add(response)
-    response.once('close', () => {
-      replies.delete(response)
-      // Nobody else closes a connection that becomes idle now.
-      if (closing && !shared) socket.destroySoon()
-    })
+    follow(response)
+    if (response.socket === null) waitingOn(socket).add(response)
   })
   fastify.server.on('upgrade', (_request, socket: Socket) => {
     unused.delete(socket)
     upgrades.add(socket)
   })
 
+  fastify.decorate('pendingReplies', replies)
+
   fastify.decorateReply('onGone', function (this: FastifyReply, left: () => void) {
     const { raw, request: { raw: { socket, httpVersionMajor } } } = this
-    const connection = httpVersionMajor === 1 ? socket : undefined
     ours.add(raw)
-    if (raw.destroyed || connection?.destroyed === true) return left()
-    const others = connection === undefined ? undefined : waitingOn(connection)
-    const leave = () => {
-      raw.off('close', leave)
-      others?.delete(leave)
-      left()
-    }
-    raw.once('close', leave)
-    others?.add(leave)
+    if (raw.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return left()
+    // Requests that are injected did not come through the server.
+    if (!replies.has(raw)) follow(raw)
+    const before = listeners.get(raw)
+    listeners.set(raw, before === undefined ? left : () => { before(); left() })
   })
 
   fastify.decorate('flushed', async graceMs => {
@@ -91,19 +89,35 @@ export default fp(async fastify => {
   })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
-  fastify.addHook('onResponse', async ({ raw: { socket } }) => { if (upgrades.has(socket)) socket.destroySoon() })
+  fastify.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
+    if (upgrades.has(socket)) socket.destroySoon()
+    done()
+  })
 
   fastify.addHook('preClose', async () => {
     closing = true
     for (const socket of unused) socket.destroy()
   })
 
-  function waitingOn (socket: Socket): Set<() => void> {
-    const known = waiting.get(socket)
+  function follow (response: ServerResponse): void {
+    replies.add(response)
+    response.on('close', over)
+  }
+
+  function over (this: ServerResponse): void {
+    if (!replies.delete(this)) return
+    behind.get(this.req.socket)?.delete(this)
+    listeners.get(this)?.()
+    // Nobody else closes a connection that becomes idle now.
+    if (closing && !shared) this.req.socket.destroySoon()
+  }
+
+  function waitingOn (socket: Socket): Set<ServerResponse> {
+    const known = behind.get(socket)
     if (known !== undefined) return known
-    const left = new Set<() => void>()
-    waiting.set(socket, left)
-    socket.once('close', () => { for (const one of left) one() })
-    return left
+    const waiting = new Set<ServerResponse>()
+    behind.set(socket, waiting)
+    socket.once('close', () => { for (const response of waiting) over.call(response) })
+    return waiting
   }
 }, { name: 'connections' })

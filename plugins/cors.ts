@@ -9,15 +9,15 @@ const MAX_AGE = '600'
  * host application has its own rules.
  */
 export default fp(async fastify => {
-  fastify.addHook('onRequest', async ({ method, headers }, reply) => {
-    if (headers.origin === undefined) return
+  fastify.addHook('onRequest', ({ method, headers }, reply, done) => {
+    if (headers.origin === undefined) return done()
     reply.headers({ 'access-control-allow-origin': headers.origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' })
-    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return done()
     reply.headers({
       'access-control-allow-methods': METHODS,
       'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
       'access-control-max-age': MAX_AGE
     })
-    return await reply.code(204).send()
+    void reply.code(204).send()
   })
 }, { name: 'patchbay-cors', dependencies: ['patchbay-origin'] })

@@ -19,34 +19,41 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
  */
 export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
-    if (Number(request.headers['content-length'] ?? 0) > maxMessage) throw tooLarge(maxMessage)
-    return await read(payload, maxMessage)
+  fastify.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
+    if (Number(request.headers['content-length'] ?? 0) > maxMessage) done(tooLarge(maxMessage))
+    else read(payload, maxMessage, done)
   })
 
-  fastify.addHook('preParsing', async request => {
-    if (request.method !== 'POST' || request.routeOptions.config.bodyless === true) return
-    if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json in UTF-8')
-    if (request.headers['content-encoding'] !== undefined) throw refusal(415, 'Content-Encoding is not supported')
+  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (request.method !== 'POST' || request.routeOptions.config.bodyless === true) done()
+    else if (!isJson(request.raw.headers['content-type'])) done(refusal(415, 'Content-Type must be application/json in UTF-8'))
+    else if (request.headers['content-encoding'] !== undefined) done(refusal(415, 'Content-Encoding is not supported'))
+    else done()
   })
 }, { name: 'json-body' })
 
-function isJson ({ raw }: FastifyRequest): boolean {
-  return JSON_TYPE.test(raw.headers['content-type'] ?? '')
-}
+type Done = (error: Error | null, body?: Buffer) => void
 
-async function read (payload: IncomingMessage, max: number): Promise<Buffer> {
+const isJson = (type = ''): boolean => type === 'application/json' || JSON_TYPE.test(type)
+
+/** Exactly one of these comes first: the end, an error, or the end of the connection. */
+function read (payload: IncomingMessage, max: number, done: Done): void {
   const body = new Bytes()
-  return await new Promise((resolve, reject) => {
-    payload.on('data', (chunk: Buffer) => {
-      body.add(chunk)
-      if (body.size <= max) return
-      payload.removeAllListeners('data').resume()
-      reject(tooLarge(max))
-    })
-    payload.once('end', () => resolve(body.take()))
-    for (const broken of ['error', 'close']) payload.once(broken, () => reject(refusal(400, 'the body was cut short')))
+  let over = false
+  const finish = (error: Error | null, whole?: Buffer) => {
+    over = true
+    done(error, whole)
+  }
+  const cut = () => { if (!over) finish(refusal(400, 'the body was cut short')) }
+  payload.on('data', (chunk: Buffer) => {
+    body.add(chunk)
+    if (body.size <= max || over) return
+    payload.removeAllListeners('data').resume()
+    finish(tooLarge(max))
   })
+  payload.on('end', () => { if (!over) finish(null, body.take()) })
+  payload.on('error', cut)
+  payload.on('close', cut)
 }
 
 const tooLarge = (max: number) => refusal(413, `the message is too large: at most ${max} bytes`)

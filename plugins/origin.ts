@@ -1,9 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusal } from '../protocol/refusal.js'
+import { refusal, type Refusal } from '../protocol/refusal.js'
 
 export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[], maxHeaders: number }
 
+type RawRequest = FastifyRequest['raw']
+
+const MAX_REMEMBERED = 1_000
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
@@ -14,29 +17,42 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
   const hosts = new Set(allowedHosts.map(host => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map(origin => origin.toLowerCase()))
 
-  fastify.addHook('onRequest', async request => {
-    const { raw } = request
-    if (raw.rawHeaders.length > 2 * maxHeaders) throw refusal(431, `a request has at most ${maxHeaders} headers`)
-    if (raw.url?.startsWith('/') !== true) throw refusal(400, 'the request target must be a path')
-    if (raw.httpVersionMajor === 1 && count(raw.rawHeaders, 'host') !== 1) throw refusal(400, 'there must be exactly one Host header')
-    if (!hostAllowed(request)) throw refusal(403, `Host ${JSON.stringify(raw.headers.host)} is not allowed; add it to allowedHosts`)
-    if (!originAllowed(request)) throw refusal(403, `Origin ${JSON.stringify(raw.headers.origin)} is not allowed; add it to allowedOrigins`)
+  const isHost = remembered(host => {
+    const name = hostname(`http://${host}`)
+    return name !== undefined && (LOOPBACK.has(name) || hosts.has(name) || hosts.has(host))
+  })
+  const isOrigin = remembered(origin => {
+    const name = hostname(origin)
+    return origins.has(origin) || (name !== undefined && LOOPBACK.has(name))
   })
 
-  function hostAllowed ({ raw: { headers } }: FastifyRequest): boolean {
-    // HTTP/2 has the authority in place of the header.
-    const lower = String(headers.host ?? headers[':authority'] ?? '').toLowerCase()
-    const name = hostname(`http://${lower}`)
-    return name !== undefined && (LOOPBACK.has(name) || hosts.has(name) || hosts.has(lower))
-  }
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => done(wrongWith(raw)))
 
-  function originAllowed ({ raw: { headers: { origin }, rawHeaders } }: FastifyRequest): boolean {
-    if (origin === undefined) return true
-    if (count(rawHeaders, 'origin') > 1) return false
-    const name = hostname(origin)
-    return origins.has(origin.toLowerCase()) || (name !== undefined && LOOPBACK.has(name))
+  function wrongWith ({ rawHeaders, headers, url, httpVersionMajor }: RawRequest): Refusal | undefined {
+    if (rawHeaders.length > 2 * maxHeaders) return refusal(431, `a request has at most ${maxHeaders} headers`)
+    if (url?.startsWith('/') !== true) return refusal(400, 'the request target must be a path')
+    if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return refusal(400, 'there must be exactly one Host header')
+    // HTTP/2 has the authority in place of the header.
+    if (!isHost(String(headers.host ?? headers[':authority'] ?? ''))) return refusal(403, `Host ${JSON.stringify(headers.host)} is not allowed; add it to allowedHosts`)
+    if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
+      return refusal(403, `Origin ${JSON.stringify(headers.origin)} is not allowed; add it to allowedOrigins`)
+    }
+    return undefined
   }
 }, { name: 'patchbay-origin' })
+
+/** The same few are asked about again and again; case does not matter. */
+function remembered (judge: (name: string) => boolean): (name: string) => boolean {
+  const known = new Map<string, boolean>()
+  return name => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const verdict = judge(name.toLowerCase())
+    // Whoever makes names up is not remembered.
+    if (verdict && known.size < MAX_REMEMBERED) known.set(name, verdict)
+    return verdict
+  }
+}
 
 function hostname (url: string): string | undefined {
   if (!URL.canParse(url)) return undefined
@@ -47,6 +63,9 @@ function hostname (url: string): string | undefined {
 
 function count (rawHeaders: string[], name: string): number {
   let found = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === name) found++
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index] as string
+    if (header.length === name.length && header.toLowerCase() === name) found++
+  }
   return found
 }

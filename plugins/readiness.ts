@@ -17,14 +17,15 @@ export default fp(async fastify => {
   let draining = false
   fastify.addHook('onReady', async () => fastify.mcp.onDrain(() => { draining = true }))
 
-  fastify.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.always === true) return
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.always === true) return done()
     if (draining) {
       reply.header('connection', 'close')
-      throw refusal(503, 'the server is shutting down; try again in a moment')
+      return done(refusal(503, 'the server is shutting down; try again in a moment'))
     }
     const { level, why } = fastify.pressure
-    if (level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))) throw refusal(503, `the server is overloaded (${why}); try again later`)
+    const tooMuch = level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))
+    done(tooMuch ? refusal(503, `the server is overloaded (${why}); try again later`) : undefined)
   })
 }, { name: 'patchbay-readiness' })
 

@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())) })
+const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async fastify => {
   const { mcp, access } = fastify
@@ -36,12 +36,11 @@ export default fp(async fastify => {
   fastify.paginate('tools/list', 'tools', access.listing('tools', tools))
   mcp.capability('tools', () => ({ listChanged: true }))
 
-  mcp.method('tools/call', CallParams, async ({ name, arguments: args = {} }, call) => {
+  mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call) => {
     const tool = tools.get(name)
     if (tool === undefined) throw unknown(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
-    const result = await run(tool, args, call)
-    return convert.callResult(call.revision.errorsAsResults ? { ...result, isError: result.isError ?? false } : result, call.revision.features)
+    return run(tool, args, call)
   }, {
     scopes: ({ name }) => {
       const tool = typeof name === 'string' ? tools.get(name) : undefined
@@ -52,16 +51,28 @@ export default fp(async fastify => {
 
 const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${brief(name)}`)
 
-async function run (tool: Tool, args: Params, call: Call): Promise<CallToolResult> {
+// Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.
+function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
-    return await tool.run(args, call)
+    const result = tool.run(args, call)
+    return result instanceof Promise ? result.then(done => said(done, call), error => said(explained(error, call), call)) : said(result, call)
   } catch (error) {
-    if (isToolError(error)) return failure(error.message)
-    if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(inWords(error))
-    throw error
+    return said(explained(error, call), call)
   }
+}
+
+/** The result as the client's revision says it. */
+function said (result: CallToolResult, { revision }: Call): CallToolResult {
+  return convert.callResult(revision.errorsAsResults && result.isError === undefined ? { ...result, isError: false } : result, revision.features)
+}
+
+/** The result that tells of a failure, where one does; throws what has to be an error. */
+function explained (error: unknown, call: Call): CallToolResult {
+  if (isToolError(error)) return failure(error.message)
+  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(inWords(error))
+  throw error
 }
 
 const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })

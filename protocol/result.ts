@@ -6,11 +6,40 @@ export class Json {
 /** Throws when the result is not a JSON object: clients could not read it. */
 export function toJson (result: object | Json): string {
   if (result instanceof Json) return result.text
+  if (isPlainText(result)) return plainText(result)
   const text = JSON.stringify(result) as string | undefined
   if (text?.startsWith('{') !== true) throw new Error('a method has to answer with an object')
   return text
 }
 
+/** Goes on with a value; what is there already is not waited for. */
+export function after<T, R> (value: T | PromiseLike<T>, next: (value: T) => R): R | Promise<R> {
+  return isThenable(value) ? Promise.resolve(value as PromiseLike<T>).then(next) : next(value as T)
+}
+
 /** True for what has to be awaited, a promise of ours or not. */
 export const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+
+interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean }
+
+/** True for what most tools answer with: one text, and nothing beside it. */
+function isPlainText (result: object): result is PlainText {
+  const { content, isError } = result as Partial<PlainText>
+  if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError')) return false
+  const [block] = content
+  return (isError === undefined || typeof isError === 'boolean') && typeof block === 'object' && block !== null &&
+    block.type === 'text' && typeof block.text === 'string' && hasOnly(block, 'type', 'text')
+}
+
+function hasOnly (value: object, one: string, other: string): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false
+  for (const key in value) if (key !== one && key !== other) return false
+  return true
+}
+
+// Half the price of leaving it to a serializer that does not know what comes.
+function plainText ({ content: [{ text }], isError }: PlainText): string {
+  const end = isError === undefined ? '}]}' : isError ? '}],"isError":true}' : '}],"isError":false}'
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}${end}`
+}

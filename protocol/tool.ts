@@ -4,6 +4,7 @@ import { text, type CallToolResult, type ContentBlock } from './content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
+import { after } from './result.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -43,7 +44,8 @@ export interface Tool {
   readonly mirrors: Mirror[]
   /** What is wrong with the arguments, in words; undefined when they fit. */
   readonly checkInput: Check
-  run (input: Record<string, unknown>, call: Call): Promise<CallToolResult>
+  /** A result that is there at once is not waited for. */
+  run (input: Record<string, unknown>, call: Call): Awaitable<CallToolResult>
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
@@ -77,19 +79,19 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
         const why = check(given)
         return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
       },
-      run: async (given, call) => {
-        const value: unknown = await run(given as Typed<I>, call)
+      run: (given, call) => after(run(given as Typed<I>, call), (value: unknown) => {
         const wrong = checkOutput?.(value)
         if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
         const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
         return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
-      }
+      })
     }
   })
 }
 
 function toResult (value: unknown, structured: boolean, render?: () => string): CallToolResult {
   if (!structured) {
+    if (typeof value === 'string' && render === undefined) return { content: [text(value)] }
     if (isResult(value)) return value
     if (isBlock(value)) return { content: [value] }
     if (Array.isArray(value) && value.every(isBlock)) return { content: value }

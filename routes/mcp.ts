@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { accepts, endSession, reviveSession, servePost, serveStream } from '../transports/http.js'
+import { acceptsBoth, endSession, reviveSession, servePost, serveStream } from '../transports/http.js'
 import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -28,10 +28,8 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
 
   app.post('/mcp', {
     preHandler: reviveSession(app),
-    onRequest: async request => {
-      if (!accepts(request, 'application/json') || !accepts(request, 'text/event-stream')) {
-        throw refusal(406, 'Accept must allow application/json and text/event-stream')
-      }
+    onRequest: (request, _reply, done) => {
+      done(acceptsBoth(request) ? undefined : refusal(406, 'Accept must allow application/json and text/event-stream'))
     }
   }, (request, reply) => servePost(app, request, reply))
 

@@ -2,6 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
 import type { Sink } from '../protocol/resumable-stream.js'
 
+/** Why calls end whose reply nobody waits for. One for all: it is told of every connection, and is news to calls in flight only. */
+export const GONE = new Error('the client closed the connection')
+
 /** An event stream that cannot be resumed. */
 export function overSink (sink: Sink): Channel {
   return {
@@ -25,9 +28,10 @@ export function jsonReply (reply: FastifyReply): Channel {
 }
 
 /** Sends text that is JSON already, or nothing; a client that went away meanwhile is not an error. */
-export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers: Record<string, string> = {}): void {
+export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {
   if (reply.raw.destroyed) return
-  reply.code(status).headers(headers)
+  reply.code(status)
+  if (headers !== undefined) reply.headers(headers)
   if (text === undefined) void reply.send()
   else void reply.header('content-type', 'application/json').send(text)
 }

@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 const CONTROL = 8
 const MASKED = 0x80
 const FINAL = 0x80
+/** A length that is said in eight bytes. */
+const LONG = 127
 
 /** Follows WebSocket frames by their headers alone, and knows since when something is under way that is not complete. */
 export class Frames {
@@ -20,14 +22,28 @@ export class Frames {
   }
 
   push (chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length;) at = this.#left > 0 ? this.#skip(chunk.length, at) : this.#readHead(chunk[at] as number, at)
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left > 0) at = this.#skip(chunk.length, at)
+      else at = this.#have === 0 ? this.#wholeFrame(chunk, at) : this.#readHead(chunk[at] as number, at)
+    }
     if (this.#fragmented || this.#have > 0 || this.#left > 0) this.#since ??= performance.now()
+  }
+
+  /** Nearly all frames are small and come whole. */
+  #wholeFrame (chunk: Uint8Array, at: number): number {
+    const first = chunk[at] as number
+    const second = chunk[at + 1] ?? LONG
+    const size = second & 0x7f
+    const end = at + (second & MASKED ? 6 : 2) + (size === 126 ? 2 + ((chunk[at + 2] as number) << 8 | (chunk[at + 3] as number)) : size)
+    if (size === LONG || !(end <= chunk.length)) return this.#readHead(first, at)
+    this.#complete(first)
+    return end
   }
 
   #skip (end: number, at: number): number {
     const skipped = Math.min(this.#left, end - at)
     this.#left -= skipped
-    if (this.#left === 0) this.#complete()
+    if (this.#left === 0) this.#complete(this.#head[0] as number)
     return at + skipped
   }
 
@@ -36,13 +52,12 @@ export class Frames {
     if (this.#have >= 2 && this.#have === headSize(this.#head)) {
       this.#left = payloadSize(this.#head)
       this.#have = 0
-      if (this.#left === 0) this.#complete()
+      if (this.#left === 0) this.#complete(this.#head[0] as number)
     }
     return at + 1
   }
 
-  #complete (): void {
-    const [first = 0] = this.#head
+  #complete (first: number): void {
     if ((first & 0x0f) < CONTROL) this.#fragmented = (first & FINAL) === 0
     if (!this.#fragmented) this.#since = undefined
   }

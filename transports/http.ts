@@ -5,7 +5,7 @@ import { Peer } from '../protocol/peer.js'
 import { isRefusal, refusal } from '../protocol/refusal.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
 import type { Session } from '../protocol/session.js'
-import { bodyOf, sendJson } from './channels.js'
+import { bodyOf, GONE, sendJson } from './channels.js'
 import { ReplyChannel } from './reply-channel.js'
 
 const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
@@ -79,6 +79,12 @@ export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: 
   return [type, `${type.split('/')[0]}/*`, '*/*'].some(range => allowed.includes(range))
 }
 
+/** What every client of Streamable HTTP has to accept, and as nearly all of them say it. */
+const USUAL = 'application/json, text/event-stream'
+
+export const acceptsBoth = (request: FastifyRequest): boolean =>
+  request.headers.accept === USUAL || (accepts(request, 'application/json') && accepts(request, 'text/event-stream'))
+
 function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
   else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
@@ -91,7 +97,7 @@ function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRe
   const peer = new Peer({ claim: versionOf(request), headers: request.headers, identity: request.identity })
   peer.spoken = modern
   app.mcp.connect(peer)
-  reply.onGone(() => app.mcp.disconnect(peer, new Error('the client closed the connection')))
+  reply.onGone(() => app.mcp.disconnect(peer, GONE))
   const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
   app.mcp.receive(message, peer, new ReplyChannel(app, reply))
 }

@@ -12,6 +12,8 @@ export interface ReplyOptions {
   beforeAnswer?: () => Promise<void> | undefined
 }
 
+const NOTHING: ReplyOptions = {}
+
 /** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
 export class ReplyChannel implements Channel {
   readonly canStream = true
@@ -19,34 +21,30 @@ export class ReplyChannel implements Channel {
   readonly counted = true
   readonly #app: FastifyInstance
   readonly #reply: FastifyReply
-  readonly #session: Session | undefined
-  readonly #lastWord: () => string
-  readonly #beforeAnswer: () => Promise<void> | undefined
+  readonly #options: ReplyOptions
   #stream: Channel | undefined
   #done = false
 
-  constructor (app: FastifyInstance, reply: FastifyReply, { session, lastWord = () => '', beforeAnswer = () => undefined }: ReplyOptions = {}) {
+  constructor (app: FastifyInstance, reply: FastifyReply, options: ReplyOptions = NOTHING) {
     this.#app = app
     this.#reply = reply
-    this.#session = session
-    this.#lastWord = lastWord
-    this.#beforeAnswer = beforeAnswer
+    this.#options = options
   }
 
   /** A reply that has not become a stream yet may find that there are too many: then it is the answer and nothing else. */
   get streams (): boolean {
-    return this.#stream !== undefined || this.#session?.named === true || this.#app.events.hasRoom
+    return this.#stream !== undefined || this.#options.session?.named === true || this.#app.events.hasRoom
   }
 
   respond (text: string, status: number, headers?: Record<string, string>): void {
     this.#done = true
-    const kept = this.#beforeAnswer()
+    const kept = this.#options.beforeAnswer?.()
     if (kept === undefined) this.#answer(text, status, headers)
     else void kept.then(() => this.#answer(text, status, headers))
   }
 
   emit (text: string, method: string): void {
-    if (this.#session?.named === true) this.#session.standalone.emit(text, method)
+    if (this.#options.session?.named === true) this.#options.session.standalone.emit(text, method)
     else if (!this.#done && this.streams) (this.#stream ??= this.#open()).emit(text, method)
   }
 
@@ -57,7 +55,7 @@ export class ReplyChannel implements Channel {
   }
 
   release (retryMs: number): void {
-    if (this.#session === undefined || this.#done || !this.streams) return
+    if (this.#options.session === undefined || this.#done || !this.streams) return
     this.#stream ??= this.#open(retryMs)
     this.#stream.release?.(retryMs)
   }
@@ -69,8 +67,8 @@ export class ReplyChannel implements Channel {
   }
 
   #open (retryMs?: number): Channel {
-    if (this.#session === undefined) return overSink(this.#app.events.open(this.#reply))
-    const stream = this.#session.openStream(this.#lastWord())
+    if (this.#options.session === undefined) return overSink(this.#app.events.open(this.#reply))
+    const stream = this.#options.session.openStream(this.#options.lastWord?.() ?? '')
     const sink = this.#app.events.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
@@ -13,11 +13,12 @@ import { Inbox } from './inbox.js'
 const CLOSE = { notText: 1003, refused: 1008, expired: 4401 } as const
 
 const GOODBYE = 500
+const TEXT = { binary: false }
 
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number, assemblyTimeout: number, maxPings: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
-export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Readable | undefined, identity: Identity, options: WebSocketOptions): void {
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, options: WebSocketOptions): void {
   const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
   const refuse = (why: string) => {
     socket.close(CLOSE.refused, why)
@@ -30,7 +31,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
     setTimeout(() => socket.terminate(), GOODBYE).unref()
   }
   const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut, together: mcp.backlogs })
-  const channel = overSocket(socket, backlog)
+  const channel = overSocket(socket, backlog, bytes === undefined ? () => {} : perTurn(bytes))
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
@@ -79,13 +80,30 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Reada
   })
 }
 
-function overSocket (socket: WebSocket, backlog: Backlog): Channel {
+function overSocket (socket: WebSocket, backlog: Backlog, gather: () => void): Channel {
   const send = (text: string, answer: boolean) => {
     if (socket.readyState !== socket.OPEN) return
-    socket.send(text)
-    backlog.written(Buffer.byteLength(text), answer)
+    const data = Buffer.from(text)
+    gather()
+    socket.send(data, TEXT)
+    backlog.written(data.length, answer)
   }
   return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
+}
+
+/** What is written after a call of this leaves together, at the end of the turn of the event loop. */
+function perTurn (output: Duplex): () => void {
+  let gathering = false
+  const send = () => {
+    gathering = false
+    output.uncork()
+  }
+  return () => {
+    if (gathering) return
+    gathering = true
+    output.cork()
+    setImmediate(send)
+  }
 }
 
 /** Runs `beyond` when what it returns is called more often than that within a second. */

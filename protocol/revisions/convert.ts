@@ -47,6 +47,7 @@ function contents (parts: ResourceContents[], features: Features): ResourceConte
 }
 
 function callResult (result: CallToolResult, features: Features): CallToolResult {
+  if (features.titles && features.audio && (result.structuredContent === undefined || fits(result.structuredContent, features))) return result
   const { content: blocks, structuredContent, _meta, ...rest } = result
   return {
     content: blocks.map(block => content(block, features)),
