@@ -194,7 +194,7 @@ export class Call {
 
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
-    this.peer.inbound.set(this.id, this)
+    this.peer.begun(this)
     if (timed) this.#deadline = new Deadline(this.#mcp.limits, elapsed => this.giveUp(errors.timeout(elapsed)))
   }
 
@@ -239,8 +239,7 @@ export class Call {
     this.#open = false
     this.#deadline?.stop()
     this.#asked?.abort(new Error('the call is over'))
-    // A second request of the same id was refused, and the first goes on.
-    if (this.peer.inbound.get(this.id) === this) this.peer.inbound.delete(this.id)
+    this.peer.over(this)
     this.#finish?.()
     this.#mcp.ended(this, ended)
     return true

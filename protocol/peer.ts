@@ -27,6 +27,9 @@ export interface PeerOptions {
   askedAs?: string
 }
 
+/** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
+const NONE = { capabilities: Object.freeze({}), subscriptions: new Set() as ReadonlySet<string>, calls: new Map() as ReadonlyMap<Id, Call> }
+
 interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
 
 /** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
@@ -43,21 +46,19 @@ export class Peer {
   /** True once `initialize` was answered; it is asked for only once. */
   greeted = false
   client: Implementation | undefined
-  capabilities: Record<string, unknown> = {}
+  capabilities: Record<string, unknown> = NONE.capabilities
   logLevel: LogLevel = 'warning'
-  /** URIs the client wants to hear of. */
-  readonly subscriptions = new Set<string>()
   /** True when what is agreed with the peer has changed since its session was last kept. */
   changed = false
-  /** Calls of the client that are not answered yet. */
-  readonly inbound = new Map<Id, Call>()
-  readonly #outbound = new Map<Id, Question>()
-  readonly #endings = new Set<() => void>()
-  readonly #closings = new Set<() => void>()
+  closed = false
   readonly #askedAs: string | undefined
+  #subscriptions: Set<string> | undefined
+  #inbound: Map<Id, Call> | undefined
+  #outbound: Map<Id, Question> | undefined
+  #endings: Set<() => void> | undefined
+  #closings: Set<() => void> | undefined
   #lastId = 0
   #draining = false
-  closed = false
 
   constructor ({ transport = 'http', channel, revision, claim, headers, identity = ANYBODY, askedAs }: PeerOptions = {}) {
     this.transport = transport
@@ -73,10 +74,29 @@ export class Peer {
     return this.identity.principal
   }
 
+  /** URIs the client wants to hear of. */
+  get subscriptions (): ReadonlySet<string> {
+    return this.#subscriptions ?? NONE.subscriptions
+  }
+
+  /** Calls of the client that are not answered yet. */
+  get inbound (): ReadonlyMap<Id, Call> {
+    return this.#inbound ?? NONE.calls
+  }
+
   subscribed (uri: string, wanted: boolean): void {
-    if (wanted) this.subscriptions.add(uri)
-    else this.subscriptions.delete(uri)
+    if (wanted) (this.#subscriptions ??= new Set()).add(uri)
+    else this.#subscriptions?.delete(uri)
     this.changed = true
+  }
+
+  begun (call: Call): void {
+    (this.#inbound ??= new Map()).set(call.id, call)
+  }
+
+  /** A second request of the same id was refused, and the first goes on. */
+  over (call: Call): void {
+    if (this.#inbound?.get(call.id) === call) this.#inbound.delete(call.id)
   }
 
   notify (method: string, params?: object): void {
@@ -91,12 +111,13 @@ export class Peer {
     const id = this.#askedAs === undefined ? number : `${this.#askedAs}${number}`
     return new Promise((resolve, reject) => {
       const abandon = () => {
-        this.#outbound.delete(id)
+        this.#outbound?.delete(id)
         channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
         reject(abandoned(signal))
       }
       signal.addEventListener('abort', abandon, { once: true })
       const settled = (settle: () => void) => { signal.removeEventListener('abort', abandon); settle() }
+      this.#outbound ??= new Map()
       this.#outbound.set(id, {
         resolve: result => settled(() => resolve(result)),
         reject: error => settled(() => reject(error))
@@ -107,9 +128,9 @@ export class Peer {
 
   /** Takes an answer to one of our questions. One that nobody waits for is ignored: the two messages crossed on the wire. */
   settle ({ id, result, error }: Response): void {
-    const question = id === undefined ? undefined : this.#outbound.get(id)
+    const question = id === undefined ? undefined : this.#outbound?.get(id)
     if (id === undefined || question === undefined) return
-    this.#outbound.delete(id)
+    this.#outbound?.delete(id)
     if (error === undefined) question.resolve(result)
     else question.reject(new McpError(error.code, error.message, error.data))
   }
@@ -117,19 +138,21 @@ export class Peer {
   /** Runs when the server wants to end things in order; returns how to take it back. */
   onDrain (ending: () => void): () => void {
     if (this.#draining) ending()
-    this.#endings.add(ending)
-    return () => this.#endings.delete(ending)
+    const endings = this.#endings ??= new Set()
+    endings.add(ending)
+    return () => endings.delete(ending)
   }
 
   onClose (closing: () => void): () => void {
-    this.#closings.add(closing)
-    return () => this.#closings.delete(closing)
+    const closings = this.#closings ??= new Set()
+    closings.add(closing)
+    return () => closings.delete(closing)
   }
 
   /** Ends long-lived calls with their answer, gives up questions, and waits until what is in flight is answered or the time is up. */
   async drain (graceMs: number): Promise<void> {
     this.#draining = true
-    for (const ending of this.#endings) ending()
+    for (const ending of this.#endings ?? []) ending()
     this.#reject(errors.closing())
     const timer = setTimeout(() => { for (const call of this.inbound.values()) call.giveUp(errors.closing()) }, graceMs)
     while (this.inbound.size > 0) await Promise.all([...this.inbound.values()].map(call => call.finished))
@@ -140,15 +163,16 @@ export class Peer {
   close (reason: Error): void {
     if (this.closed) return
     this.closed = true
-    for (const call of [...this.inbound.values()]) call.cancel(reason)
+    for (const call of this.inbound.values()) call.cancel(reason)
     this.#reject(reason)
-    for (const closing of this.#closings) closing()
+    for (const closing of this.#closings ?? []) closing()
     this.channel = undefined
   }
 
   #reject (reason: Error): void {
-    for (const question of [...this.#outbound.values()]) question.reject(reason)
-    this.#outbound.clear()
+    const questions = this.#outbound
+    this.#outbound = undefined
+    for (const question of questions?.values() ?? []) question.reject(reason)
   }
 }
 

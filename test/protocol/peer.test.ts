@@ -105,3 +105,14 @@ t.test('what runs when things end in order runs at once if they are ending alrea
   peer.onDrain(() => { told++ })
   t.equal(told, 1)
 })
+
+t.test('an idle peer has no collections of its own, and peers do not share what they get', async t => {
+  const [one, other] = [new Peer(), new Peer()]
+  t.equal(one.inbound, other.inbound)
+  t.equal(one.subscriptions, other.subscriptions)
+  one.subscribed('test://a', true)
+  t.strictSame([[...one.subscriptions], [...other.subscriptions], [...new Peer().subscriptions]], [['test://a'], [], []])
+  other.subscribed('test://a', false)
+  one.close(new Error('gone'))
+  await other.drain(0)
+})
