@@ -214,6 +214,7 @@ const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
+    scope.addHook('onSend', fastify.events.begin)
     await scope.register(async routes => {
       await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
       await routes.register(messageRoutes)

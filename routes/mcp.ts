@@ -19,10 +19,8 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
       }
     },
     preHandler: reviveSession(app),
-    handler: async (request, reply) => {
-      await serveStream(app, request, reply)
-      return reply
-    },
+    // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.
+    handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, options)
   })
 

@@ -10,9 +10,8 @@ export default async function messageRoutes (app: FastifyInstance): Promise<void
 
   app.get('/sse', { exposeHeadRoute: false, config: { tickets: true } }, (request, reply) => connections.open(`${app.prefix}/message`, request, reply))
 
-  app.get('/mcp/sse', { exposeHeadRoute: false, config: { tickets: true }, preHandler: reviveSession(app) }, async (request, reply) => {
-    await serveNamedEvents(app, request, reply)
-    return reply
+  app.get('/mcp/sse', { exposeHeadRoute: false, config: { tickets: true }, preHandler: reviveSession(app) }, (request, reply) => {
+    serveNamedEvents(app, request, reply).catch((error: Error) => reply.send(error))
   })
 
   app.post('/message', (request, reply) => {

@@ -33,6 +33,20 @@ for (const [name, add] of Object.entries(HOOKS)) {
   }
 }
 
+t.test('onSend sees no payload of an event stream: nothing stands between its events and the connection', async t => {
+  const seen: unknown[] = []
+  const app = await host(t, app => { app.addHook('onSend', async (_request, _reply, payload) => { seen.push(payload) }) })
+  const response = await app.inject(asStream)
+  t.strictSame(seen, [undefined])
+  t.match(events(response.body).at(-1), { id: 1, result: { resultType: 'complete' } })
+})
+
+t.test('an onSend hook that fails is answered by the error handler, and leaves no stream behind', async t => {
+  const app = await host(t, app => { app.addHook('onSend', async (_request, reply) => { if (reply.statusCode === 200) throw new Error('not this one') }) }, { maxStreams: 1 })
+  for (let times = 0; times < 3; times++) t.equal((await app.inject(asStream)).statusCode, 500)
+  t.ok(app.events.hasRoom)
+})
+
 for (const [kind, request] of Object.entries(REPLIES)) {
   t.test(`onResponse runs once, after ${kind}`, async t => {
     const seen: number[] = []
