@@ -121,6 +121,8 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     http: timeouts(options),
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
+    // What has to be said of a request is said with its id; a logger for each of them would cost more than the rest of Fastify.
+    childLoggerFactory: logger => logger,
     exposeHeadRoutes: false,
     // Fastify's own refusal says neither why nor for how long.
     return503OnClosing: false,

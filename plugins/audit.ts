@@ -16,13 +16,16 @@ export default fp(async ({ mcp, log }) => {
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {
+  const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
   return {
     principal: call.principal,
     client: nameOf(call.client),
     transport: call.peer.transport,
     revision: call.revision.version,
     method: about === undefined && code === UNKNOWN_METHOD ? undefined : call.method,
-    ...about,
+    tool,
+    resource,
+    prompt,
     outcome: call.denied ? 'denied' : outcome,
     code,
     ms: Math.round((performance.now() - call.startedAt) * 1000) / 1000,

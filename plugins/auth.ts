@@ -95,7 +95,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
   function explain (error: unknown, request: FastifyRequest, reply: FastifyReply): Error {
     if (error instanceof CredentialRefused) {
       // Whoever runs this may want to know; the caller need not.
-      if (error.cause instanceof Error) request.log.info({ reason: error.cause.message }, error.message)
+      if (error.cause instanceof Error) request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
       return refused(reply, 401, error.message, 'invalid_token')
     }
     if (!(error instanceof CredentialUnknowable)) return error as Error

@@ -18,6 +18,11 @@ declare module 'fastify' {
   }
 }
 
+/** Who wants to hear when a reply is over. A property, because a reply lives too short for a map. */
+const LEFT = Symbol('left')
+
+type Reply = ServerResponse & { [LEFT]?: () => void }
+
 /** How long a connection may take to ask for something while the server closes. */
 const LATE = 500
 
@@ -29,16 +34,14 @@ const LATE = 500
 export default fp(async fastify => {
   const sockets = new Set<Socket>()
   const unused = new Set<Socket>()
-  const replies = new Set<ServerResponse>()
+  const replies = new Set<Reply>()
   const upgrades = new WeakSet<Socket>()
-  /** Those who want to hear when a reply is over, and the replies that wait behind another on a connection. */
-  const listeners = new WeakMap<ServerResponse, () => void>()
+  /** Replies that wait behind another on a connection. */
   const behind = new WeakMap<Socket, Set<ServerResponse>>()
   // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
   const shared = fastify.initialConfig.http2 === true
   // In an application of somebody else only what we answer is ours to cut.
   const alone = fastify.hasPlugin('patchbay-http-errors')
-  const ours = new WeakSet<ServerResponse>()
   let closing = false
 
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -67,13 +70,13 @@ export default fp(async fastify => {
   fastify.decorate('pendingReplies', replies)
 
   fastify.decorateReply('onGone', function (this: FastifyReply, left: () => void) {
-    const { raw, request: { raw: { socket, httpVersionMajor } } } = this
-    ours.add(raw)
+    const raw: Reply = this.raw
+    const { socket, httpVersionMajor } = this.request.raw
     if (raw.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return left()
     // Requests that are injected did not come through the server.
     if (!replies.has(raw)) follow(raw)
-    const before = listeners.get(raw)
-    listeners.set(raw, before === undefined ? left : () => { before(); left() })
+    const before = raw[LEFT]
+    raw[LEFT] = before === undefined ? left : () => { before(); left() }
   })
 
   fastify.decorate('flushed', async graceMs => {
@@ -82,7 +85,7 @@ export default fp(async fastify => {
       const [reply] = replies
       await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
     }
-    for (const reply of replies) if (alone || ours.has(reply)) reply.destroy()
+    for (const reply of replies) if (alone || reply[LEFT] !== undefined) reply.destroy()
     // A body that nobody waits for any more would be waited for.
     const busy = new Set([...replies].map(({ req: { socket } }) => socket))
     for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
@@ -104,10 +107,10 @@ export default fp(async fastify => {
     response.on('close', over)
   }
 
-  function over (this: ServerResponse): void {
+  function over (this: Reply): void {
     if (!replies.delete(this)) return
     behind.get(this.req.socket)?.delete(this)
-    listeners.get(this)?.()
+    this[LEFT]?.()
     // Nobody else closes a connection that becomes idle now.
     if (closing && !shared) this.req.socket.destroySoon()
   }

@@ -9,7 +9,7 @@ export default fp(async fastify => {
   fastify.setErrorHandler((error: FastifyError & { headers?: Record<string, string> }, request, reply) => {
     const status = error.statusCode ?? 500
     // That there is no room now, or no time, is no fault.
-    if (status >= 500 && status !== 503) request.log.error({ err: error }, 'request failed')
+    if (status >= 500 && status !== 503) request.log.error({ reqId: request.id, err: error }, 'request failed')
     const message = status === 500 ? `Internal error (see the server's log for ${request.id})` : error.message
     const notTheirs = status >= 500 || status === 429
     reply.headers(error.headers ?? {})
