@@ -33,6 +33,8 @@ export interface StreamOptions {
 }
 
 const RETRY_MS = 1_000
+const DONE = Promise.resolve()
+const nothing = (): void => {}
 
 /**
  * A stream of a session that outlives its connection, and the process too where its log does: what is sent while nobody listens waits,
@@ -45,9 +47,9 @@ export class ResumableStream implements Channel {
   readonly #primed: boolean
   readonly #onOver: () => void
   /** News that waits for a client, of the kind of which the latest is enough. */
-  readonly #unheard = new Set<string>()
+  #unheard: Set<string> | undefined
   /** What was begun is done one after the other: appending, connecting, ending. */
-  #turn: Promise<void> = Promise.resolve()
+  #turn: Promise<void> = DONE
   #known: boolean
   #client: Sink | undefined
   /** The client, once it has been sent what came before. */
@@ -55,7 +57,7 @@ export class ResumableStream implements Channel {
   #sent = 0
   ended = false
 
-  constructor (key: string, log: StreamLog, { primed, opened, known = false, onOver = () => {} }: StreamOptions) {
+  constructor (key: string, log: StreamLog, { primed, opened, known = false, onOver = nothing }: StreamOptions) {
     this.key = key
     this.#log = log
     this.#primed = primed
@@ -77,7 +79,7 @@ export class ResumableStream implements Channel {
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#client = sink
     this.#known = true
-    this.#unheard.clear()
+    this.#unheard = undefined
     this.#next(async () => {
       const replay = await this.#log.read(after)
       if (this.#client === sink) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
@@ -155,6 +157,7 @@ export class ResumableStream implements Channel {
   #isOldNews (text: string, method: string): boolean {
     const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#known)
     if (this.connected || !once) return false
+    this.#unheard ??= new Set()
     if (this.#unheard.has(text)) return true
     this.#unheard.add(text)
     return false

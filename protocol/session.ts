@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { Peer, type PeerOptions } from './peer.js'
-import { ResumableStream, type StreamLog } from './resumable-stream.js'
+import { randomText } from './random-text.js'
+import { ResumableStream, type StreamLog, type StreamOptions } from './resumable-stream.js'
 import { revisionNamed } from './revisions/table.js'
 import type { Implementation } from './revisions/revision.js'
-import { STANDALONE, type Replay, type SessionRecord, type SessionStore } from './store.js'
+import { STANDALONE, type LoggedEvent, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
 const MAX_NAME = 256
+const MEMBERS = ['name', 'version', 'title'] as const
 /** Each request of a session says for itself what it was granted. */
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -36,15 +37,15 @@ export class Session {
   lastSeen = Date.now()
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
-  /** Replies that are being written or read. */
-  readonly #replies = new Map<string, ResumableStream>()
+  /** Replies that are being written or read; most sessions never have one. */
+  #replies: Map<string, ResumableStream> | undefined
 
   /** Ids have 192 random bits: they are not guessed. */
-  constructor ({ store, onTrouble, id = randomBytes(24).toString('base64url'), peer = {}, primed = false, known = false }: SessionOptions) {
+  constructor ({ store, onTrouble, id = randomText(24, 'base64url'), peer = {}, primed = false, known = false }: SessionOptions) {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
-    this.standalone = new ResumableStream(STANDALONE, this.#log(STANDALONE), { primed, known })
+    this.standalone = this.#stream(STANDALONE, { primed, known })
     this.peer = new Peer({ ...peer, channel: this.standalone })
   }
 
@@ -55,7 +56,7 @@ export class Session {
       ...options,
       known: true,
       primed: revision?.polling === true,
-      peer: { askedAs: `${randomBytes(6).toString('hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
+      peer: { askedAs: `${randomText(6, 'hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
     })
     const { peer } = session
     peer.greeted = record.greeted
@@ -73,19 +74,19 @@ export class Session {
 
   /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
   openStream (lastWord: string): ResumableStream {
-    const key = randomBytes(6).toString('hex')
-    return this.#reply(key, this.#quietly(this.#store.open(this.id, key, lastWord)))
+    const key = randomText(6, 'hex')
+    return this.#reply(key, quietly(this.#store.open(this.id, key, lastWord), this.#onTrouble))
   }
 
   /** Exhausted when the client has seen all there will be; undefined when nothing can be resumed from there. */
   async locate (eventId: string): Promise<Place | 'exhausted' | undefined> {
     const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
-    const live = key === STANDALONE ? this.standalone : this.#replies.get(key ?? '')
+    const live = key === STANDALONE ? this.standalone : this.#replies?.get(key ?? '')
     await live?.settled()
-    const replay = key === undefined ? undefined : await this.#read(key, Number(number))
+    const replay = key === undefined ? undefined : await quietly(this.#store.read(this.id, key, Number(number)), this.#onTrouble)
     if (key === undefined || replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
-    const stream = live ?? this.#replies.get(key) ?? this.#reply(key)
+    const stream = live ?? this.#replies?.get(key) ?? this.#reply(key)
     if (replay.ended) stream.ended = true
     return { stream, after: replay.after }
   }
@@ -97,52 +98,83 @@ export class Session {
 
   /** True while the client is connected or waits for an answer. */
   get busy (): boolean {
-    return this.standalone.connected || this.peer.inbound.size > 0 || [...this.#replies.values()].some(reply => reply.connected)
+    return this.standalone.connected || this.peer.inbound.size > 0 || this.#streams.some(stream => stream.connected)
   }
 
   /** Settles when everything that was said is kept, and sent to whoever is connected. */
   async settled (): Promise<void> {
-    await Promise.all([this.standalone, ...this.#replies.values()].map(stream => stream.settled()))
+    await Promise.all(this.#streams.map(stream => stream.settled()))
   }
 
   /** Lets the client go; it may come back, here or elsewhere. */
   hangUp (): void {
-    for (const stream of [this.standalone, ...this.#replies.values()]) stream.hangUp()
+    for (const stream of this.#streams) stream.hangUp()
+  }
+
+  get #streams (): ResumableStream[] {
+    return this.#replies === undefined ? [this.standalone] : [this.standalone, ...this.#replies.values()]
   }
 
   #reply (key: string, opened?: Promise<unknown>): ResumableStream {
-    const stream = new ResumableStream(key, this.#log(key), { opened, primed: this.peer.revision?.polling === true, onOver: () => this.#replies.delete(key) })
-    this.#replies.set(key, stream)
+    const replies = this.#replies ??= new Map()
+    const stream = this.#stream(key, { opened, primed: this.peer.revision?.polling === true, onOver: () => replies.delete(key) })
+    replies.set(key, stream)
     return stream
   }
 
-  #log (key: string): StreamLog {
-    return {
-      append: async (event, seen) => await this.#quietly(this.#store.append(this.id, key, event, seen)),
-      read: async after => await this.#read(key, after),
-      saw: number => { void this.#quietly(this.#store.saw(this.id, key, number)) },
-      end: async () => await this.#quietly(this.#store.end(this.id, key))
-    }
+  #stream (key: string, options: StreamOptions): ResumableStream {
+    return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options)
+  }
+}
+
+/** The events of one stream in the store of all. */
+class StoredLog implements StreamLog {
+  readonly #store: SessionStore
+  readonly #session: string
+  readonly #key: string
+  readonly #onTrouble: (error: unknown) => void
+
+  constructor (store: SessionStore, session: string, key: string, onTrouble: (error: unknown) => void) {
+    this.#store = store
+    this.#session = session
+    this.#key = key
+    this.#onTrouble = onTrouble
   }
 
-  async #read (key: string, after: number | undefined): Promise<Replay | undefined> {
-    return await this.#quietly(this.#store.read(this.id, key, after))
+  append (event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
+    return quietly(this.#store.append(this.#session, this.#key, event, seen), this.#onTrouble)
   }
 
-  // A client is served as well as can be: what cannot be kept is sent all the same.
-  async #quietly<T> (kept: Promise<T>): Promise<T | undefined> {
-    try {
-      return await kept
-    } catch (error) {
-      this.#onTrouble(error)
-      return undefined
-    }
+  read (after: number | undefined): Promise<Replay | undefined> {
+    return quietly(this.#store.read(this.#session, this.#key, after), this.#onTrouble)
+  }
+
+  saw (number: number): void {
+    void quietly(this.#store.saw(this.#session, this.#key, number), this.#onTrouble)
+  }
+
+  end (): Promise<void> {
+    return quietly(this.#store.end(this.#session, this.#key), this.#onTrouble)
+  }
+}
+
+// A client is served as well as can be: what cannot be kept is sent all the same.
+async function quietly<T> (kept: Promise<T>, onTrouble: (error: unknown) => void): Promise<T | undefined> {
+  try {
+    return await kept
+  } catch (error) {
+    onTrouble(error)
+    return undefined
   }
 }
 
 /** Who the client is, without its pictures and whatever else it says of itself. */
 function brief (client: Implementation | undefined): unknown {
   if (client === undefined) return undefined
-  return Object.fromEntries(['name', 'version', 'title'].map(member => [member, (client as unknown as Record<string, unknown>)[member]])
-    .filter(([, value]) => typeof value === 'string').map(([member, value]) => [member, String(value).slice(0, MAX_NAME)]))
+  const said: Record<string, string> = {}
+  for (const member of MEMBERS) {
+    const text: unknown = client[member]
+    if (typeof text === 'string') said[member] = text.slice(0, MAX_NAME)
+  }
+  return said
 }

@@ -43,6 +43,10 @@ export class DiskConnection {
       else if (foreign) this.#takings.tell(key)
     })
     this.#commits = new GroupCommit(db, {
+      check: () => {
+        if (!this.#gone && !this.#isThere()) this.#vanish()
+        if (this.#gone) throw errors.storage(GONE)
+      },
       committed: () => {
         if (this.#written >= this.#needed) this.#setTrouble(undefined)
         this.#written = -1
@@ -72,10 +76,8 @@ export class DiskConnection {
   }
 
   /** Runs in a transaction, soon, and settles when that is committed. */
-  async write<T> (work: () => T, weight: Weight = WEIGHT.none): Promise<T> {
-    if (!this.#gone && !this.#isThere()) this.#vanish()
-    if (this.#gone) throw errors.storage(GONE)
-    return await this.#commits.write(() => {
+  write<T> (work: () => T, weight: Weight = WEIGHT.none): Promise<T> {
+    return this.#commits.write(() => {
       this.#attempted = weight
       const value = work()
       this.#written = Math.max(this.#written, weight)

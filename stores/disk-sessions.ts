@@ -12,13 +12,14 @@ const LATE = 10 * 60_000
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
   readonly #streams: DiskStreams
-  readonly #sql: Record<'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
+  readonly #sql: Record<'add' | 'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#streams = new DiskStreams(disk)
     this.#sql = {
-      save: disk.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET home = excluded.home, owner = excluded.owner, record = excluded.record, expires = excluded.expires'),
+      add: disk.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+      save: disk.prepare('UPDATE sessions SET home = ?, owner = ?, record = ?, expires = ? WHERE id = ?'),
       owner: disk.prepare('SELECT owner FROM sessions WHERE id = ?'),
       load: disk.prepare('SELECT id, record FROM sessions WHERE id = ? AND expires > ?'),
       livingAt: disk.prepare('SELECT id, record FROM sessions WHERE home = ? AND expires > ?'),
@@ -33,9 +34,11 @@ export class DiskSessions implements SessionStore {
   async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
     const text = JSON.stringify(record)
     await this.#disk.write(() => {
+      // Hardly ever has somebody written it before.
+      if (this.#sql.add.run(id, home, this.#disk.writer, text, expires).changes === 1) return
       const owner = this.#ownerOf(id)
-      this.#sql.save.run(id, home, this.#disk.writer, text, expires)
-      if (owner !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
+      this.#sql.save.run(home, this.#disk.writer, text, expires, id)
+      if (owner !== this.#disk.writer) this.#disk.taken(id)
     })
   }
 

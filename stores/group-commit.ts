@@ -9,6 +9,8 @@ type Outcome = { value: unknown } | { error: Error }
 const MAX_GROUP = 500
 
 export interface GroupCommitEvents {
+  /** Throws when nothing may be written. */
+  check: () => void
   /** The transaction is over: with what it wrote, or without. */
   committed: () => void
   rolledBack: () => void
@@ -77,6 +79,7 @@ export class GroupCommit {
   }
 
   #transaction<T> (work: () => T): T {
+    this.#events.check()
     const value = this.#attempt(work)
     this.#events.committed()
     return value
