@@ -22,8 +22,9 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMess
     // By now the dispatcher has answered what was in flight.
     preClose: done => {
       const timeUp = new AbortController()
+      const late = sleep(patient, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})
       const closed = [...fastify.websocketServer.clients].map(async socket => {
-        await Promise.race([written(socket), sleep(patient, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})])
+        await Promise.race([written(socket), late])
         socket.close(GOING_AWAY, 'the server is shutting down')
       })
       fastify.websocketServer.close()
