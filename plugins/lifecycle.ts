@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { errors } from '../protocol/errors.js'
+import { Json } from '../protocol/result.js'
 import { convert } from '../protocol/revisions/convert.js'
-import type { Implementation } from '../protocol/revisions/revision.js'
+import type { Implementation, Revision } from '../protocol/revisions/revision.js'
 import { versions } from '../protocol/revisions/table.js'
 
 // Lenient on purpose: clients of the first years leave out any of these.
@@ -21,6 +22,8 @@ const DISCOVER_TTL = 60_000
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
+  const welcomes = new WeakMap<object, Json>()
+
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
     if (JSON.stringify(capabilities).length > maxCapabilities) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON`)
     peer.greeted = true
@@ -28,12 +31,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     peer.revision = revision
     peer.client = clientInfo as Implementation | undefined
     peer.capabilities = capabilities as Record<string, unknown>
-    return {
-      protocolVersion: revision.version,
-      capabilities: mcp.capabilities(revision),
-      serverInfo: convert.implementation(mcp.server.info, revision.features),
-      ...instructions()
-    }
+    return welcome(revision)
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
@@ -45,6 +43,17 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     capabilities: mcp.capabilities(revision),
     ...instructions()
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
+
+  /** The same for everybody who speaks the revision. */
+  function welcome (revision: Revision): Json {
+    const capabilities = mcp.capabilities(revision)
+    const known = welcomes.get(capabilities)
+    if (known !== undefined) return known
+    const serverInfo = convert.implementation(mcp.server.info, revision.features)
+    const json = new Json(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
+    welcomes.set(capabilities, json)
+    return json
+  }
 
   function instructions (): { instructions?: string } {
     return mcp.instructions === undefined ? {} : { instructions: mcp.instructions }

@@ -52,6 +52,7 @@ export class Dispatcher {
   readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
   readonly #kinds = new Map<string, QuestionKind>()
   readonly #capabilities = new Map<string, (revision: Revision) => object | undefined>()
+  readonly #declared = new Map<Revision, Record<string, object>>()
   readonly #stages: Stages
   readonly #answers: Answers
   #begun: CallListener | undefined
@@ -97,11 +98,17 @@ export class Dispatcher {
   /** Declares a capability; undefined for revisions that do not know it. */
   capability (name: string, describe: (revision: Revision) => object | undefined): void {
     this.#capabilities.set(name, describe)
+    this.#declared.clear()
   }
 
+  /** One and the same object until another capability is declared. */
   capabilities (revision: Revision): Record<string, object> {
-    const declared = [...this.#capabilities].map(([name, describe]) => [name, describe(revision)] as const)
-    return Object.fromEntries(declared.filter((entry): entry is [string, object] => entry[1] !== undefined))
+    const known = this.#declared.get(revision)
+    if (known !== undefined) return known
+    const described = [...this.#capabilities].map(([name, describe]) => [name, describe(revision)] as const)
+    const declared = Object.fromEntries(described.filter((entry): entry is [string, object] => entry[1] !== undefined))
+    this.#declared.set(revision, declared)
+    return declared
   }
 
   question (method: string, kind: QuestionKind): void {
