@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import type { DatabaseSyncInstance as Database, StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { isMcpError } from '../protocol/errors.js'
 import { isBusy } from './disk-trouble.js'
 
@@ -24,6 +24,8 @@ export interface GroupCommitEvents {
  */
 export class GroupCommit {
   readonly #db: Database
+  readonly #begin: Statement
+  readonly #commit: Statement
   readonly #events: GroupCommitEvents
   readonly #queue: Write[] = []
   /** What is committed and waits until so many writes are. */
@@ -33,6 +35,8 @@ export class GroupCommit {
 
   constructor (db: Database, events: GroupCommitEvents) {
     this.#db = db
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
     this.#events = events
   }
 
@@ -87,9 +91,9 @@ export class GroupCommit {
 
   #attempt<T> (work: () => T): T {
     try {
-      this.#db.exec('BEGIN IMMEDIATE')
+      this.#begin.run()
       const value = work()
-      this.#db.exec('COMMIT')
+      this.#commit.run()
       return value
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
