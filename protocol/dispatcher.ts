@@ -3,6 +3,7 @@ import { Backlogs } from './backlog.js'
 import { BatchChannel, batchRefusal, inBatch } from './batch.js'
 import { Answers, type Ended } from './answers.js'
 import { Call } from './call.js'
+import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
 import { errors, type McpError } from './errors.js'
 import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
@@ -51,8 +52,7 @@ export class Dispatcher {
   readonly #methods = new Map<string, Method>()
   readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
   readonly #kinds = new Map<string, QuestionKind>()
-  readonly #capabilities = new Map<string, (revision: Revision) => object | undefined>()
-  readonly #declared = new Map<Revision, Record<string, object>>()
+  readonly #capabilities = new Capabilities()
   readonly #stages: Stages
   readonly #answers: Answers
   #begun: CallListener | undefined
@@ -96,19 +96,12 @@ export class Dispatcher {
   }
 
   /** Declares a capability; undefined for revisions that do not know it. */
-  capability (name: string, describe: (revision: Revision) => object | undefined): void {
-    this.#capabilities.set(name, describe)
-    this.#declared.clear()
+  capability (name: string, describe: Describe): void {
+    this.#capabilities.declare(name, describe)
   }
 
-  /** One and the same object until another capability is declared. */
   capabilities (revision: Revision): Record<string, object> {
-    const known = this.#declared.get(revision)
-    if (known !== undefined) return known
-    const described = [...this.#capabilities].map(([name, describe]) => [name, describe(revision)] as const)
-    const declared = Object.fromEntries(described.filter((entry): entry is [string, object] => entry[1] !== undefined))
-    this.#declared.set(revision, declared)
-    return declared
+    return this.#capabilities.of(revision)
   }
 
   question (method: string, kind: QuestionKind): void {
