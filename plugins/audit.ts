@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ended } from '../protocol/answers.js'
 import type { Call } from '../protocol/call.js'
+import { AT_END_OF_TURN, Cohort } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { isObject } from '../protocol/json.js'
 import type { About } from '../protocol/stages.js'
@@ -10,9 +11,8 @@ const MAX_NAME = 64
 
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async ({ mcp, log }) => {
-  mcp.onEnd((call, ended) => {
-    if (isHeard(log)) log.info({ audit: lineOf(call, ended, known(mcp, call)) }, 'call')
-  })
+  const lines = new Cohort<object>(audit => log.info({ audit }, 'call'), AT_END_OF_TURN)
+  mcp.onEnd((call, ended) => { if (isHeard(log)) lines.add(lineOf(call, ended, known(mcp, call))) })
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {

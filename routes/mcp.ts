@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptsBoth, endSession, reviveSession, servePost, serveStream } from '../transports/http.js'
+import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http.js'
 import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -29,7 +29,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     onRequest: (request, _reply, done) => {
       done(acceptsBoth(request) ? undefined : refusal(406, 'Accept must allow application/json and text/event-stream'))
     }
-  }, (request, reply) => servePost(app, request, reply))
+  }, postServer((request, reply) => servePost(app, request, reply)))
 
   app.delete('/mcp', { preHandler: reviveSession(app) }, async (request, reply) => {
     await endSession(app, request, reply)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { reviveSession } from '../transports/http.js'
+import { postServer, reviveSession } from '../transports/http.js'
 import { serveMessage } from '../transports/message.js'
 import { SseConnections, serveNamedEvents } from '../transports/sse.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -14,11 +14,11 @@ export default async function messageRoutes (app: FastifyInstance): Promise<void
     serveNamedEvents(app, request, reply).catch((error: Error) => reply.send(error))
   })
 
-  app.post('/message', (request, reply) => {
+  app.post('/message', postServer((request, reply) => {
     const { sessionId } = request.query as Record<string, unknown>
     if (sessionId === undefined) serveMessage(app, request, reply)
     else connections.receive(sessionId, request, reply)
-  })
+  }))
 
   refuseOtherMethods(app, '/sse', ['GET'])
   refuseOtherMethods(app, '/mcp/sse', ['GET'])

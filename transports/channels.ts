@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
+import { Cohort, WHEN_SETTLED } from '../protocol/cohort.js'
 import type { Sink } from '../protocol/resumable-stream.js'
 
 /** Why calls end whose reply nobody waits for. One for all: it is told of every connection, and is news to calls in flight only. */
@@ -27,13 +28,20 @@ export function jsonReply (reply: FastifyReply): Channel {
   }
 }
 
-/** Sends text that is JSON already, or nothing; a client that went away meanwhile is not an error. */
-export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {
+interface JsonReply { reply: FastifyReply, text: string | undefined, status: number, headers: Record<string, string> | undefined }
+
+const answers = new Cohort<JsonReply>(({ reply, text, status, headers }) => {
+  // A client that went away meanwhile is not an error.
   if (reply.raw.destroyed) return
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (text === undefined) void reply.send()
   else void reply.header('content-type', 'application/json').send(text)
+}, WHEN_SETTLED)
+
+/** Sends text that is JSON already, or nothing, together with whatever else is answered now. */
+export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {
+  answers.add({ reply, text, status, headers })
 }
 
 /** The body as bytes, as the parser of these routes leaves it; a request without one is an empty message. */

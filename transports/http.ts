@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import { AT_END_OF_TURN, Cohort } from '../protocol/cohort.js'
 import { errors } from '../protocol/errors.js'
 import { encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
 import { Peer } from '../protocol/peer.js'
@@ -9,6 +10,18 @@ import { bodyOf, GONE, sendJson } from './channels.js'
 import { ReplyChannel } from './reply-channel.js'
 
 const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
+
+/** Serves what was posted in one turn of the event loop together, each as by `serve`; what that throws is the reply. */
+export function postServer (serve: (request: FastifyRequest, reply: FastifyReply) => void): (request: FastifyRequest, reply: FastifyReply) => void {
+  const posted = new Cohort<{ request: FastifyRequest, reply: FastifyReply }>(({ request, reply }) => {
+    try {
+      serve(request, reply)
+    } catch (error) {
+      void reply.send(error)
+    }
+  }, AT_END_OF_TURN)
+  return (request, reply) => posted.add({ request, reply })
+}
 
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
