@@ -9,12 +9,7 @@ export const WHEN_SETTLED = (run: () => void): void => { queueMicrotask(run) }
 export class Cohort<T> {
   readonly #handle: (item: T) => void
   readonly #defer: (run: () => void) => void
-  readonly #run = () => {
-    const items = this.#items
-    this.#items = []
-    for (const item of items) this.#handle(item)
-  }
-
+  readonly #run = () => this.flush()
   #items: T[] = []
 
   constructor (handle: (item: T) => void, defer: (run: () => void) => void) {
@@ -24,5 +19,13 @@ export class Cohort<T> {
 
   add (item: T): void {
     if (this.#items.push(item) === 1) this.#defer(this.#run)
+  }
+
+  /** Does now what was gathered so far. */
+  flush (): void {
+    const items = this.#items
+    if (items.length === 0) return
+    this.#items = []
+    for (const item of items) this.#handle(item)
   }
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
+import { AT_END_OF_TURN, Cohort, WHEN_SETTLED } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { onExpiry } from '../protocol/expiry.js'
 import { hasExpired, type Identity } from '../protocol/identity.js'
@@ -21,7 +22,7 @@ export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDe
 export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, options: WebSocketOptions): void {
   const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
   const refuse = (why: string) => {
-    socket.close(CLOSE.refused, why)
+    close(socket, CLOSE.refused, why)
     // What else it has to say interests nobody; the socket is gone a moment later, whether or not it says goodbye.
     socket.pause()
   }
@@ -35,9 +36,9 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
+  const take = (data: Buffer) => mcp.receive(mcp.decode(data), peer, channel)
   const inbox = new Inbox<Buffer>({
-    // What waited when we said goodbye is not begun any more.
-    hand: data => { if (socket.readyState === socket.OPEN) mcp.receive(mcp.decode(data), peer, channel) },
+    hand: data => heard.add({ data, socket, take }),
     isFull: () => socket.bufferedAmount > maxQueue,
     pause: () => socket.pause(),
     resume: () => socket.resume()
@@ -55,7 +56,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const unwatch = bytes === undefined ? () => {} : watchAssembly(bytes, assemblyTimeout, () => refuse('a message was not complete in time'))
   const flood = perSecond(maxPings, () => refuse('too many pings'))
 
-  const expire = () => socket.close(CLOSE.expired, 'what said who you are has expired')
+  const expire = () => close(socket, CLOSE.expired, 'what said who you are has expired')
   const forget = onExpiry(identity, expire)
 
   socket.on('ping', flood)
@@ -65,7 +66,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     // Frames that were on their way when we said goodbye.
     if (socket.readyState !== socket.OPEN) return
     if (hasExpired(identity)) expire()
-    else if (isBinary) socket.close(CLOSE.notText, 'messages are text frames')
+    else if (isBinary) close(socket, CLOSE.notText, 'messages are text frames')
     else inbox.push(data)
   })
   // ws closes the socket itself, with the code that fits the fault.
@@ -80,15 +81,34 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   })
 }
 
+/** What came in one turn of the event loop, from whichever sockets. What waited when we said goodbye is not begun any more. */
+const heard = new Cohort<{ data: Buffer, socket: WebSocket, take: (data: Buffer) => void }>(({ data, socket, take }) => {
+  if (socket.readyState === socket.OPEN) take(data)
+}, AT_END_OF_TURN)
+
+const said = new Cohort<{ text: string, socket: WebSocket, send: (data: Buffer, answer: boolean) => void, answer: boolean }>(({ text, socket, send, answer }) => {
+  if (socket.readyState === socket.OPEN) send(Buffer.from(text), answer)
+}, WHEN_SETTLED)
+
 function overSocket (socket: WebSocket, backlog: Backlog, gather: () => void): Channel {
-  const send = (text: string, answer: boolean) => {
-    if (socket.readyState !== socket.OPEN) return
-    const data = Buffer.from(text)
+  const send = (data: Buffer, answer: boolean) => {
     gather()
     socket.send(data, TEXT)
     backlog.written(data.length, answer)
   }
-  return { streams: true, respond: text => send(text, true), emit: text => send(text, false), end: () => {} }
+  return {
+    streams: true,
+    respond: text => said.add({ text, socket, send, answer: true }),
+    emit: text => said.add({ text, socket, send, answer: false }),
+    end: () => {}
+  }
+}
+
+/** Says goodbye behind what was asked and can be answered at once. */
+function close (socket: WebSocket, code: number, why: string): void {
+  heard.flush()
+  said.flush()
+  socket.close(code, why)
 }
 
 /** What is written after a call of this leaves together, at the end of the turn of the event loop. */
