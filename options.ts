@@ -47,7 +47,7 @@ export const Options = Type.Object({
   ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory, whatever `data` says' }),
   roots: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Folders to serve, read-only, as file resources' }),
   http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
-  prefix: Type.String({ pattern: '^(/[^/]+)*$', expected: 'must begin with / and not end with one', default: '', description: 'Put before every URL, for example /ai' }),
+  prefix: Type.String({ pattern: '^(/[^/]+)*$', 'x-expected': 'must begin with / and not end with one', default: '', description: 'Put before every URL, for example /ai' }),
   tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts' }),
   name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'How the server names itself' }),
   instructions: Type.Optional(Type.String({ description: 'Guidance for models, given to every client' })),
@@ -63,10 +63,10 @@ export const Options = Type.Object({
   rate: Count(50_000, 'How many calls a second one caller may make in the long run'),
   burst: Count(100_000, 'How many calls one caller may make at once, when there were fewer before'),
   toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 100, web_search: 100 }, description: 'How many calls a second one caller may make to a tool, by name' }),
-  redis: Type.Optional(Type.String({ pattern: '^rediss?://', expected: 'must be a redis:// or rediss:// URL', description: 'Where gateways that serve the same callers count their calls together' })),
+  redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'Where gateways that serve the same callers count their calls together' })),
   clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'Whether the clipboard tools are served although other machines can reach the gateway' }),
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),
-  searchUrl: Type.String({ pattern: '^https?://', expected: 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'Where web_search asks' }),
+  searchUrl: Type.String({ pattern: '^https?://', 'x-expected': 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'Where web_search asks' }),
   searchTimeout: Milliseconds(10_000, 'How long web_search waits'),
   maxNotes: Count(10_000, 'How many notes one owner may have'),
   maxNote: Count(65_536, 'The longest note, in characters'),
@@ -134,7 +134,7 @@ function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oa
 
 function inWords (wrong: string): string {
   const name = wrong.split(' ')[0] as keyof typeof Options.properties
-  const expected: unknown = Options.properties[name]?.expected
+  const expected: unknown = Options.properties[name]?.['x-expected']
   if (typeof expected === 'string') return `${name} ${expected}`
   return wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')
 }

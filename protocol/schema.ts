@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
+import { plain } from './plain-schema.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
 export type Schema = TSchema | Record<string, unknown>
@@ -22,13 +23,13 @@ const engines = new Map<string, Engine>()
 /** An Ajv remembers all it has compiled. It is replaced after this many, so that what nobody uses any more can be forgotten. */
 const GENERATION = 64
 
-/** Compiles at once: a schema that is not valid, or refers outside itself, throws here. */
+/** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */
 export function compile (schema: Schema): Check {
-  const ajv = engineFor(schema)
-  const validate = ajv.compile(schema)
-  // Two tools may use the same $id.
-  ajv.removeSchema(schema)
-  return value => validate(value) === true ? undefined : describe(validate)
+  const file = fileOf((schema as Record<string, unknown>).$schema)
+  const fits = plain(schema)
+  if (fits === undefined) return byAjv(file, schema, true)
+  let explain: Check | undefined
+  return value => fits(value) ? undefined : (explain ??= byAjv(file, schema, false))(value)
 }
 
 /** Compiles on first use: for our own schemas, which are known to be good. */
@@ -37,14 +38,22 @@ export function lazily (schema: Schema): Check {
   return value => (check ??= compile(schema))(value)
 }
 
-// Ajv takes longer to load than the rest of a stdio launch, so it waits until something has to be checked.
-function engineFor ({ $schema }: Record<string, unknown>): AjvClass {
-  const file = fileOf($schema)
-  const engine = engines.get(file)
+function byAjv (file: string, schema: Schema, suspect: boolean): Check {
+  const ajv = engineFor(file, suspect)
+  const validate = ajv.compile(schema)
+  // Two tools may use the same $id.
+  ajv.removeSchema(schema)
+  return value => validate(value) === true ? undefined : describe(validate)
+}
+
+// Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it is needed.
+function engineFor (file: string, suspect: boolean): AjvClass {
+  const key = `${file} ${suspect}`
+  const engine = engines.get(key)
   if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
   const { default: Ajv } = require(file) as { default: typeof AjvClass }
-  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false })
-  engines.set(file, { ajv, compiled: 1 })
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
+  engines.set(key, { ajv, compiled: 1 })
   return ajv
 }
 
