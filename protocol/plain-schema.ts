@@ -82,6 +82,10 @@ const KEYWORDS: Record<string, Keyword> = {
   exclusiveMaximum: about<number>(isNumber, (value, most) => value < most, Number.isFinite),
   minItems: about<unknown[]>(Array.isArray, (value, least) => value.length >= least),
   maxItems: about<unknown[]>(Array.isArray, (value, most) => value.length <= most),
+  uniqueItems: given => {
+    if (given === false) return anything
+    return given === true ? value => !Array.isArray(value) || (value.every(isSimple) && new Set(value).size === value.length) : undefined
+  },
   items: (given, depth) => {
     const item = plain(given, depth)
     return item === undefined || item === anything ? item : value => !Array.isArray(value) || value.every(item)
