@@ -1,61 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerOptions } from 'node:http'
-import { createRequire } from 'node:module'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { authentication } from './authentication.js'
 import { loadFile, loadFolder } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/challenge.js'
-import { BASIC } from './protocol/identity.js'
 import { LIMITS } from './protocol/limits.js'
-import { metadataUrl } from './protocol/protected-resource.js'
 import { scoped, type Store } from './protocol/store.js'
 import access from './plugins/access.js'
 import audit from './plugins/audit.js'
-import auth, { type AuthOptions } from './plugins/auth.js'
 import cancellation from './plugins/cancellation.js'
 import commands from './plugins/commands.js'
 import clipboard from './plugins/clipboard.js'
 import completion from './plugins/completion.js'
-import connectionLimits from './plugins/connection-limits.js'
-import connections from './plugins/connections.js'
-import cors from './plugins/cors.js'
 import elicitation from './plugins/elicitation.js'
-import events from './plugins/events.js'
 import health from './plugins/health.js'
 import files from './plugins/files.js'
-import httpErrors from './plugins/http-errors.js'
 import inventory from './plugins/inventory.js'
-import jsonBody from './plugins/json-body.js'
 import lifecycle from './plugins/lifecycle.js'
 import logging from './plugins/logging.js'
 import mcp from './plugins/mcp.js'
 import notes from './plugins/notes.js'
-import origin from './plugins/origin.js'
 import pagination from './plugins/pagination.js'
 import pressure from './plugins/pressure.js'
 import prompts from './plugins/prompts.js'
-import rateLimit from './plugins/rate-limit.js'
 import rates from './plugins/rates.js'
-import refusals from './plugins/refusals.js'
-import readiness from './plugins/readiness.js'
-import replies from './plugins/replies.js'
 import resources from './plugins/resources.js'
 import roots from './plugins/roots.js'
 import sampling from './plugins/sampling.js'
-import sessions from './plugins/sessions.js'
 import store from './plugins/store.js'
 import subscriptions from './plugins/subscriptions.js'
 import tools from './plugins/tools.js'
-import upgrades from './plugins/upgrades.js'
 import webSearch from './plugins/web-search.js'
-import websocket from './plugins/websocket.js'
-import healthRoutes from './routes/health.js'
-import mcpRoutes from './routes/mcp.js'
-import messageRoutes from './routes/message.js'
-import ticketRoutes from './routes/ticket.js'
-import wellKnownRoutes from './routes/well-known.js'
 import { memoryStore } from './stores/memory.js'
+import { version } from './version.js'
 
 // What the plugins add to Fastify's types has to reach whoever imports this package.
 export type {} from './plugins/access.js'
@@ -91,16 +70,14 @@ export { resource } from './protocol/resource.js'
 export { tool } from './protocol/tool.js'
 export { serveStdio, type Stdio } from './transports/stdio.js'
 export { createClient, type Client, type ClientOptions } from './transports/memory.js'
-
-/** The version of this package. */
-export const { version } = createRequire(import.meta.url)('mcp-patchbay/package.json') as { version: string }
+export { version }
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
   if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
   const options = resolveOptions(given)
   await fastify.register(capabilities, options)
-  if (options.http) await fastify.register(doors, options)
+  if (options.http) await fastify.register((await import('./doors.js')).doors, options)
   if (options.tools) {
     await fastify.register(facilities, options)
     for (const folder of ['tools/', 'resources/', 'prompts/']) await loadFolder(fastify, new URL(folder, import.meta.url))
@@ -131,16 +108,14 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   })
   // Node.js leaves out what is beyond, and that may be what is needed.
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
-  await app.register(connectionLimits, options)
-  if (options.audit) await app.register(refusals)
-  await app.register(origin, options)
-  await app.register(cors)
-  await app.register(auth, authentication(app, options))
-  await app.register(rateLimit)
-  await app.register(readiness)
-  await app.register(httpErrors)
+  if (!isPrivate(options)) await app.register((await import('./doors.js')).guards, options)
   await app.register(patchbay, given)
   return app
+}
+
+/** Whoever starts the command is the only one who can reach it, and nobody has to say who they are. */
+function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
+  return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
 }
 
 /** Node.js looks now and then who is late, and wants headers to be due before the whole request is. */
@@ -196,41 +171,6 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(clipboard, options)
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
-
-/** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
-const doors = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, maxFragments, assemblyTimeout, maxPings, maxStreams, grace } = options
-  await fastify.register(connections)
-  await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
-  await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
-  if (!fastify.hasDecorator('websocketServer')) {
-    await fastify.register(websocket, { maxMessage, maxFragments, grace })
-    await fastify.register(upgrades, { headersTimeout: options.headersTimeout })
-  }
-  await fastify.register(async scope => {
-    if (options.audit && !scope.hasPlugin('patchbay-refusals')) await scope.register(refusals)
-    if (!scope.hasPlugin('patchbay-origin')) await scope.register(origin, options)
-    if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
-    if (!scope.hasPlugin('patchbay-rate-limit')) await scope.register(rateLimit)
-    if (!scope.hasPlugin('patchbay-readiness')) await scope.register(readiness)
-    await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
-    await scope.register(jsonBody, { maxMessage })
-    if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
-    scope.addHook('onSend', fastify.events.begin)
-    await scope.register(async routes => {
-      await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
-      await routes.register(messageRoutes)
-      await routes.register(healthRoutes)
-      if (scope.identities.required) await routes.register(ticketRoutes)
-    }, { prefix })
-  })
-})
-
-/** How callers say who they are, and what those are told who do not. */
-function authentication ({ prefix }: FastifyInstance, { name, apiKeys, oauth, ticketLifetime }: Options): AuthOptions {
-  const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
-  return { apiKeys, oauth, ticketLifetime, scopes: oauth?.scopes ?? BASIC, challenger: { realm: name, metadata } }
-}
 
 /** Fastify answers what cannot be decoded past all hooks; like this it is one more URL that nobody serves. */
 function routable (url: string): string {

@@ -3,14 +3,15 @@ import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { pino, type Logger } from 'pino'
-import { build, serveStdio, version, type Identity, type Stdio } from './app.js'
+import { pino } from 'pino'
+import type { Identity, Stdio } from './app.js'
 import { banner, type Inventory } from './banner.js'
 import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
 import { LogLines } from './system/log-lines.js'
+import { version } from './version.js'
 
 /** How long the log may take to be written at the end, in milliseconds. */
 const LAST_WORD = 200
@@ -34,7 +35,6 @@ async function main (): Promise<void> {
   }
   const options = withData(resolveOptions(given))
   checkExposure(options)
-  process.setSourceMapsEnabled(options.plugins.length > 0)
   await serve(options, claimStdout(), [process.execPath, process.argv[1] ?? '', ...args])
 }
 
@@ -46,11 +46,15 @@ function printKey (args: string[]): void {
 }
 
 async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
+  // Only those who serve need a server.
+  const { build, serveStdio } = await import('./app.js')
+  // Authors write TypeScript; our own maps would only be read for nothing.
+  process.setSourceMapsEnabled(options.plugins.length > 0)
   const logs = new LogLines(2)
   const logger = pino({ level: options.logLevel }, logs)
   // At the exit pino writes what is left, and tries so for ever when nobody reads it.
   process.prependListener('exit', () => logs.drop())
-  const app = await started(options, logger).catch(async error => {
+  const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
     await lastLines(logs)
     throw error
   })
@@ -94,8 +98,8 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
 }
 
-async function started (options: Options, logger: Logger): Promise<FastifyInstance> {
-  const app = await build(options, { loggerInstance: logger })
+async function started (building: Promise<FastifyInstance>): Promise<FastifyInstance> {
+  const app = await building
   await app.ready()
   return app
 }

@@ -5,7 +5,7 @@ import { ANYBODY, NOBODY, type Identity } from '../protocol/identity.js'
 import { audienceOf } from '../protocol/protected-resource.js'
 import { refusal, type Refusal } from '../protocol/refusal.js'
 import type { ListedKey } from '../system/credentials/api-key.js'
-import { Authority } from '../system/credentials/authority.js'
+import { openAuthority } from '../system/credentials/authority.js'
 import { CredentialRefused, CredentialUnknowable } from '../system/credentials/credential-error.js'
 import { presented } from '../system/credentials/presented.js'
 import { Tickets } from '../system/credentials/tickets.js'
@@ -47,7 +47,7 @@ const RETRY_AFTER = 5
 
 /** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
 export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, scopes }: AuthOptions) => {
-  const authority = new Authority({
+  const authority = await openAuthority({
     apiKeys,
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
     onTrouble: error => {

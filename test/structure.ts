@@ -4,7 +4,7 @@ import ts from 'typescript'
 
 const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prompts', 'stores']
 
-/** What each place may import besides itself. A top-level file that is neither app nor cli is a `helper`. */
+/** What each place may import besides itself. `doors` is the part of app that is for HTTP; another top-level file than these and cli is a `helper`. */
 const below: Record<string, string[]> = {
   cli: ['app', 'helper', 'system'],
   app: [...siblings, 'protocol', 'helper'],
@@ -91,6 +91,7 @@ function placeOf (path: string): string {
   const [first = '', ...rest] = path.split('/')
   if (rest.length > 0) return first
   const name = first.replace(/\.[jt]s$/, '')
+  if (name === 'doors') return 'app'
   return name === 'app' || name === 'cli' ? name : 'helper'
 }
 

@@ -1,9 +1,9 @@
-import { AccessTokens } from './access-token.js'
+import type { AccessTokens } from './access-token.js'
 import { ApiKeys, digestOf, type Holder, type ListedKey } from './api-key.js'
 import { CredentialRefused } from './credential-error.js'
 import { fetchJson } from './fetch-json.js'
 import { findJwks } from './issuer.js'
-import { RemoteKeys } from './remote-keys.js'
+import type { RemoteKeys } from './remote-keys.js'
 
 export interface OAuth { issuer: string, audience: string[], jwks?: string, algorithms?: string[] }
 
@@ -16,20 +16,26 @@ export interface AuthorityOptions {
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 
+/** The URLs are those that `isSafe` lets pass. Throws a sentence that names the option when a key makes no sense. */
+export async function openAuthority ({ apiKeys, oauth, onTrouble }: AuthorityOptions): Promise<Authority> {
+  const closing = new AbortController()
+  return new Authority(new ApiKeys(apiKeys), closing, oauth && await trust(oauth, closing.signal, onTrouble))
+}
+
+interface Issuer { keys: RemoteKeys, tokens: AccessTokens }
+
 /** Knows whom a credential speaks for: an API key that is listed, or an access token of the issuer that is trusted. */
 export class Authority {
   readonly #apiKeys: ApiKeys
   readonly #tokens: AccessTokens | undefined
   readonly #keys: RemoteKeys | undefined
-  readonly #closing = new AbortController()
+  readonly #closing: AbortController
 
-  /** The URLs are those that `isSafe` lets pass. Throws a sentence that names the option when a key makes no sense. */
-  constructor ({ apiKeys, oauth, onTrouble }: AuthorityOptions) {
-    this.#apiKeys = new ApiKeys(apiKeys)
-    if (oauth === undefined) return
-    const { issuer, audience, algorithms = ALGORITHMS } = oauth
-    this.#keys = new RemoteKeys(loaderOf(oauth, this.#closing.signal), error => { if (!this.#closing.signal.aborted) onTrouble(error) })
-    this.#tokens = new AccessTokens({ issuer, audience, algorithms }, this.#keys.find)
+  constructor (apiKeys: ApiKeys, closing: AbortController, issuer: Issuer | undefined) {
+    this.#apiKeys = apiKeys
+    this.#closing = closing
+    this.#keys = issuer?.keys
+    this.#tokens = issuer?.tokens
   }
 
   /** False where there is nothing that anybody could show. */
@@ -55,6 +61,14 @@ export class Authority {
   close (): void {
     this.#closing.abort(new Error('the server is shutting down'))
   }
+}
+
+async function trust (oauth: OAuth, signal: AbortSignal, onTrouble: AuthorityOptions['onTrouble']): Promise<Issuer> {
+  // What verifies tokens is loaded by those who accept them.
+  const [{ AccessTokens }, { RemoteKeys }] = await Promise.all([import('./access-token.js'), import('./remote-keys.js')])
+  const { issuer, audience, algorithms = ALGORITHMS } = oauth
+  const keys = new RemoteKeys(loaderOf(oauth, signal), error => { if (!signal.aborted) onTrouble(error) })
+  return { keys, tokens: new AccessTokens({ issuer, audience, algorithms }, keys.find) }
 }
 
 function loaderOf ({ issuer, jwks }: OAuth, signal: AbortSignal): () => Promise<unknown> {

@@ -1,4 +1,4 @@
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Ask } from './bucket.js'
 import type { RedisLink } from './redis-link.js'
 
@@ -18,22 +18,31 @@ interface Window { keyPrefix: string, points: number, duration: number }
 const SLOWER = 10
 const HOUR = 3_600
 
+type Library = typeof import('rate-limiter-flexible')
+
 /** Counts in this process, or together with all who have the same Redis; while that is away, in this process. */
-export function limiter ({ name, rate, burst }: Rate, redis?: RedisLink): Ask {
-  const steady = counter({ keyPrefix: `patchbay:rate:${name}`, points: rate, duration: 1 }, redis)
-  const more = burst - rate
-  if (more <= 0) return asking(steady)
-  const duration = Math.min(HOUR, Math.ceil(SLOWER * more / rate))
-  return asking(new BurstyRateLimiter(steady, counter({ keyPrefix: `patchbay:burst:${name}`, points: more, duration }, redis)))
+export function limiter (rate: Rate, redis?: RedisLink): Ask {
+  let ask: Promise<Ask> | undefined
+  // The library is loaded when there is something to count.
+  return async (key, tokens) => await (await (ask ??= import('rate-limiter-flexible').then(library => counting(library, rate, redis))))(key, tokens)
 }
 
-function counter (window: Window, redis: RedisLink | undefined): Limiter {
+function counting (library: Library, { name, rate, burst }: Rate, redis: RedisLink | undefined): Ask {
+  const counter = (keyPrefix: string, points: number, duration: number) => counterOf(library, { keyPrefix, points, duration }, redis)
+  const steady = counter(`patchbay:rate:${name}`, rate, 1)
+  const more = burst - rate
+  if (more <= 0) return asking(library, steady)
+  const duration = Math.min(HOUR, Math.ceil(SLOWER * more / rate))
+  return asking(library, new library.BurstyRateLimiter(steady, counter(`patchbay:burst:${name}`, more, duration)))
+}
+
+function counterOf ({ RateLimiterMemory, RateLimiterRedis }: Library, window: Window, redis: RedisLink | undefined): Limiter {
   const memory = new RateLimiterMemory(window)
   if (redis === undefined) return memory
   return new RateLimiterRedis({ ...window, storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true, insuranceLimiter: memory })
 }
 
 // Whoever cannot be counted is let in.
-const asking = (from: Limiter | BurstyRateLimiter): Ask => async (key, tokens) => await from.consume(key, tokens).then(
+const asking = ({ RateLimiterRes }: Library, from: Limiter | BurstyRateLimiter): Ask => async (key, tokens) => await from.consume(key, tokens).then(
   () => 0,
   (refused: unknown) => refused instanceof RateLimiterRes ? Math.max(1, refused.msBeforeNext) : 0)

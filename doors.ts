@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { authentication } from './authentication.js'
+import type { Options } from './options.js'
+import auth from './plugins/auth.js'
+import connectionLimits from './plugins/connection-limits.js'
+import connections from './plugins/connections.js'
+import cors from './plugins/cors.js'
+import events from './plugins/events.js'
+import httpErrors from './plugins/http-errors.js'
+import jsonBody from './plugins/json-body.js'
+import origin from './plugins/origin.js'
+import rateLimit from './plugins/rate-limit.js'
+import readiness from './plugins/readiness.js'
+import refusals from './plugins/refusals.js'
+import replies from './plugins/replies.js'
+import sessions from './plugins/sessions.js'
+import upgrades from './plugins/upgrades.js'
+import websocket from './plugins/websocket.js'
+import healthRoutes from './routes/health.js'
+import mcpRoutes from './routes/mcp.js'
+import messageRoutes from './routes/message.js'
+import ticketRoutes from './routes/ticket.js'
+import wellKnownRoutes from './routes/well-known.js'
+
+/** What stands before every URL of a gateway of its own: limits, and who may come. */
+export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
+  await fastify.register(connectionLimits, options)
+  if (options.audit) await fastify.register(refusals)
+  await fastify.register(origin, options)
+  await fastify.register(cors)
+  await fastify.register(auth, authentication(fastify, options))
+  await fastify.register(rateLimit)
+  await fastify.register(readiness)
+  await fastify.register(httpErrors)
+})
+
+/** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
+export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
+  const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, maxFragments, assemblyTimeout, maxPings, maxStreams, grace } = options
+  await fastify.register(connections)
+  await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
+  await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
+  if (!fastify.hasDecorator('websocketServer')) {
+    await fastify.register(websocket, { maxMessage, maxFragments, grace })
+    await fastify.register(upgrades, { headersTimeout: options.headersTimeout })
+  }
+  await fastify.register(async scope => {
+    if (options.audit && !scope.hasPlugin('patchbay-refusals')) await scope.register(refusals)
+    if (!scope.hasPlugin('patchbay-origin')) await scope.register(origin, options)
+    if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
+    if (!scope.hasPlugin('patchbay-rate-limit')) await scope.register(rateLimit)
+    if (!scope.hasPlugin('patchbay-readiness')) await scope.register(readiness)
+    await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
+    await scope.register(jsonBody, { maxMessage })
+    if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
+    scope.addHook('onSend', fastify.events.begin)
+    await scope.register(async routes => {
+      await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
+      await routes.register(messageRoutes)
+      await routes.register(healthRoutes)
+      if (scope.identities.required) await routes.register(ticketRoutes)
+    }, { prefix })
+  })
+})
