@@ -3,7 +3,8 @@ import type { ServerOptions } from 'node:http'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { authentication } from './authentication.js'
-import { loadFile, loadFolder } from './loader.js'
+import { builtIns } from './builtins.js'
+import { contribute, loadFile } from './loader.js'
 import { resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/challenge.js'
 import { LIMITS } from './protocol/limits.js'
@@ -80,7 +81,7 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
   if (options.http) await fastify.register((await import('./doors.js')).doors, options)
   if (options.tools) {
     await fastify.register(facilities, options)
-    for (const folder of ['tools/', 'resources/', 'prompts/']) await loadFolder(fastify, new URL(folder, import.meta.url))
+    for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   }
   for (const plugin of options.plugins) {
     if (typeof plugin === 'string') await loadFile(fastify, plugin)

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { LoadHook, ResolveHook } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import swc from '@swc/wasm-typescript'
 
 /**
  * Module hooks for the files of plugin authors. What they import is looked up beside them first, as usual; `mcp-patchbay` and
@@ -11,6 +10,8 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   try {
     return await next(specifier, context)
   } catch (error) {
+    // Not whatever the package exports, but what runs here.
+    if (specifier === 'mcp-patchbay') return { url: new URL('app.js', import.meta.url).href, shortCircuit: true }
     const retry = isBare(specifier) ? { specifier, parentURL: import.meta.url } : asTypeScript(specifier, context.parentURL)
     if (retry === undefined) throw error
     try {
@@ -25,13 +26,14 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 export const load: LoadHook = async (url, context, next) => {
   if (!/\.m?ts$/.test(url)) return await next(url, context)
   const source = await readFile(fileURLToPath(url), 'utf8')
-  const { code, map = '' } = transform(source, url)
+  const { code, map = '' } = await transform(source, url)
   const inline = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString('base64')}`
   return { format: 'module', source: `${code}\n${inline}\n`, shortCircuit: true }
 }
 
 // swc throws an object that is no Error.
-function transform (source: string, url: string): { code: string, map?: string } {
+async function transform (source: string, url: string): Promise<{ code: string, map?: string }> {
+  const { default: swc } = await import('@swc/wasm-typescript')
   try {
     return swc.transformSync(source, { mode: 'transform', filename: url, sourceMap: true })
   } catch (error) {

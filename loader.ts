@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { register } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -14,6 +13,8 @@ export type Contribution = Tool | Resource | Prompt | FastifyPluginAsync | Contr
 
 const UNKNOWN = 'the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin'
 
+const UNRESOLVED = new Set(['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'])
+
 let hooked = false
 
 /** Which file brought what, so that two of one name can both be named. */
@@ -24,20 +25,32 @@ export async function loadFile (app: FastifyInstance, file: string): Promise<voi
   const path = resolve(file)
   if (!existsSync(path)) throw new Error(`plugin ${path}: there is no such file`)
   if (!/\.[mc]?js$|\.m?ts$/.test(path)) throw new Error(`plugin ${path}: it must be a .ts, .mts, .js, .mjs or .cjs file`)
+  const url = pathToFileURL(path)
+  await contribute(app, url, async () => /ts$/.test(path) ? await assisted(url.href) : await plainly(url.href))
+}
+
+/** JavaScript that finds what it imports needs no help, which takes longer than all the rest. */
+async function plainly (url: string): Promise<unknown> {
+  try {
+    return await import(url)
+  } catch (error) {
+    const { code = '' } = Object(error) as { code?: string }
+    if (!UNRESOLVED.has(code)) throw error
+    // What could not be imported once is not tried again under the same name.
+    return await assisted(`${url}?assisted`)
+  }
+}
+
+async function assisted (url: string): Promise<unknown> {
   if (!hooked) register('./loader-hooks.js', import.meta.url)
   hooked = true
-  await contribute(app, pathToFileURL(path))
+  return await import(url)
 }
 
-/** Loads every module of one of our own folders: a file that is added there is served, with nothing else to edit. */
-export async function loadFolder (app: FastifyInstance, folder: URL): Promise<void> {
-  const files = (await readdir(folder)).filter(name => name.endsWith('.js')).sort()
-  for (const name of files) await contribute(app, new URL(name, folder))
-}
-
-async function contribute (app: FastifyInstance, url: URL): Promise<void> {
+/** Registers what a module exports. The message of a failure names its file. */
+export async function contribute (app: FastifyInstance, url: URL, load: () => unknown): Promise<void> {
   try {
-    const { default: exported } = await import(url.href) as { default?: Contribution }
+    const { default: exported } = await load() as { default?: Contribution }
     await add(app, exported, fileURLToPath(url))
   } catch (error) {
     const file = fileURLToPath(url)

@@ -1,14 +1,13 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { COMMAND } from '../command.js'
 import { Inbox, within } from './deadline.js'
 import { call, callTool, initialize } from './messages.js'
 import { summarise } from './summary.js'
 import { readLines } from './wires.js'
 
-const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const LIMIT = 4 * 1024 * 1024
 /** Node collects the buffers it has read from a pipe only when there are this many of them; memory.test.ts measures what is kept. */
 const GARBAGE = 64 * 1024 * 1024
@@ -100,7 +99,7 @@ async function start (t: Test): Promise<Child> {
 }
 
 function launch (t: Test): Child {
-  const child = spawn(process.execPath, [CLI, '--stdio', '--ephemeral'], { stdio: 'pipe' })
+  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral'], { stdio: 'pipe' })
   t.teardown(() => { child.kill('SIGKILL') })
   const inbox = new Inbox<unknown>()
   readLines(child.stdout, line => inbox.push(JSON.parse(line)))

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { COMMAND } from '../command.js'
 import { freePort } from '../app/restarting.js'
 import type { State } from './plugin.js'
 
-export const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
 const PATIENCE = 60_000
 
@@ -55,7 +55,7 @@ export class Gateway {
   async start (): Promise<number> {
     const begun = performance.now()
     const { env = {}, args = [] } = this.#options
-    const child = spawn(process.execPath, [CLI, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args], {
+    const child = spawn(process.execPath, [COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args], {
       cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...env }
     })
     this.#child = child

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { CLI, temporary } from './gateway.js'
+import { COMMAND } from '../command.js'
+import { temporary } from './gateway.js'
 import { Report } from '../load/report.js'
 import { scenario } from './scenario.js'
 
@@ -49,7 +50,7 @@ function judge (report: Report, what: string, { code, ms, stdout, stderr }: Ende
 
 async function start (cwd: string, args: string[]): Promise<Ended> {
   const begun = performance.now()
-  const child = spawn(process.execPath, [CLI, '--ephemeral', ...args], { cwd, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [COMMAND, '--ephemeral', ...args], { cwd, env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] })
   const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => { stdout += String(chunk) })

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { COMMAND } from '../command.js'
 import { within } from '../bad-input/deadline.js'
 import { folder } from './process.js'
-
-const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 
 /** Says something large again and again, or gives one large answer. */
 const TALKER = `
@@ -24,7 +22,7 @@ export default async function talker (fastify) {
 /** A process whose standard output nobody reads until it is told to. */
 async function deaf (t: Test, tool: string) {
   const cwd = await folder(t, { 'talker.mjs': TALKER })
-  const child = spawn(process.execPath, [CLI, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {
+  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {
     cwd, env: { PATH: process.env['PATH'], PATCHBAY_MAX_QUEUE: '100000', PATCHBAY_WRITE_DEADLINE: '300', PATCHBAY_GRACE: '1000', MCP_LOG_JSON: 'true' }
   })
   t.teardown(() => child.kill('SIGKILL'))

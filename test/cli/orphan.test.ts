@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { COMMAND } from '../command.js'
 import { until, within } from '../bad-input/deadline.js'
-
-const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 
 /** Starts a gateway the way a desktop client does, and is killed as soon as it is up. */
 const LAUNCHER = `
@@ -27,7 +25,7 @@ const isThere = (pid: number): boolean => {
 
 for (const [what, args] of [['stdio', []], ['stdio and HTTP', ['--port', '0']]] as const) {
   t.test(`a gateway on ${what} whose launcher is killed, so that nobody reads what it says, ends`, async t => {
-    const launcher = spawn(process.execPath, ['-e', LAUNCHER, CLI, '--stdio', '--ephemeral', ...args], { env: { PATH: process.env['PATH'] } })
+    const launcher = spawn(process.execPath, ['-e', LAUNCHER, COMMAND, '--stdio', '--ephemeral', ...args], { env: { PATH: process.env['PATH'] } })
     const [line] = await within('the start', once(launcher.stdout, 'data'), 20_000) as [Buffer]
     const pid = Number(line)
     t.teardown(() => { if (isThere(pid)) process.kill(pid, 'SIGKILL') })

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { COMMAND } from '../command.js'
 import { within } from '../protocol/deadline.js'
 
 export type Json = Record<string, unknown>
 
-const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const DEADLINE = 20_000
 
 /** Where processes keep things that are not told where: not among the user's own. */
@@ -33,7 +33,7 @@ export interface LaunchOptions { env?: Record<string, string>, cwd?: string, obs
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
 export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true }: LaunchOptions = {}): Launched {
-  const command = [process.execPath, CLI, ...args]
+  const command = [process.execPath, COMMAND, ...args]
   const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
   const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
   const launched = new Launched(child)

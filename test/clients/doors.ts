@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
+import { COMMAND } from '../command.js'
 import fixture, { listening } from '../helper.js'
 import levers from './levers.js'
 
@@ -23,7 +24,7 @@ interface StdioParameters { command: string, args: string[], env: Record<string,
 export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Door<T>> {
   const transport = new Transport({
     command: process.execPath,
-    args: [path('../../cli.js'), '--stdio', '--ephemeral', '--plugin', path('../helper.js'), '--plugin', path('levers.js')],
+    args: [COMMAND, '--stdio', '--ephemeral', '--plugin', path('../helper.js'), '--plugin', path('levers.js')],
     env: { PATCHBAY_PAGE_SIZE: String(PAGE_SIZE) },
     stderr: 'pipe'
   })

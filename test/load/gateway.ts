@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { COMMAND } from '../command.js'
 import { callOnce } from './http-connection.js'
 import { openFiles, type Vitals } from './vitals.js'
 
-const CLI = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
 const START = 30_000
 const EXIT = 60_000
@@ -36,7 +36,7 @@ export class Gateway {
     const data = mkdtempSync(join(tmpdir(), 'patchbay-load-'))
     const args = ['--stdio', '--port', '0', '--log-level', 'warn', ...(ephemeral ? ['--ephemeral'] : ['--data', data]), ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])]
     // Without what a test runner puts into the environment: its coverage would be measured, too.
-    this.#child = spawn(process.execPath, [CLI, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
+    this.#child = spawn(process.execPath, [COMMAND, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
     if (this.#child.pid === undefined) throw new Error('the gateway could not be started')
     this.pid = this.#child.pid
     this.#child.stdin.on('error', () => {})

@@ -2,6 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { COMMAND } from '../../command.js'
 import { readLines } from '../../bad-input/wires.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
@@ -10,14 +11,13 @@ import { inPieces, linesOf } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
 import { inTime, Wait } from '../waiting.js'
 
-const CLI = fileURLToPath(new URL('../../../cli.js', import.meta.url))
 const FIXTURE = fileURLToPath(new URL('../../helper.js', import.meta.url))
 const START = 30_000
 const PACE = 30
 
 /** The command itself as a child process that has one client for its whole life; cases follow each other. */
 export async function openProcess (): Promise<Target> {
-  const child = spawn(process.execPath, [CLI, '--stdio'], { cwd: tmpdir(), env: { PATH: process.env['PATH'], ...environment() } })
+  const child = spawn(process.execPath, [COMMAND, '--stdio'], { cwd: tmpdir(), env: { PATH: process.env['PATH'], ...environment() } })
   const line = new Line(child)
   await line.greet()
   return {

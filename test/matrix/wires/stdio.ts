@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough, type Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { COMMAND } from '../../command.js'
 import { serveStdio } from '../../../app.js'
 import { within } from '../mailbox.js'
 import type { Place, Receive, Wire } from '../wire.js'
@@ -24,7 +25,7 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Wi
 /** A gateway in a process of its own, the way a desktop client launches it. */
 export async function openProcess (_place: Place, receive: Receive): Promise<Wire> {
   const plugins = ['../../helper.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
-  const child = spawn(process.execPath, [pathOf('../../../cli.js'), '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
+  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, PATCHBAY_PAGE_SIZE: '2' }
   })
