@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { ResourceContents } from '../protocol/content.js'
 import { McpError } from '../protocol/errors.js'
 import { resource, type Resource } from '../protocol/resource.js'
-import { typeByName, typed } from '../system/files/file-type.js'
 import type { Folder } from '../system/files/folder.js'
 
 const FAILED = -32603
@@ -20,24 +19,30 @@ function filesOf (folder: Folder): Resource {
     scopes: ['files'],
     description: `The files below ${folder.path}, read-only`,
     complete: { path: async typed => await folder.suggest(typed) },
-    list: async (after, size, { signal }) => (await folder.list(after, size, signal)).map(({ uri, path, size }) => ({ uri, name: path, ...named(uri), size })),
+    list: async (after, size, { signal }) => await listed(folder, after, size, signal),
     watch: async (uri, changed) => await folder.watch(uri, changed).catch(cannotWatch),
     read: async (_variables, { signal }, uri) => await read(folder, uri, signal)
   })
 }
+
+// It knows a thousand types of files, and who serves none needs none.
+const types = async () => await import('../system/files/file-type.js')
 
 async function read (folder: Folder, uri: string, signal: AbortSignal): Promise<ResourceContents[] | undefined> {
   const bytes = await folder.read(uri, signal)
   if (bytes === 'absent') return undefined
   if (bytes === 'unreadable') throw new McpError(FAILED, 'The server is not permitted to read this file', { uri })
   if (bytes === 'too large') throw new McpError(FAILED, `The file is larger than ${folder.maxFile} bytes (option maxFile)`, { uri })
-  const { mimeType, text } = typed(uri, bytes)
+  const { mimeType, text } = (await types()).typed(uri, bytes)
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
 
-function named (uri: string): { mimeType?: string } {
-  const mimeType = typeByName(uri)
-  return mimeType === undefined ? {} : { mimeType }
+async function listed (folder: Folder, after: string | undefined, size: number, signal: AbortSignal) {
+  const { typeByName } = await types()
+  return (await folder.list(after, size, signal)).map(({ uri, path, size }) => {
+    const mimeType = typeByName(uri)
+    return { uri, name: path, ...(mimeType === undefined ? {} : { mimeType }), size }
+  })
 }
 
 function cannotWatch (error: NodeJS.ErrnoException): never {

@@ -8,18 +8,44 @@ const FOLDERS = ['tools', 'resources', 'prompts']
 /** Fastify asks for these at every start, and most gateways have no use for them. */
 const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
+/** Parts of Node.js that are asked for at every start and take long to load, most of them for nothing. */
+const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
+
 /** What has binary files of its own or is seldom needed, and is found where it is installed. */
 const EXTERNAL = ['@photostructure/sqlite', '@swc/wasm-typescript', 'clipboardy', '@redis/client']
+
+/** For packages that were written for CommonJS. */
+const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 const shared = {
   absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  minifyWhitespace: true,
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning'
+}
+
+/** Puts something else in the place of some modules. */
+const standIns = {
+  name: 'stand-ins',
+  setup ({ onResolve, onLoad }) {
+    onLoad({ filter: /[\\/]builtins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
+    // It starts threads from files beside it, so this is left to the package as it is installed.
+    onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: "module.exports = (...given) => require('pino').transport(...given)" }))
+    onResolve({ filter: /^pino$/ }, ({ path, importer }) => /transport\.js$/.test(importer) ? { path, external: true } : undefined)
+    replace(LATE, latePackage)
+    replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
+    // Much quicker than its other form.
+    replace(['@photostructure/sqlite'], name => `module.exports = require('${name}')`)
+
+    function replace (names, contentsOf) {
+      const filter = new RegExp(`^(${names.join('|')})$`)
+      onResolve({ filter }, ({ path, namespace }) => namespace === 'stand-in' ? { path, external: true } : { path, namespace: 'stand-in' })
+      onLoad({ filter, namespace: 'stand-in' }, async ({ path }) => ({ contents: await contentsOf(path) }))
+    }
+  }
 }
 
 rmSync(new URL('../dist', import.meta.url), { recursive: true, force: true })
@@ -30,18 +56,9 @@ await Promise.all([
     outdir: 'dist',
     format: 'esm',
     splitting: true,
-    external: EXTERNAL,
-    // For packages that were written for CommonJS.
-    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
-    plugins: [{
-      name: 'patchbay',
-      setup: ({ onResolve, onLoad }) => {
-        onLoad({ filter: /[\\/]builtins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
-        for (const name of LATE) onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: 'late' }))
-        onLoad({ filter: /./, namespace: 'late' }, ({ path }) => ({ contents: late(path) }))
-        onResolve({ filter: /^\.\/late\// }, ({ path }) => ({ path, external: true }))
-      }
-    }]
+    external: [...EXTERNAL, './late/*'],
+    banner: { js: REQUIRE },
+    plugins: [standIns]
   }),
   build({
     ...shared,
@@ -53,19 +70,30 @@ await Promise.all([
 ])
 
 function listOfBuiltIns () {
-  const files = FOLDERS.flatMap(folder => readdirSync(new URL(`../${folder}`, import.meta.url)).filter(name => name.endsWith('.ts')).sort().map(name => `./${folder}/${name.replace(/ts$/, 'js')}`))
-  return `${files.map((file, index) => `import * as module${index} from '${file}'`).join('\n')}
-    export const builtIns = async () => [${files.map((file, index) => `[new URL('${file}', import.meta.url), module${index}]`)}]`
+  const files = FOLDERS.flatMap(modulesIn)
+  const imports = files.map((file, index) => `import * as module${index} from '${file}'`)
+  const entries = files.map((file, index) => `[new URL('${file}', import.meta.url), module${index}]`)
+  return `${imports.join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
 }
 
-/** A stand-in that loads the package when it is used. Those that compile schemas are called twice: to be set up, and to begin. */
-function late (name) {
+function modulesIn (folder) {
+  const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter(name => name.endsWith('.ts')).sort()
+  return names.map(name => `./${folder}/${name.replace(/ts$/, 'js')}`)
+}
+
+/** Loads the package when it is called. Those that compile schemas are called twice: to be set up, and to begin. */
+function latePackage (name) {
   const load = `require('./late/${fileOf(name)}.cjs')`
-  if (!name.endsWith('-compiler')) return `module.exports = ${load}`
+  if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`
   return `module.exports = (...setup) => {
     let begin
     return (...given) => (begin ??= ${load}(...setup))(...given)
   }`
+}
+
+async function lateBuiltin (name) {
+  const { default: real } = await import(name)
+  return `for (const name of ${JSON.stringify(Object.keys(real))}) Object.defineProperty(exports, name, { enumerable: true, get: () => require('${name}')[name] })`
 }
 
 function fileOf (name) {

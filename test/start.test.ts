@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { folder, initialize, Launched, toolCall, unobserved } from './cli/process.js'
+
+// What a start takes is counted in files: unlike time, they are the same on every machine.
+
+const ROOT = new URL('../../', import.meta.url)
+const { bin } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { bin: { patchbay: string } }
+
+const WITNESS = `
+  import { createRequire, register } from 'node:module'
+  import { appendFileSync } from 'node:fs'
+  const { cache } = createRequire(import.meta.url)
+  register('./hooks.mjs', import.meta.url)
+  process.on('exit', () => appendFileSync(new URL('loaded', import.meta.url), Object.keys(cache).map(file => file + '\\n').join('')))`
+
+const HOOKS = `
+  import { appendFileSync } from 'node:fs'
+  export async function load (url, context, next) {
+    if (!url.startsWith('node:')) appendFileSync(new URL('loaded', import.meta.url), url + '\\n')
+    return await next(url, context)
+  }`
+
+/** Runs the command as it is shipped, and tells which files were loaded until it had ended. */
+async function filesOf (t: Test, args: string[], talk?: (launched: Launched) => Promise<void>): Promise<string[]> {
+  const path = await folder(t, { 'witness.mjs': WITNESS, 'hooks.mjs': HOOKS, loaded: '' })
+  const [program, rest] = unobserved([process.execPath, '--import', pathToFileURL(join(path, 'witness.mjs')).href, fileURLToPath(new URL(bin.patchbay, ROOT)), ...args])
+  const launched = new Launched(spawn(program, rest, { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path } }))
+  t.teardown(() => launched.kill('SIGKILL'))
+  await talk?.(launched)
+  launched.end()
+  const { code, stderr } = await launched.exit()
+  t.equal(code, 0, stderr)
+  const lines = readFileSync(join(path, 'loaded'), 'utf8').split('\n').filter(line => line !== '')
+  return [...new Set(lines.map(line => line.startsWith('file:') ? fileURLToPath(line) : line))].filter(file => !file.startsWith(path))
+}
+
+/** The packages that files belong to, besides our own. */
+const packagesOf = (files: string[]): string[] => [...new Set(files.flatMap(file => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []))].sort()
+
+t.test('a launch over stdio loads a handful of files, and nothing of what it does not use', async t => {
+  const files = await filesOf(t, ['--stdio'], async launched => {
+    launched.send(initialize, { id: 2, method: 'tools/list' }, toolCall(3, 'calculate', { operation: 'add', a: 1, b: 2 }))
+    t.match([await launched.next(), await launched.next(), await launched.next()], [{ id: 'hello' }, { id: 2, result: { tools: Array } }, { id: 3, result: { structuredContent: { result: 3 } } }])
+  })
+  t.strictSame(packagesOf(files), ['@photostructure/sqlite', 'node-gyp-build'], 'of the packages that are not bundled those that keep the data')
+  t.notOk(files.some(file => /[\\/]late[\\/]|doors|access-token|results-page|file-type/.test(file)), `no HTTP, WebSocket, tokens, pages or file types: ${files.join(' ')}`)
+  t.ok(files.length <= 24, `${files.length} files: ${files.join(' ')}`)
+})
+
+t.test('Ajv is loaded when something has to be refused in words', async t => {
+  const files = await filesOf(t, ['--stdio', '--ephemeral'], async launched => {
+    launched.send(initialize, toolCall(1, 'calculate', { operation: 'add', a: 'one', b: 2 }))
+    await launched.next()
+    t.match(await launched.next(), { result: { isError: true, content: [{ text: /a must be number/ }] } })
+  })
+  t.ok(packagesOf(files).includes('ajv'), 'so the first test would have seen it')
+})
+
+for (const args of [['--version'], ['--help'], ['key', 'me']]) {
+  t.test(`patchbay ${args.join(' ')} does not load a server`, async t => {
+    const files = await filesOf(t, args)
+    t.strictSame(packagesOf(files), [])
+    t.ok(files.length > 0 && files.length <= 8, files.join(' '))
+    t.notOk(files.some(file => /app\.js$/.test(file)), 'not even Fastify')
+  })
+}
