@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: { patchbay: string } }
+const ROOT = new URL('../../', import.meta.url)
+const { bin } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { bin: { patchbay: string } }
 
-/** The command as it is shipped; where coverage is measured the same in the files that are measured. */
-export const COMMAND = fileURLToPath(process.env['NODE_V8_COVERAGE'] === undefined ? new URL(`../../${bin.patchbay}`, import.meta.url) : new URL('../cli.js', import.meta.url))
+/** The command as it is shipped. */
+export const SHIPPED = fileURLToPath(new URL(bin.patchbay, ROOT))
+
+/** The command that tests launch: the shipped one, unless test/run.mjs wants the files whose coverage is measured. */
+export const COMMAND = fileURLToPath(new URL(process.env['TEST_COMMAND'] ?? bin.patchbay, ROOT))

@@ -3,12 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { SHIPPED } from './command.js'
 import { folder, initialize, Launched, toolCall, unobserved } from './cli/process.js'
 
 // What a start takes is counted in files: unlike time, they are the same on every machine.
-
-const ROOT = new URL('../../', import.meta.url)
-const { bin } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { bin: { patchbay: string } }
 
 const WITNESS = `
   import { createRequire, register } from 'node:module'
@@ -25,9 +23,9 @@ const HOOKS = `
   }`
 
 /** Runs the command as it is shipped, and tells which files were loaded until it had ended. */
-async function filesOf (t: Test, args: string[], talk?: (launched: Launched) => Promise<void>): Promise<string[]> {
-  const path = await folder(t, { 'witness.mjs': WITNESS, 'hooks.mjs': HOOKS, loaded: '' })
-  const [program, rest] = unobserved([process.execPath, '--import', pathToFileURL(join(path, 'witness.mjs')).href, fileURLToPath(new URL(bin.patchbay, ROOT)), ...args])
+async function filesOf (t: Test, args: string[], talk?: (launched: Launched) => Promise<void>, plugin = ''): Promise<string[]> {
+  const path = await folder(t, { 'witness.mjs': WITNESS, 'hooks.mjs': HOOKS, 'plugin.mjs': plugin, loaded: '' })
+  const [program, rest] = unobserved([process.execPath, '--import', pathToFileURL(join(path, 'witness.mjs')).href, SHIPPED, ...args])
   const launched = new Launched(spawn(program, rest, { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path } }))
   t.teardown(() => launched.kill('SIGKILL'))
   await talk?.(launched)
@@ -58,6 +56,25 @@ t.test('Ajv is loaded when something has to be refused in words', async t => {
     t.match(await launched.next(), { result: { isError: true, content: [{ text: /a must be number/ }] } })
   })
   t.ok(packagesOf(files).includes('ajv'), 'so the first test would have seen it')
+})
+
+const ROUTE = `
+  const number = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+  const headers = { type: 'object', properties: { 'X-Number': { type: 'integer' } }, required: ['X-Number'] }
+  export default async fastify => fastify.post('/twice', { schema: { headers, body: number, response: { 200: number } } }, async ({ body, headers }) => {
+    const { statusCode } = await fastify.inject('/health')
+    return { n: 2 * body.n * headers['x-number'] + statusCode, secret: true }
+  })`
+
+t.test('what waits is there when it is used: schemas of routes, and requests that a plugin makes itself', async t => {
+  const files = await filesOf(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'plugin.mjs'], async launched => {
+    const url = `${await launched.url()}/twice`
+    const post = async (headers: Record<string, string>, n: unknown) => await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ n }) })
+    t.strictSame(await (await post({ 'x-number': '3' }, 4)).json(), { n: 224 }, 'what the schema does not name is left out')
+    t.match(await (await post({ 'x-number': '3' }, 'four')).text(), 'body/n must be integer')
+    t.match(await (await post({}, 4)).text(), 'x-number')
+  }, ROUTE)
+  t.equal(files.filter(file => /[\\/]late[\\/]/.test(file)).length, 3)
 })
 
 for (const args of [['--version'], ['--help'], ['key', 'me']]) {
