@@ -35,7 +35,7 @@ t.test('with a thousand tools', async t => {
     let compiled = 0
     const { compile } = Ajv2020.prototype
     t.intercept(Ajv2020.prototype, 'compile', { value: function (this: Ajv, ...args: Parameters<Ajv['compile']>) { compiled++; return compile.apply(this, args) } })
-    app.tools.add(tool({ name: 'compiled', description: 'd', input: Type.Object({}), run: () => '' }))
+    app.tools.add(tool({ name: 'compiled', description: 'd', input: Type.Object({}, { not: { required: ['x'] } }), run: () => '' }))
     t.equal(compiled, 1, 'the counter counts')
     for (let round = 0; round < 5; round++) {
       await call('tool_7', round)
