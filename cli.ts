@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import type { Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -13,7 +12,7 @@ import { dataFolder } from './system/data-folder.js'
 import { LogLines } from './system/log-lines.js'
 import { version } from './version.js'
 
-/** How long the log may take to be written at the end, in milliseconds. */
+/** For how long the end waits for somebody to read the log, in milliseconds. */
 const LAST_WORD = 200
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
@@ -55,7 +54,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   // At the exit pino writes what is left, and tries so for ever when nobody reads it.
   process.prependListener('exit', () => logs.drop())
   const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
-    await lastLines(logs)
+    await logs.written(LAST_WORD)
     throw error
   })
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
@@ -71,7 +70,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     await app.close()
     await stdio?.flush()
     logger.info('ended')
-    await lastLines(logs)
+    await logs.written(LAST_WORD)
     if (faulty) throw new Error('an error was not caught')
   })
   // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
@@ -102,11 +101,6 @@ async function started (building: Promise<FastifyInstance>): Promise<FastifyInst
   const app = await building
   await app.ready()
   return app
-}
-
-/** Settles when the log is written, or nobody reads it. */
-async function lastLines (logs: LogLines): Promise<void> {
-  await Promise.race([logs.written(), sleep(LAST_WORD, undefined, { ref: false })])
 }
 
 /** Whom standard input and output speaks for. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 
 /** How many characters are worth a write of their own, and how long fewer may wait, in milliseconds. */
-const ENOUGH = 32_768
+const ENOUGH = 8_192
 const PATIENCE = 50
 
 /**
@@ -13,7 +13,7 @@ export class LogLines {
   #timer: NodeJS.Timeout | undefined
 
   constructor (fd: number) {
-    this.#lines = pino.destination({ dest: fd, minLength: ENOUGH, maxWrite: 2 * ENOUGH }).on('error', () => {})
+    this.#lines = pino.destination({ dest: fd, minLength: ENOUGH }).on('error', () => {})
   }
 
   write (line: string): void {
@@ -24,9 +24,17 @@ export class LogLines {
     }, PATIENCE).unref()
   }
 
-  /** Settles when everything said so far is written; never, if nobody reads it. */
-  async written (): Promise<void> {
-    await new Promise<void>(resolve => this.#lines.flush(() => resolve()))
+  /** Settles when everything said so far is written, or nobody has read any of it for so long. */
+  async written (patienceMs: number): Promise<void> {
+    const lines = this.#lines
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, patienceMs)
+      lines.on('write', () => timer.refresh())
+      lines.flush(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
   }
 
   /** Nothing is written any more. */
