@@ -10,23 +10,24 @@ const PATIENCE = 50
  */
 export class LogLines {
   readonly #lines: ReturnType<typeof pino.destination>
+  #waiting = ''
   #timer: NodeJS.Timeout | undefined
+  #dropped = false
 
   constructor (fd: number) {
-    this.#lines = pino.destination({ dest: fd, minLength: ENOUGH }).on('error', () => {})
+    this.#lines = pino.destination({ dest: fd, minLength: 1 }).on('error', () => {})
   }
 
   write (line: string): void {
-    this.#lines.write(line)
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#lines.flush()
-    }, PATIENCE).unref()
+    this.#waiting += line
+    if (this.#waiting.length >= ENOUGH) this.#send()
+    else this.#timer ??= setTimeout(() => this.#send(), PATIENCE).unref()
   }
 
   /** Settles when everything said so far is written, or nobody has read any of it for so long. */
   async written (patienceMs: number): Promise<void> {
     const lines = this.#lines
+    this.#send()
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, patienceMs)
       lines.on('write', () => timer.refresh())
@@ -39,7 +40,16 @@ export class LogLines {
 
   /** Nothing is written any more. */
   drop (): void {
+    this.#dropped = true
     clearTimeout(this.#timer)
     this.#lines.destroy()
+  }
+
+  #send (): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const lines = this.#waiting
+    this.#waiting = ''
+    if (lines !== '' && !this.#dropped) this.#lines.write(lines)
   }
 }

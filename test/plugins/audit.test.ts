@@ -143,6 +143,7 @@ t.test('in a host application the lines go to the log of the host', async t => {
   const { loggerInstance, audited } = logging()
   const app = await host(t, () => {}, {}, { loggerInstance })
   await app.inject(asJson)
+  await endOfTurn()
   await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
   t.match(await audited(), [{ tool: 'echo', outcome: 'ok', transport: 'http' }, { outcome: 'refused', status: 403, route: '/ai/mcp' }])
 })
