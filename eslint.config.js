@@ -9,7 +9,7 @@ export default [
   ...neostandard({
     ts: true,
     noJsx: true,
-    ignores: ['build/', 'dist/', 'node_modules/', '.conformance/', '.tap/']
+    ignores: ['build/', 'dist/', 'node_modules/', '.bench/', '.conformance/', '.tap/']
   }),
   {
     files: ['**/*.ts'],

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { LEGACY, type Era, type Message } from './messages.js'
+import { exchange, nobody, type Wire } from './wire.js'
+
+const END_OF_CHUNKS = Buffer.from('0\r\n\r\n')
+
+/** A kept-alive connection with one request at a time, so that where a reply ends all that was read ends. */
+export class HttpWire implements Wire {
+  session: string | undefined
+  onAnswer = nobody.onAnswer
+  onRead = nobody.onRead
+  onCut = nobody.onCut
+  readonly #port: number
+  readonly #era: Era
+  readonly #socket: Socket
+  #parts: Buffer[] = []
+  #read = 0
+  /** Bytes of the whole reply; 0 as long as the head is not here, Infinity when it comes in chunks. */
+  #length = 0
+  #body = 0
+
+  private constructor (port: number, era: Era) {
+    this.#port = port
+    this.#era = era
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#socket.on('error', () => {})
+    this.#socket.on('close', () => this.onCut(new Error('the server closed an HTTP connection')))
+  }
+
+  static async open (port: number, era: Era): Promise<HttpWire> {
+    const wire = new HttpWire(port, era)
+    await once(wire.#socket, 'connect')
+    return wire
+  }
+
+  frame (message: Message): Buffer {
+    const body = Buffer.from(JSON.stringify(message))
+    const { method, params: { name } = {} } = message
+    const modern = { 'MCP-Protocol-Version': this.#era, 'Mcp-Method': method, ...(typeof name === 'string' ? { 'Mcp-Name': name } : {}) }
+    const legacy = method === 'initialize' ? {} : { 'MCP-Protocol-Version': this.#era, ...(this.session === undefined ? {} : { 'Mcp-Session-Id': this.session }) }
+    return Buffer.concat([this.#head('POST', { 'Content-Type': 'application/json', 'Content-Length': String(body.length), ...(this.#era === LEGACY ? legacy : modern) }), body])
+  }
+
+  write (bytes: Buffer): void {
+    this.#socket.write(bytes)
+  }
+
+  async tell (message: Message): Promise<void> {
+    await exchange(this, this.frame(message))
+  }
+
+  /** Opens the stream of a session; done when its head is here. It cannot be used for anything else afterwards. */
+  async listen (session: string): Promise<void> {
+    this.#socket.removeAllListeners('data')
+    this.write(this.#head('GET', { Accept: 'text/event-stream', 'MCP-Protocol-Version': this.#era, 'Mcp-Session-Id': session }))
+    const [chunk] = await once(this.#socket, 'data') as [Buffer]
+    if (statusOf(chunk) !== 200) throw new Error(`no stream: ${chunk.toString('latin1', 0, 300)}`)
+    this.#socket.on('data', () => {})
+  }
+
+  close (): void {
+    this.onCut = nobody.onCut
+    this.#socket.destroy()
+  }
+
+  #head (method: string, headers: Record<string, string>): Buffer {
+    const all = { Host: `127.0.0.1:${this.#port}`, Accept: 'application/json, text/event-stream', ...headers }
+    return Buffer.from(`${method} /mcp HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`, 'latin1')
+  }
+
+  #take (chunk: Buffer): void {
+    this.#parts.push(chunk)
+    this.#read += chunk.length
+    if (this.#length === 0) this.#measure()
+    if (this.#length === Infinity ? !Buffer.concat(this.#parts.slice(-2)).subarray(-5).equals(END_OF_CHUNKS) : this.#length === 0 || this.#read < this.#length) return
+    const [reply, read, chunked, body] = [this.#parts, this.#read, this.#length === Infinity, this.#body]
+    this.#parts = []
+    this.#read = this.#length = 0
+    this.onAnswer(read, () => this.#text(Buffer.concat(reply), body, chunked))
+    this.onRead()
+  }
+
+  #measure (): void {
+    const start = this.#parts.length === 1 ? this.#parts[0] as Buffer : Buffer.concat(this.#parts)
+    const end = start.indexOf('\r\n\r\n')
+    if (end === -1) return
+    const head = start.toString('latin1', 0, end)
+    this.#body = end + 4
+    this.#length = /\r\ntransfer-encoding: *chunked/i.test(head) ? Infinity : this.#body + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+  }
+
+  #text (reply: Buffer, start: number, chunked: boolean): string {
+    const head = reply.toString('latin1', 0, start)
+    if (![200, 202].includes(statusOf(reply))) throw new Error(`refused: ${reply.toString('utf8', 0, 600)}`)
+    this.session ??= /\r\nmcp-session-id: *([^\r]+)/i.exec(head)?.[1]
+    const body = String(chunked ? withoutChunks(reply.subarray(start)) : reply.subarray(start))
+    return /\r\ncontent-type: *text\/event-stream/i.test(head) ? answerIn(body) : body
+  }
+}
+
+const statusOf = (reply: Buffer): number => Number(reply.toString('latin1', 9, 12))
+
+function withoutChunks (bytes: Buffer): Buffer {
+  const end = bytes.indexOf('\r\n')
+  const size = parseInt(bytes.toString('latin1', 0, end), 16)
+  return size === 0 ? Buffer.alloc(0) : Buffer.concat([bytes.subarray(end + 2, end + 2 + size), withoutChunks(bytes.subarray(end + 4 + size))])
+}
+
+/** The event that carries a result or an error: the only one that matters here. */
+function answerIn (events: string): string {
+  const data = events.split('\n').filter(line => line.startsWith('data:')).map(line => line.slice(5).trim())
+  return data.find(text => /"(result|error)":/.test(text)) ?? ''
+}

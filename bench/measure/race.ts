@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Load } from '../load/load.js'
+import type { Server, ServerProcess } from '../servers/process.js'
+import type { Finding } from './goal.js'
+import { cpuTime } from './process.js'
+import { inRounds, present, type Setting } from './rounds.js'
+import { median, ratioOf, short } from './statistics.js'
+
+/** CPU time of the server in milliseconds, so that everybody gets the same, however busy the machine is. */
+const WARM_UP = 4_000
+const WARM_CALLS = 12_000
+const SETTLE = 100
+const WINDOW = 500
+/** Who needs so much longer by the clock than by CPU time is not working. */
+const PATIENCE = 20
+
+/** One who takes part: how it is started, and how it is kept busy. */
+export interface Runner {
+  server: Server
+  start: () => Promise<ServerProcess>
+  open: (running: ServerProcess) => Promise<Load>
+}
+
+export interface Race { what: string, goal?: string, limit: Runner, ours: Runner, peers?: Runner[] }
+
+/** How many calls a server answers in a second of its CPU time, as ratios to the limit. */
+export async function race ({ what, goal, limit, ours, peers = [] }: Race, setting: Setting): Promise<Finding> {
+  setting.say(what)
+  const rates = await ratesOf([limit, ours, ...peers], setting)
+  const base = rates.get(limit.server) ?? []
+  return {
+    what,
+    ...(goal === undefined ? {} : { goal }),
+    ours: ratioOf(rates.get(ours.server) ?? [], base),
+    limit: `${short(median(base))}/s`,
+    peers: peers.flatMap(({ server }) => rates.has(server) ? [{ name: server.name, figure: ratioOf(rates.get(server) ?? [], base) }] : [])
+  }
+}
+
+/** Calls per second of CPU time, round by round. */
+export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map<Server, number[]>> {
+  const started = new Map<Runner, ServerProcess>()
+  try {
+    for (const runner of present(runners, setting)) await prepare(runner, started, setting)
+    const contestants = [...started].map(([{ server, open }, running]) => ({ server, sample: async () => await rateOf(running, open) }))
+    return await inRounds(contestants, setting.rounds, setting)
+  } finally {
+    for (const running of started.values()) await running.stop()
+  }
+}
+
+/** The rate of a server that has warmed up. */
+export async function rateOf (running: ServerProcess, open: Runner['open']): Promise<number> {
+  const load = await open(running)
+  try {
+    await spend(running, load, SETTLE)
+    return await spend(running, load, WINDOW)
+  } finally {
+    await load.end()
+  }
+}
+
+/** Compilers take thousands of calls to settle. */
+export async function warmUp (running: ServerProcess, open: Runner['open']): Promise<void> {
+  const load = await open(running)
+  await spend(running, load, WARM_UP, WARM_CALLS)
+  await load.end()
+}
+
+async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { say, complain }: Setting): Promise<void> {
+  const { server } = runner
+  try {
+    const running = await runner.start()
+    started.set(runner, running)
+    await warmUp(running, runner.open)
+    say(`  ${server.name} is warm`)
+  } catch (error) {
+    if (server.peer !== true) throw new Error(`${server.name}: ${(error as Error).message}`, { cause: error })
+    complain(`${server.name} failed: ${(error as Error).message}`)
+    await started.get(runner)?.stop()
+    started.delete(runner)
+  }
+}
+
+/** Lets a server use that much CPU time, or answer so many calls, and says how many it answered in a second of it. */
+async function spend ({ pid }: ServerProcess, load: Load, ms: number, calls = Infinity): Promise<number> {
+  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * PATIENCE + 10_000]
+  while (cpuTime(pid) - since < ms && load.answered - answered < calls && load.fault === undefined) {
+    if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${PATIENCE} times as long`)
+    await sleep(10)
+  }
+  return (load.answered - answered) * 1000 / (cpuTime(pid) - since)
+}

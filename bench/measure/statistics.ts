@@ -1,0 +1,29 @@
+/** What several samples of one thing say. */
+export interface Spread { median: number, min: number, max: number }
+
+export function median (values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const [low = NaN, high = NaN] = [sorted[middle - 1 + sorted.length % 2], sorted[middle]]
+  return (low + high) / 2
+}
+
+export function spreadOf (values: number[]): Spread {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
+}
+
+/** Both were measured in the same rounds: what disturbs the machine for a while disturbs both, and leaves their ratio alone. */
+export function ratioOf (values: number[], others: number[]): Spread {
+  return spreadOf(values.slice(0, others.length).map((value, round) => value / (others[round] as number)))
+}
+
+export function inWords ({ median, min, max }: Spread): string {
+  return min === max ? short(median) : `${short(median)} [${short(min)}..${short(max)}]`
+}
+
+/** As many digits as can be trusted. */
+export function short (value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')
+  return Math.abs(value) >= 10 ? value.toFixed(1) : Math.abs(value) >= 0.095 ? value.toFixed(2) : value.toFixed(3)
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import fastify from 'fastify'
+import { replyTo, type Asked } from './reply.js'
+
+// The limit for HTTP: one route, Fastify's own parser, and a serializer that is compiled from a schema. A second argument names a file
+// whose bytes are the answer to everything.
+const [port, file] = process.argv.slice(2)
+const bytes = file === undefined ? undefined : readFileSync(file)
+const app = fastify({ bodyLimit: 4 * 1024 * 1024 })
+const sessions = new Map<string, { revision: string | undefined }>()
+
+const content = { type: 'array', items: { type: 'object', properties: { type: { type: 'string' }, text: { type: 'string' } } } }
+const result = {
+  type: 'object',
+  properties: { content, isError: { type: 'boolean' }, resultType: { type: 'string' }, _meta: { type: 'object', additionalProperties: true } },
+  additionalProperties: true
+}
+const answer = { type: 'object', properties: { jsonrpc: { type: 'string' }, id: { type: 'integer' }, result } }
+
+if (bytes === undefined) {
+  app.post<{ Body: Asked }>('/mcp', { schema: { response: { 200: answer } } }, ({ body }, reply) => {
+    if (body.method === 'initialize') reply.header('mcp-session-id', remember(body))
+    const text = replyTo(body)
+    if (text === undefined) reply.code(202)
+    reply.send(text)
+  })
+} else {
+  app.post('/mcp', (_, reply) => {
+    reply.header('content-type', 'application/json; charset=utf-8').send(bytes)
+  })
+}
+app.get('/mcp', (_, reply) => {
+  reply.hijack()
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  reply.raw.flushHeaders()
+})
+await app.listen({ port: Number(port), host: '127.0.0.1' })
+
+function remember ({ params }: Asked): string {
+  const id = randomUUID()
+  sessions.set(id, { revision: params?.protocolVersion })
+  return id
+}
