@@ -4,10 +4,14 @@ import type { Finding } from './measure/goal.js'
 import { isMeasurable } from './measure/process.js'
 import type { Setting } from './measure/rounds.js'
 import { coldStart } from './questions/cold-start.js'
+import { growth } from './questions/growth.js'
 import { httpCall } from './questions/http-call.js'
 import { httpLarge } from './questions/http-large.js'
+import { idle } from './questions/idle.js'
+import { initialize } from './questions/initialize.js'
 import type { Question } from './questions/question.js'
 import { stdio } from './questions/stdio.js'
+import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
 import { summary, table } from './report.js'
 import { install } from './servers/packages.js'
@@ -19,7 +23,11 @@ const questions: Record<string, Question> = {
   'http-large': httpLarge,
   websocket,
   stdio,
-  'cold-start': coldStart
+  'cold-start': coldStart,
+  'tools-list': toolsList,
+  growth,
+  idle,
+  initialize
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void stopAll().then(() => process.exit(130)) })

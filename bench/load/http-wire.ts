@@ -43,6 +43,11 @@ export class HttpWire implements Wire {
     return Buffer.concat([this.#head('POST', { 'Content-Type': 'application/json', 'Content-Length': String(body.length), ...(this.#era === LEGACY ? legacy : modern) }), body])
   }
 
+  /** The request that ends a session. */
+  farewell (session: string): Buffer {
+    return this.#head('DELETE', { 'MCP-Protocol-Version': this.#era, 'Mcp-Session-Id': session })
+  }
+
   write (bytes: Buffer): void {
     this.#socket.write(bytes)
   }
@@ -93,7 +98,7 @@ export class HttpWire implements Wire {
 
   #text (reply: Buffer, start: number, chunked: boolean): string {
     const head = reply.toString('latin1', 0, start)
-    if (![200, 202].includes(statusOf(reply))) throw new Error(`refused: ${reply.toString('utf8', 0, 600)}`)
+    if (![200, 202, 204].includes(statusOf(reply))) throw new Error(`refused: ${reply.toString('utf8', 0, 600)}`)
     this.session ??= /\r\nmcp-session-id: *([^\r]+)/i.exec(head)?.[1]
     const body = String(chunked ? withoutChunks(reply.subarray(start)) : reply.subarray(start))
     return /\r\ncontent-type: *text\/event-stream/i.test(head) ? answerIn(body) : body

@@ -11,6 +11,8 @@ const WARM_UP = 4_000
 const WARM_CALLS = 12_000
 const SETTLE = 100
 const WINDOW = 500
+/** Fewer say little. */
+const LEAST = 10
 /** Who needs so much longer by the clock than by CPU time is not working. */
 const PATIENCE = 20
 
@@ -54,7 +56,7 @@ export async function rateOf (running: ServerProcess, open: Runner['open']): Pro
   const load = await open(running)
   try {
     await spend(running, load, SETTLE)
-    return await spend(running, load, WINDOW)
+    return await spend(running, load, WINDOW, Infinity, LEAST)
   } finally {
     await load.end()
   }
@@ -83,9 +85,13 @@ async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { s
 }
 
 /** Lets a server use that much CPU time, or answer so many calls, and says how many it answered in a second of it. */
-async function spend ({ pid }: ServerProcess, load: Load, ms: number, calls = Infinity): Promise<number> {
-  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * PATIENCE + 10_000]
-  while (cpuTime(pid) - since < ms && load.answered - answered < calls && load.fault === undefined) {
+async function spend ({ pid }: ServerProcess, load: Load, ms: number, atMost = Infinity, atLeast = 0): Promise<number> {
+  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * PATIENCE + 30_000]
+  const isOver = (): boolean => {
+    const calls = load.answered - answered
+    return load.fault !== undefined || calls >= atMost || (calls >= atLeast && cpuTime(pid) - since >= ms)
+  }
+  while (!isOver()) {
     if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${PATIENCE} times as long`)
     await sleep(10)
   }

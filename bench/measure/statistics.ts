@@ -25,5 +25,6 @@ export function inWords ({ median, min, max }: Spread): string {
 export function short (value: number): string {
   if (!Number.isFinite(value)) return '-'
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')
-  return Math.abs(value) >= 10 ? value.toFixed(1) : Math.abs(value) >= 0.095 ? value.toFixed(2) : value.toFixed(3)
+  if (Math.abs(value) >= 10) return value.toFixed(1)
+  return Math.abs(value) >= 0.095 || value === 0 ? value.toFixed(2) : Number(value.toPrecision(2)).toString()
 }

@@ -35,6 +35,10 @@ app.get('/mcp', (_, reply) => {
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   reply.raw.flushHeaders()
 })
+app.delete('/mcp', ({ headers }, reply) => {
+  sessions.delete(String(headers['mcp-session-id']))
+  reply.code(204).send()
+})
 await app.listen({ port: Number(port), host: '127.0.0.1' })
 
 function remember ({ params }: Asked): string {

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Server, ServerProcess } from '../servers/process.js'
+import { memory } from './process.js'
+
+const HOOK = fileURLToPath(new URL('../servers/collect-garbage.js', import.meta.url))
+const SETTLE = 600
+
+/** The same server, which can be told to collect its garbage. */
+export function collectable (server: Server): Server {
+  return { ...server, args: place => ['--import', HOOK, ...server.args(place)] }
+}
+
+/** What a server keeps, in KiB, once its garbage is collected. */
+export async function kept ({ pid, child }: ServerProcess): Promise<number> {
+  for (let time = 0; time < 2; time++) {
+    child.kill('SIGWINCH')
+    await sleep(SETTLE)
+  }
+  return memory(pid)
+}
