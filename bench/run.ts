@@ -14,6 +14,7 @@ import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
 import { summary, table } from './report.js'
+import { machine, save } from './save.js'
 import { install } from './servers/packages.js'
 import { stopAll } from './servers/process.js'
 
@@ -35,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 try {
   process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
 } catch (error) {
-  console.error(error)
+  say((error as Error).message)
   process.exitCode = 1
 } finally {
   await stopAll()
@@ -44,20 +45,28 @@ try {
 /** Whether nothing broke: a goal that is missed is a result like any other. */
 async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { rounds: { type: 'string', default: '5' }, 'no-peers': { type: 'boolean', default: false }, save: { type: 'boolean', default: false } } })
+  const { names, rounds, peers, saving } = choices(args)
+  const trouble: string[] = []
+  const complain = (line: string): void => { trouble.push(line); say(`!!! ${line}`) }
+  const where = machine(rounds)
+  say(`${where}; ${stepAside()}`)
+  const installed = (peers || saving) && hasPackages(complain)
+  const findings = await ask(names, { rounds, peers: peers && installed, say, complain })
+  console.log(`${table(findings)}\n\n${summary(findings)}`)
+  for (const line of trouble) console.log(`!!! ${line}`)
+  if (saving && trouble.length === 0) save(findings, where)
+  return trouble.length === 0
+}
+
+function choices (args: string[]): { names: string[], rounds: number, peers: boolean, saving: boolean } {
+  const options = { rounds: { type: 'string', default: '5' }, 'no-peers': { type: 'boolean', default: false }, save: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
   const unknown = positionals.find(name => !Object.hasOwn(questions, name))
   if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${Object.keys(questions).join(', ')}`)
   const rounds = Number(values.rounds)
-  if (!(rounds > 0)) throw new Error('--rounds must be a number above 0')
-  console.error(stepAside())
-  const trouble: string[] = []
-  const complain = (line: string): void => { trouble.push(line); console.error(`!!! ${line}`) }
-  const say = (line: string): void => console.error(line)
-  const peers = !values['no-peers'] && havePeers(say, complain)
-  const findings = await ask(positionals.length > 0 ? positionals : Object.keys(questions), { rounds, peers, say, complain })
-  console.log(`${table(findings)}\n\n${summary(findings)}`)
-  for (const line of trouble) console.log(`!!! ${line}`)
-  return trouble.length === 0
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number above 0')
+  if (values.save && positionals.length > 0) throw new Error('--save is for a run of all questions: figures of different runs do not belong into one table')
+  return { names: positionals.length > 0 ? positionals : Object.keys(questions), rounds, peers: !values['no-peers'], saving: values.save }
 }
 
 async function ask (names: string[], setting: Setting): Promise<Finding[]> {
@@ -72,8 +81,12 @@ async function ask (names: string[], setting: Setting): Promise<Finding[]> {
   return findings
 }
 
-function havePeers (say: (line: string) => void, complain: (line: string) => void): boolean {
+function hasPackages (complain: (line: string) => void): boolean {
   const why = install(say)
   if (why !== undefined) complain(`the peers cannot be installed, so there are none in this run: ${why}`)
   return why === undefined
+}
+
+function say (line: string): void {
+  console.error(line)
 }

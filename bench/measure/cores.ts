@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { isMeasurable } from './process.js'
 
 const [serverCore, clientCore] = twoCores()
 
@@ -17,6 +18,7 @@ export function stepAside (): string {
 }
 
 function twoCores (): string[] {
+  if (!isMeasurable) return []
   const list = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? ''
   const cores = list.split(',').flatMap(range => {
     const [first = NaN, last = first] = range.split('-').map(Number)

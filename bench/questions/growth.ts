@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { overHttp } from '../load/doors.js'
 import { HttpWire } from '../load/http-wire.js'
 import { Load } from '../load/load.js'
 import { echo, LEGACY, listTools, message, MODERN, type Ask } from '../load/messages.js'
 import { endSessions, openSessions } from '../load/sessions.js'
-import { ask, greet } from '../load/wire.js'
+import { ask } from '../load/wire.js'
 import type { Finding } from '../measure/goal.js'
 import { rateOf, ratesOf, warmUp, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
@@ -18,6 +19,8 @@ interface Growth { sizes: number[], grow: (port: number, size: number) => Promis
 const TOOLS = [1, 100, 5_000]
 const SESSIONS = [1, 1_000, 10_000]
 const CONNECTIONS = 32
+/** What growing leaves to be done, such as writing to the disk, is over by then. */
+const CALM = 1_000
 const CALLS: Ask = echo(32)
 
 /** Does a call cost more when there are more tools or sessions, and a page when there are more of them? */
@@ -38,11 +41,13 @@ async function compare (what: string, noun: string, { sizes, grow, open }: Growt
   const running = await ServerProcess.listen(patchbay)
   const rates = new Map(sizes.map(size => [size, [] as number[]]))
   try {
+    await grow(running.port, sizes[0] as number)
     await warmUp(running, open)
     for (let round = 0; round < setting.rounds; round++) {
       setting.say(`  round ${round + 1} of ${setting.rounds}`)
       for (const size of sizes) {
         await grow(running.port, size)
+        await sleep(CALM)
         rates.get(size)?.push(await rateOf(running, open))
       }
     }
@@ -77,6 +82,7 @@ async function fill (port: number, tools: number): Promise<void> {
 
 /** One session is busy, the others are there. */
 function manySessions (): Growth {
+  let busy: string | undefined
   let others: string[] = []
   return {
     sizes: SESSIONS,
@@ -86,8 +92,8 @@ function manySessions (): Growth {
     },
     open: async ({ port }) => {
       const wires = await Promise.all(Array.from({ length: CONNECTIONS }, async () => await HttpWire.open(port, LEGACY)))
-      await greet(wires[0] as HttpWire, LEGACY)
-      for (const wire of wires) wire.session = (wires[0] as HttpWire).session
+      busy ??= (await openSessions(port, 1, { confirm: true }))[0]
+      for (const wire of wires) wire.session = busy
       return await Load.begin(wires, LEGACY, CALLS, 1)
     }
   }

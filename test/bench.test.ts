@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { overHttp, overStdio, overWebSocket } from '../bench/load/doors.js'
+import { HttpWire } from '../bench/load/http-wire.js'
+import { Load } from '../bench/load/load.js'
+import { echo, LEGACY, listTools, MODERN, type Ask } from '../bench/load/messages.js'
+import { endSessions, openSessions } from '../bench/load/sessions.js'
+import { isMet, parseGoal, type Finding } from '../bench/measure/goal.js'
+import { cpuTime, isMeasurable, memory } from '../bench/measure/process.js'
+import type { Runner } from '../bench/measure/race.js'
+import { inRounds } from '../bench/measure/rounds.js'
+import { inWords, median, ratioOf, spreadOf } from '../bench/measure/statistics.js'
+import { summary, table } from '../bench/report.js'
+import { withResults } from '../bench/save.js'
+import { bareBatches, bareBytes, bareFastify, bareStdio, bareWebSocket, patchbay, patchbayStdio, ROOT } from '../bench/servers/catalogue.js'
+import type { Server, ServerProcess } from '../bench/servers/process.js'
+import { folder } from './cli/process.js'
+
+const linux = { skip: !isMeasurable && 'CPU time comes from /proc' }
+const shape = { ask: echo(32), connections: 2, sockets: 2, inFlight: 4 }
+const finding = (goal: string, ours: number, peers: Finding['peers'] = []): Finding => ({ what: goal, goal, ours: spreadOf([ours]), limit: '-', peers })
+
+t.test('a median is the middle, or lies between the two of them', async t => {
+  t.equal(median([9, 1, 5]), 5)
+  t.equal(median([4, 1, 3, 100]), 3.5)
+  t.equal(median([7]), 7)
+  t.equal(inWords(spreadOf([0.5, 0.25, 1])), '0.50 [0.25..1.00]')
+})
+
+t.test('what slows a whole round down does not change a ratio', async t => {
+  t.strictSame(ratioOf([50, 25, 5], [100, 50, 10]), { median: 0.5, min: 0.5, max: 0.5 })
+})
+
+t.test('everybody is measured in each round, and a peer that fails is left out and told', async t => {
+  const [order, complaints]: [string[], string[]] = [[], []]
+  const contestant = (name: string, peer = false) => ({
+    server: { name, args: () => [], ...(peer ? { peer } : {}) } as Server,
+    sample: async () => {
+      order.push(name)
+      if (name === 'broken' && order.length > 3) throw new Error('no answer')
+      return 1
+    }
+  })
+  const setting = { rounds: 2, peers: true, say: () => {}, complain: (line: string) => complaints.push(line) }
+  const samples = await inRounds([contestant('limit'), contestant('ours'), contestant('broken', true)], 2, setting)
+  t.strictSame(order, ['limit', 'ours', 'broken', 'ours', 'broken', 'limit'])
+  t.strictSame([...samples].map(([{ name }, values]) => [name, values.length]), [['limit', 2], ['ours', 2]])
+  t.strictSame(complaints, ['broken failed: no answer'])
+  await t.rejects(inRounds([{ ...contestant('ours'), sample: async () => { throw new Error('wrong answer') } }], 1, setting), /wrong answer/)
+})
+
+t.test('goals', async t => {
+  t.strictSame(parseGoal('≥ 0.85 of bare Fastify'), { atLeast: 0.85 })
+  t.strictSame(parseGoal('≤ 4 KiB'), { atMost: 4 })
+  t.throws(() => parseGoal('fast'), /is no goal/)
+  const sdk = [{ name: 'SDK v1', figure: spreadOf([2]) }]
+  const findings = [finding('≥ 0.85 of it', 0.85), finding('≥ 0.85 of it', 0.84), finding('≤ 3.0 ×, and below SDK v1', 2.5, sdk), finding('≤ 3.0 ×, and below SDK v1', 1.5, sdk)]
+  t.strictSame(findings.map(isMet), [true, false, false, true])
+  t.equal(summary([...findings, { what: 'more', ours: spreadOf([1]), limit: '-', peers: [] }]), '2 of 4 goals met')
+  t.match(table(findings).split('\n')[3], /^\| ≥ 0.85 of it +\| ≥ 0.85 of it +\| 0.84 +\| - +\| - +\| NOT MET \|$/)
+
+  t.test('every goal of a question can be judged', async t => {
+    const sources = readdirSync(join(ROOT, 'bench/questions')).map(file => readFileSync(join(ROOT, 'bench/questions', file), 'utf8'))
+    const goals = sources.flatMap(text => [...text.matchAll(/goal(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string))
+    t.ok(goals.length > 10)
+    for (const goal of goals) t.doesNotThrow(() => parseGoal(goal), goal)
+  })
+})
+
+t.test('results are put into their place, and those in the README are those of results.json', async t => {
+  const page = withResults('before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n', [finding('≥ 1 of it', 2)], 'here')
+  t.match(page, /^before\n<!-- results -->\nhere\.\n\n\| what [^]*1 of 1 goals met\.\n<!-- end of results -->\nafter\n$/)
+  t.notMatch(page, 'old')
+  const { where, findings } = JSON.parse(readFileSync(join(ROOT, 'bench/results.json'), 'utf8')) as { where: string, findings: Finding[] }
+  const readme = readFileSync(join(ROOT, 'bench/README.md'), 'utf8')
+  t.equal(withResults(readme, findings, where), readme)
+})
+
+t.test('CPU time grows with work, that of children too, and not with waiting', linux, async t => {
+  const burn = 'process.stdin.on("data", () => { const end = performance.now() + 150; while (performance.now() < end); console.log("done") })'
+  const shell = spawn('sh', ['-c', `"${process.execPath}" -e '${burn}'; exit 0`])
+  t.teardown(() => { shell.stdin.end() })
+  const pid = shell.pid as number
+  const work = async () => { shell.stdin.write('x\n'); await once(shell.stdout, 'data') }
+  await work()
+  const idle = cpuTime(pid)
+  t.ok(cpuTime(pid) - idle < 20, 'nothing happened')
+  await work()
+  t.ok(cpuTime(pid) - idle > 20, `${cpuTime(pid) - idle} ms of 150`)
+  t.ok(memory(pid) > 20_000)
+  shell.stdin.end()
+  await once(shell, 'exit')
+})
+
+t.test('the limits and Patchbay answer the same questions', linux, async t => {
+  const gateway = await started(t, overHttp(patchbay, { ...shape, era: MODERN, env: { BENCH_TOOLS: '150' } }))
+
+  for (const era of [MODERN, LEGACY] as const) {
+    t.test(`in ${era}`, async () => {
+      await answers(gateway, overHttp(patchbay, { ...shape, era }))
+      await answers(gateway, overWebSocket(patchbay, { ...shape, era }))
+      for (const runner of [overHttp(bareFastify, { ...shape, era }), overWebSocket(bareWebSocket, { ...shape, era }), overStdio(bareStdio, { ...shape, era }), overStdio(bareBatches, { ...shape, era })]) {
+        await answers(await started(t, runner), runner)
+      }
+    })
+  }
+
+  t.test('over stdio', async t => {
+    const runner = overStdio(patchbayStdio, { ...shape, era: LEGACY })
+    await answers(await started(t, runner), runner)
+  })
+
+  t.test('with 100 KiB', async () => await answers(gateway, overHttp(patchbay, { ...shape, era: MODERN, ask: echo(100 * 1024) })))
+
+  t.test('a page has as many tools as it may', async () => await answers(gateway, overHttp(patchbay, { ...shape, era: MODERN, ask: listTools(100) })))
+
+  t.test('sessions are opened and ended', async t => {
+    const sessions = await openSessions(gateway.port, 40, { confirm: true })
+    t.equal(new Set(sessions).size, 40)
+    await endSessions(gateway.port, sessions)
+    await t.rejects(endSessions(gateway.port, sessions), /refused: HTTP\/1.1 404/)
+  })
+})
+
+t.test('a wrong answer is noticed, first or later', linux, async t => {
+  const right = { jsonrpc: '2.0', id: 100, result: { content: [{ type: 'text', text: 'y'.repeat(32) }] } }
+  const data = await folder(t, { 'page.json': JSON.stringify(right) })
+  const runner = overHttp(bareBytes(join(data, 'page.json')), { era: MODERN, ask: echo(32), connections: 1 })
+  const running = await started(t, runner)
+  await t.rejects(runner.open(running), /echo said/)
+  let asked = 0
+  const laterWrong: Ask = { ...echo(32), check: () => { if (++asked > 1) throw new Error('not this one') } }
+  const load = await Load.begin([await HttpWire.open(running.port, MODERN)], MODERN, laterWrong, 1)
+  await t.rejects(run(load, 2), /not this one/)
+})
+
+async function started (t: Test, runner: Runner): Promise<ServerProcess> {
+  const running = await runner.start()
+  t.teardown(async () => await running.stop())
+  return running
+}
+
+async function answers (running: ServerProcess, { open }: Runner): Promise<void> {
+  await run(await open(running), 50)
+}
+
+/** Lets a load run until so many calls were answered; rejects when one of them was so wrongly. */
+async function run (load: Load, calls: number): Promise<void> {
+  while (load.answered < calls && load.fault === undefined) await new Promise(resolve => { setImmediate(resolve) })
+  await load.end()
+}
