@@ -20,7 +20,7 @@ import type { Server, ServerProcess } from '../bench/servers/process.js'
 import { folder } from './cli/process.js'
 
 const linux = { skip: !isMeasurable && 'CPU time comes from /proc' }
-const shape = { ask: echo(32), connections: 2, sockets: 2, inFlight: 4 }
+const CALLS = 50
 const finding = (goal: string, ours: number, peers: Finding['peers'] = []): Finding => ({ what: goal, goal, ours: spreadOf([ours]), limit: '-', peers })
 
 t.test('a median is the middle, or lies between the two of them', async t => {
@@ -96,26 +96,34 @@ t.test('CPU time grows with work, that of children too, and not with waiting', l
 })
 
 t.test('the limits and Patchbay answer the same questions', linux, async t => {
-  const gateway = await started(t, overHttp(patchbay, { ...shape, era: MODERN, env: { BENCH_TOOLS: '150' } }))
+  const modern = { ask: echo(32), connections: 2, sockets: 2, inFlight: 4, era: MODERN } as const
+  const legacy = { ...modern, era: LEGACY } as const
+  const [gateway, fastify, websocket] = await Promise.all([
+    started(t, overHttp(patchbay, { ...modern, env: { BENCH_TOOLS: '150' } })),
+    started(t, overHttp(bareFastify, modern)),
+    started(t, overWebSocket(bareWebSocket, modern))
+  ])
 
-  for (const era of [MODERN, LEGACY] as const) {
-    t.test(`in ${era}`, async () => {
-      await answers(gateway, overHttp(patchbay, { ...shape, era }))
-      await answers(gateway, overWebSocket(patchbay, { ...shape, era }))
-      for (const runner of [overHttp(bareFastify, { ...shape, era }), overWebSocket(bareWebSocket, { ...shape, era }), overStdio(bareStdio, { ...shape, era }), overStdio(bareBatches, { ...shape, era })]) {
-        await answers(await started(t, runner), runner)
-      }
+  for (const shape of [modern, legacy]) {
+    t.test(`over HTTP and WebSocket in ${shape.era}`, async t => {
+      for (const running of [gateway, fastify]) t.ok(await answered(running, overHttp(patchbay, shape)) >= CALLS)
+      for (const running of [gateway, websocket]) t.ok(await answered(running, overWebSocket(patchbay, shape)) >= CALLS)
     })
   }
 
   t.test('over stdio', async t => {
-    const runner = overStdio(patchbayStdio, { ...shape, era: LEGACY })
-    await answers(await started(t, runner), runner)
+    const runners = [overStdio(bareStdio, modern), overStdio(bareBatches, legacy), overStdio(patchbayStdio, legacy)]
+    await Promise.all(runners.map(async runner => t.ok(await answered(await started(t, runner), runner) >= CALLS)))
   })
 
-  t.test('with 100 KiB', async () => await answers(gateway, overHttp(patchbay, { ...shape, era: MODERN, ask: echo(100 * 1024) })))
+  t.test('with 100 KiB', async t => {
+    for (const running of [gateway, fastify]) t.ok(await answered(running, overHttp(patchbay, { ...modern, ask: echo(100 * 1024) })) >= CALLS)
+  })
 
-  t.test('a page has as many tools as it may', async () => await answers(gateway, overHttp(patchbay, { ...shape, era: MODERN, ask: listTools(100) })))
+  t.test('a page has as many tools as it may', async t => {
+    t.ok(await answered(gateway, overHttp(patchbay, { ...modern, ask: listTools(100) })) >= CALLS)
+    await t.rejects(answered(gateway, overHttp(patchbay, { ...modern, ask: listTools(101) })), /there are 100 tools on a page, and not 101/)
+  })
 
   t.test('sessions are opened and ended', async t => {
     const sessions = await openSessions(gateway.port, 40, { confirm: true })
@@ -134,7 +142,7 @@ t.test('a wrong answer is noticed, first or later', linux, async t => {
   let asked = 0
   const laterWrong: Ask = { ...echo(32), check: () => { if (++asked > 1) throw new Error('not this one') } }
   const load = await Load.begin([await HttpWire.open(running.port, MODERN)], MODERN, laterWrong, 1)
-  await t.rejects(run(load, 2), /not this one/)
+  await t.rejects(run(load), /not this one/)
 })
 
 async function started (t: Test, runner: Runner): Promise<ServerProcess> {
@@ -143,12 +151,14 @@ async function started (t: Test, runner: Runner): Promise<ServerProcess> {
   return running
 }
 
-async function answers (running: ServerProcess, { open }: Runner): Promise<void> {
-  await run(await open(running), 50)
+/** How many calls were answered rightly; rejects when one was not. */
+async function answered (running: ServerProcess, { open }: Runner): Promise<number> {
+  const load = await open(running)
+  await run(load)
+  return load.answered
 }
 
-/** Lets a load run until so many calls were answered; rejects when one of them was so wrongly. */
-async function run (load: Load, calls: number): Promise<void> {
-  while (load.answered < calls && load.fault === undefined) await new Promise(resolve => { setImmediate(resolve) })
+async function run (load: Load): Promise<void> {
+  while (load.answered < CALLS && load.fault === undefined) await new Promise(resolve => { setImmediate(resolve) })
   await load.end()
 }

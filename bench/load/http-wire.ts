@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { END_OF_CHUNKS, readReply, statusOf } from './http-reply.js'
 import { LEGACY, type Era, type Message } from './messages.js'
 import { exchange, nobody, type Wire } from './wire.js'
-
-const END_OF_CHUNKS = Buffer.from('0\r\n\r\n')
 
 /** A kept-alive connection with one request at a time, so that where a reply ends all that was read ends. */
 export class HttpWire implements Wire {
@@ -79,12 +78,21 @@ export class HttpWire implements Wire {
     this.#parts.push(chunk)
     this.#read += chunk.length
     if (this.#length === 0) this.#measure()
-    if (this.#length === Infinity ? !Buffer.concat(this.#parts.slice(-2)).subarray(-5).equals(END_OF_CHUNKS) : this.#length === 0 || this.#read < this.#length) return
+    if (!this.#isComplete()) return
     const [reply, read, chunked, body] = [this.#parts, this.#read, this.#length === Infinity, this.#body]
     this.#parts = []
     this.#read = this.#length = 0
-    this.onAnswer(read, () => this.#text(Buffer.concat(reply), body, chunked))
+    this.onAnswer(read, () => {
+      const { session, text } = readReply(Buffer.concat(reply), body, chunked)
+      this.session ??= session
+      return text
+    })
     this.onRead()
+  }
+
+  #isComplete (): boolean {
+    if (this.#length !== Infinity) return this.#length > 0 && this.#read >= this.#length
+    return Buffer.concat(this.#parts.slice(-2)).subarray(-END_OF_CHUNKS.length).equals(END_OF_CHUNKS)
   }
 
   #measure (): void {
@@ -95,26 +103,4 @@ export class HttpWire implements Wire {
     this.#body = end + 4
     this.#length = /\r\ntransfer-encoding: *chunked/i.test(head) ? Infinity : this.#body + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
   }
-
-  #text (reply: Buffer, start: number, chunked: boolean): string {
-    const head = reply.toString('latin1', 0, start)
-    if (![200, 202, 204].includes(statusOf(reply))) throw new Error(`refused: ${reply.toString('utf8', 0, 600)}`)
-    this.session ??= /\r\nmcp-session-id: *([^\r]+)/i.exec(head)?.[1]
-    const body = String(chunked ? withoutChunks(reply.subarray(start)) : reply.subarray(start))
-    return /\r\ncontent-type: *text\/event-stream/i.test(head) ? answerIn(body) : body
-  }
-}
-
-const statusOf = (reply: Buffer): number => Number(reply.toString('latin1', 9, 12))
-
-function withoutChunks (bytes: Buffer): Buffer {
-  const end = bytes.indexOf('\r\n')
-  const size = parseInt(bytes.toString('latin1', 0, end), 16)
-  return size === 0 ? Buffer.alloc(0) : Buffer.concat([bytes.subarray(end + 2, end + 2 + size), withoutChunks(bytes.subarray(end + 4 + size))])
-}
-
-/** The event that carries a result or an error: the only one that matters here. */
-function answerIn (events: string): string {
-  const data = events.split('\n').filter(line => line.startsWith('data:')).map(line => line.slice(5).trim())
-  return data.find(text => /"(result|error)":/.test(text)) ?? ''
 }
