@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import t from 'tap'
 import { environment } from '../system/clipboard/display.js'
 import { service } from '../tools/search-service.js'
@@ -41,6 +42,8 @@ t.test('keys and texts of notes are only text, up to a limit', async t => {
   await t.test('D35: one note more than there may be is refused, and those that are there stay', async t => {
     const server = await startServer(t, { maxNotes: 3 })
     for (const content of ['first', '../second', '__proto__']) t.match((await post(server.port, '/message', callTool('add_note', { content })('legacy'))).body, /added/)
+    // That there are new notes is told at the end of the turn, and not to those who come later.
+    await endOfTurn()
     await tryRows(t, server, [{ row: 'D35', title: 'the fourth of three notes', input: callTool('add_note', { content: 'fourth' }), expect: failed }])
     const { body } = await post(server.port, '/message', callTool('get_notes')('legacy'))
     t.match(body, /__proto__.*\.\.\/second.*first/s, 'kept as they were written')
