@@ -2,27 +2,33 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
-import { AT_END_OF_TURN, Cohort, WHEN_SETTLED } from '../protocol/cohort.js'
+import { AT_END_OF_TURN, Cohort } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { onExpiry } from '../protocol/expiry.js'
 import { hasExpired, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
 import { watchAssembly } from './frames.js'
 import { Inbox } from './inbox.js'
+import { Outbox } from './outbox.js'
 
 /** Why we close a socket. docs/connect.md lists them. */
 const CLOSE = { notText: 1003, refused: 1008, expired: 4401 } as const
 
 const GOODBYE = 500
-const TEXT = { binary: false }
 
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number, assemblyTimeout: number, maxPings: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
 export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, options: WebSocketOptions): void {
   const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
+  // Behind what was asked and can be answered at once.
+  const close = (code: number, why: string) => {
+    heard.flush()
+    outbox.send()
+    socket.close(code, why)
+  }
   const refuse = (why: string) => {
-    close(socket, CLOSE.refused, why)
+    close(CLOSE.refused, why)
     // What else it has to say interests nobody; the socket is gone a moment later, whether or not it says goodbye.
     socket.pause()
   }
@@ -32,7 +38,13 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     setTimeout(() => socket.terminate(), GOODBYE).unref()
   }
   const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut, together: mcp.backlogs })
-  const channel = overSocket(socket, backlog, bytes === undefined ? () => {} : perTurn(bytes))
+  const outbox = new Outbox(socket, bytes, backlog)
+  const channel: Channel = {
+    streams: true,
+    respond: text => outbox.put(text, true),
+    emit: text => outbox.put(text, false),
+    end: () => {}
+  }
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
@@ -56,7 +68,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const unwatch = bytes === undefined ? () => {} : watchAssembly(bytes, assemblyTimeout, () => refuse('a message was not complete in time'))
   const flood = perSecond(maxPings, () => refuse('too many pings'))
 
-  const expire = () => close(socket, CLOSE.expired, 'what said who you are has expired')
+  const expire = () => close(CLOSE.expired, 'what said who you are has expired')
   const forget = onExpiry(identity, expire)
 
   socket.on('ping', flood)
@@ -66,7 +78,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     // Frames that were on their way when we said goodbye.
     if (socket.readyState !== socket.OPEN) return
     if (hasExpired(identity)) expire()
-    else if (isBinary) close(socket, CLOSE.notText, 'messages are text frames')
+    else if (isBinary) close(CLOSE.notText, 'messages are text frames')
     else inbox.push(data)
   })
   // ws closes the socket itself, with the code that fits the fault.
@@ -85,46 +97,6 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
 const heard = new Cohort<{ data: Buffer, socket: WebSocket, take: (data: Buffer) => void }>(({ data, socket, take }) => {
   if (socket.readyState === socket.OPEN) take(data)
 }, AT_END_OF_TURN)
-
-const said = new Cohort<{ text: string, socket: WebSocket, send: (data: Buffer, answer: boolean) => void, answer: boolean }>(({ text, socket, send, answer }) => {
-  if (socket.readyState === socket.OPEN) send(Buffer.from(text), answer)
-}, WHEN_SETTLED)
-
-function overSocket (socket: WebSocket, backlog: Backlog, gather: () => void): Channel {
-  const send = (data: Buffer, answer: boolean) => {
-    gather()
-    socket.send(data, TEXT)
-    backlog.written(data.length, answer)
-  }
-  return {
-    streams: true,
-    respond: text => said.add({ text, socket, send, answer: true }),
-    emit: text => said.add({ text, socket, send, answer: false }),
-    end: () => {}
-  }
-}
-
-/** Says goodbye behind what was asked and can be answered at once. */
-function close (socket: WebSocket, code: number, why: string): void {
-  heard.flush()
-  said.flush()
-  socket.close(code, why)
-}
-
-/** What is written after a call of this leaves together, at the end of the turn of the event loop. */
-function perTurn (output: Duplex): () => void {
-  let gathering = false
-  const send = () => {
-    gathering = false
-    output.uncork()
-  }
-  return () => {
-    if (gathering) return
-    gathering = true
-    output.cork()
-    setImmediate(send)
-  }
-}
 
 /** Runs `beyond` when what it returns is called more often than that within a second. */
 function perSecond (max: number, beyond: () => void): () => void {
