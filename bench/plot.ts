@@ -44,7 +44,7 @@ function option (rows: Row[], subtext: string): object {
     textStyle: { fontFamily: 'system-ui, sans-serif', color: INK },
     title: { text: 'Calls per second of CPU time, as multiples of the limit', subtext, left: 16, top: 10, textStyle: { fontSize: 16, color: INK }, subtextStyle: { fontSize: 11.5, color: FAINT } },
     grid: { left: 290, right: 60, top: 84, bottom: 30 },
-    xAxis: { type: 'value', min: 0, axisLabel: { color: FAINT }, splitLine: { lineStyle: { color: '#eaeef2' } } },
+    xAxis: { type: 'value', min: 0, max: Math.max(1.2, Math.ceil(5 * Math.max(...rows.map(({ value }) => value))) / 5), axisLabel: { color: FAINT }, splitLine: { lineStyle: { color: '#eaeef2' } } },
     yAxis: {
       type: 'category',
       inverse: true,

@@ -9,7 +9,8 @@ import { median, ratioOf, short } from './statistics.js'
 /** CPU time of the server in milliseconds, so that everybody gets the same, however busy the machine is. */
 const WARM_UP = 4_000
 const WARM_CALLS = 12_000
-const SETTLE = 100
+/** Compiled code of those who had to wait for their turn may have been dropped meanwhile. */
+const SETTLE = 250
 const WINDOW = 500
 /** Fewer say little. */
 const LEAST = 10
@@ -43,8 +44,9 @@ export async function race ({ what, goal, limit, ours, peers = [] }: Race, setti
 export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map<Server, number[]>> {
   const started = new Map<Runner, ServerProcess>()
   try {
-    for (const runner of present(runners, setting)) await prepare(runner, started, setting)
-    const contestants = [...started].map(([{ server, open }, running]) => ({ server, sample: async () => await rateOf(running, open) }))
+    // Peers take longest to warm up, and whoever waits cools down: those who matter most come last.
+    for (const runner of present(runners, setting).reverse()) await prepare(runner, started, setting)
+    const contestants = [...started].reverse().map(([{ server, open }, running]) => ({ server, sample: async () => await rateOf(running, open) }))
     return await inRounds(contestants, setting.rounds, setting)
   } finally {
     for (const running of started.values()) await running.stop()
