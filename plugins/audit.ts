@@ -2,17 +2,23 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ended } from '../protocol/answers.js'
 import type { Call } from '../protocol/call.js'
-import { AT_END_OF_TURN, Cohort } from '../protocol/cohort.js'
+import { Cohort, within } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { isObject } from '../protocol/json.js'
 import type { About } from '../protocol/stages.js'
 
 const MAX_NAME = 64
 
+/** For how long a line may wait for others, in milliseconds, and for how many. */
+const PATIENCE = 50
+const ENOUGH = 256
+
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
-export default fp(async ({ mcp, log }) => {
-  const lines = new Cohort<object>(audit => log.info({ audit }, 'call'), AT_END_OF_TURN)
+export default fp(async fastify => {
+  const { mcp, log } = fastify
+  const lines = new Cohort<object>(audit => log.info({ audit }, 'call'), within(PATIENCE), ENOUGH)
   mcp.onEnd((call, ended) => { if (isHeard(log)) lines.add(lineOf(call, ended, known(mcp, call))) })
+  fastify.addHook('onClose', async () => lines.flush())
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {
@@ -28,6 +34,7 @@ function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined)
     prompt,
     outcome: call.denied ? 'denied' : outcome,
     code,
+    at: Date.now(),
     ms: Math.round((performance.now() - call.startedAt) * 1000) / 1000,
     correlation: call.correlation
   }

@@ -1,6 +1,8 @@
 /** When a cohort is handled: at the end of this turn of the event loop, or when everything that is settled now has been heard of. */
 export const AT_END_OF_TURN = (run: () => void): void => { setImmediate(run) }
 export const WHEN_SETTLED = (run: () => void): void => { queueMicrotask(run) }
+/** For what nobody waits for. */
+export const within = (ms: number) => (run: () => void): void => { setTimeout(run, ms).unref() }
 
 /**
  * Gathers what has to be done for several clients and does it in one go. What runs many times in a row finds itself and its data in the
@@ -9,16 +11,21 @@ export const WHEN_SETTLED = (run: () => void): void => { queueMicrotask(run) }
 export class Cohort<T> {
   readonly #handle: (item: T) => void
   readonly #defer: (run: () => void) => void
+  readonly #max: number
   readonly #run = () => this.flush()
   #items: T[] = []
 
-  constructor (handle: (item: T) => void, defer: (run: () => void) => void) {
+  /** A cohort of `max` waits no longer. */
+  constructor (handle: (item: T) => void, defer: (run: () => void) => void, max = Infinity) {
     this.#handle = handle
     this.#defer = defer
+    this.#max = max
   }
 
   add (item: T): void {
-    if (this.#items.push(item) === 1) this.#defer(this.#run)
+    const size = this.#items.push(item)
+    if (size === 1) this.#defer(this.#run)
+    if (size >= this.#max) this.flush()
   }
 
   /** Does now what was gathered so far. */

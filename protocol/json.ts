@@ -61,5 +61,5 @@ class Inspection {
 
 function utf8 (bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8')
 }

@@ -2,6 +2,7 @@ import { Bytes } from '../protocol/bytes.js'
 
 const NEWLINE = 10
 const RETURN = 13
+const NOTHING = Buffer.alloc(0)
 
 /** Cuts bytes into lines, however they arrive. A line over the limit is reported once and skipped up to its end. */
 export class LineReader {
@@ -20,8 +21,9 @@ export class LineReader {
   push (chunk: Buffer): void {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#take(chunk.subarray(start, end))
-      this.#finish()
+      // Most lines come in one piece.
+      if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#hand(chunk, start, end)
+      else this.#finish(chunk.subarray(start, end))
       start = end + 1
     }
     if (start < chunk.length) this.#take(chunk.subarray(start))
@@ -29,7 +31,7 @@ export class LineReader {
 
   /** The input is over: what has no newline yet is a line all the same. */
   end (): void {
-    if (this.#line.size > 0) this.#finish()
+    if (this.#line.size > 0) this.#finish(NOTHING)
   }
 
   #take (part: Buffer): void {
@@ -41,14 +43,24 @@ export class LineReader {
     this.#onTooLong()
   }
 
-  #finish (): void {
+  #finish (rest: Buffer): void {
+    this.#take(rest)
     const line = this.#line.take()
     const skipped = this.#skipping
     this.#skipping = false
-    if (skipped) return
-    const text = line.at(-1) === RETURN ? line.subarray(0, -1) : line
-    if (!isBlank(text)) this.#onLine(text)
+    if (!skipped) this.#hand(line, 0, line.length)
+  }
+
+  #hand (bytes: Buffer, start: number, end: number): void {
+    const last = bytes[end - 1] === RETURN ? end - 1 : end
+    if (!isBlank(bytes, start, last)) this.#onLine(bytes.subarray(start, last))
   }
 }
 
-const isBlank = (line: Buffer): boolean => line.every(byte => byte === 32 || byte === 9 || byte === RETURN)
+function isBlank (bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]
+    if (byte !== 32 && byte !== 9 && byte !== RETURN) return false
+  }
+  return true
+}

@@ -31,14 +31,14 @@ export interface Stdio {
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
 export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
-  const writer = new TickWriter(input, output)
+  const writer = new LineWriter(input, output)
   let giveUp = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
-  const write = (text: string, answer: boolean) => backlog.written(writer.write(text), answer)
+  writer.onWritten = (bytes, answersOnly) => backlog.written(bytes, answersOnly)
   const channel: Channel = {
     streams: true,
-    respond: text => write(text, true),
-    emit: text => write(text, false),
+    respond: text => writer.put(text, true),
+    emit: text => writer.put(text, false),
     end: () => {}
   }
   const peer = new Peer({ transport: 'stdio', channel, identity })
@@ -73,14 +73,17 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQue
   return { closed, flush: async () => await writer.flush(mcp.limits.grace) }
 }
 
-/** Gathers what is written in one turn of the event loop into one write, and holds the input back while the output is full. */
-class TickWriter {
+/** Gathers what is said in one go into one write, and holds the input back while the output is full. */
+class LineWriter {
   readonly #input: Readable
   readonly #output: Writable
+  readonly #run = () => this.#send()
   #waiting = ''
-  #bytes = 0
+  #answersOnly = true
   #full = false
   #dropped = false
+  /** Hears how many bytes were written, and whether there were only answers among them. */
+  onWritten: (bytes: number, answersOnly: boolean) => void = () => {}
 
   constructor (input: Readable, output: Writable) {
     this.#input = input
@@ -89,17 +92,14 @@ class TickWriter {
 
   /** How many bytes wait. */
   get size (): number {
-    return this.#output.writableLength + this.#bytes
+    return this.#output.writableLength
   }
 
-  /** Returns how many bytes it is. */
-  write (text: string): number {
-    const bytes = Buffer.byteLength(text) + 1
-    if (this.#dropped) return bytes
-    if (this.#waiting === '') setImmediate(() => this.#send())
+  put (text: string, answer: boolean): void {
+    if (this.#dropped) return
+    if (this.#waiting === '') queueMicrotask(this.#run)
     this.#waiting += text + '\n'
-    this.#bytes += bytes
-    return bytes
+    this.#answersOnly &&= answer
   }
 
   /** Nobody reads it: nothing is written or waited for any more. */
@@ -117,8 +117,14 @@ class TickWriter {
   }
 
   #send (): void {
-    const text = this.#take()
-    if (text === '' || !this.#output.writable || this.#output.write(text) || this.#full) return
+    const answersOnly = this.#answersOnly
+    const lines = Buffer.from(this.#take())
+    if (lines.length === 0 || !this.#output.writable) return
+    if (!this.#output.write(lines) && !this.#full) this.#hold()
+    this.onWritten(lines.length, answersOnly)
+  }
+
+  #hold (): void {
     this.#full = true
     this.#input.pause()
     this.#output.once('drain', () => {
@@ -130,7 +136,7 @@ class TickWriter {
   #take (): string {
     const text = this.#waiting
     this.#waiting = ''
-    this.#bytes = 0
+    this.#answersOnly = true
     return text
   }
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -17,11 +16,7 @@ type Line = Json & { msg: string, audit?: Json }
 function logging (level = 'info') {
   const lines: Line[] = []
   const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
-  return { loggerInstance: pino({ level }, out), lines, audited: async () => {
-    // The lines of one turn are written at its end.
-    await endOfTurn()
-    return lines.flatMap(({ audit }) => audit === undefined ? [] : [audit])
-  } }
+  return { loggerInstance: pino({ level }, out), lines, audited: () => lines.flatMap(({ audit }) => audit === undefined ? [] : [audit]) }
 }
 
 const UNHAPPY = [
@@ -33,7 +28,8 @@ const UNHAPPY = [
 async function audited (t: Test, options: Partial<Options> = {}) {
   const { loggerInstance, lines, audited } = logging()
   const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.tools.add(item) }], ...options }, { loggerInstance })
-  return { app, lines, audited }
+  // Lines wait for others, but not beyond the end.
+  return { app, lines, audited: async () => { await app.close(); return audited() } }
 }
 
 t.test('each call is one line: who, with which client, what, how it went, how long it took, and how to find it again', async t => {
@@ -122,7 +118,7 @@ t.test('nothing of what a call carries or gives reaches the log', async t => {
   send(`{"${CANARY}`)
   send({ jsonrpc: '2.0', method: `notifications/${CANARY}`, params: { a: CANARY } })
   await channel.until(() => channel.sent.length >= 12)
-  await endOfTurn()
+  await app.close()
   t.ok(lines.length >= 11, `${lines.length} lines`)
   t.notOk(JSON.stringify(lines).includes(CANARY))
 })
@@ -132,7 +128,7 @@ t.test('a request that is not let in is a line, too, without its query and its h
   const { app, url } = await listening(t, {}, { loggerInstance })
   await app.inject({ url: `/health?token=${CANARY}`, headers: { origin: 'http://evil.example', authorization: `Bearer ${CANARY}`, cookie: CANARY } })
   await once(new WebSocket(`${url.replace('http', 'ws')}/mcp?token=${CANARY}`, { headers: { origin: 'http://evil.example' } }), 'error')
-  t.match(await audited(), [
+  t.match(audited(), [
     { outcome: 'refused', status: 403, transport: 'http', method: 'GET', route: '/health', address: '127.0.0.1' },
     { outcome: 'refused', status: 403, transport: 'websocket', route: '/mcp' }
   ])
@@ -143,7 +139,7 @@ t.test('in a host application the lines go to the log of the host', async t => {
   const { loggerInstance, audited } = logging()
   const app = await host(t, () => {}, {}, { loggerInstance })
   await app.inject(asJson)
-  await endOfTurn()
   await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
-  t.match(await audited(), [{ tool: 'echo', outcome: 'ok', transport: 'http' }, { outcome: 'refused', status: 403, route: '/ai/mcp' }])
+  await app.close()
+  t.match(audited(), [{ outcome: 'refused', status: 403, route: '/ai/mcp' }, { tool: 'echo', outcome: 'ok', transport: 'http' }], 'calls wait for others')
 })
