@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -60,17 +61,26 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   let stdio: Stdio | undefined
-  let [ending, faulty] = [false, false]
+  let faulty = false
+  let ending: Promise<void> | undefined
+  /** Once, whoever wants it and however often. */
+  const end = async (why: object): Promise<void> => await (ending ??= (async () => {
+    logger.info(why, 'shutting down')
+    try {
+      await app.close()
+      await stdio?.flush()
+      logger.info('ended')
+    } catch (error) {
+      faulty = true
+      logger.error({ err: error }, 'the end was not in order')
+    }
+    await logs.written(LAST_WORD)
+  })())
   // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
   const delay = 3 * options.grace + 5_000
   // Before anybody can know that we are here: a signal must find its handler.
   const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection', 'uncaughtException'] }, async ({ signal }) => {
-    ending = true
-    logger.info({ signal }, 'shutting down')
-    await app.close()
-    await stdio?.flush()
-    logger.info('ended')
-    await logs.written(LAST_WORD)
+    await end({ signal })
     if (faulty) throw new Error('an error was not caught')
   })
   // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
@@ -79,7 +89,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     // Never fatal, see plugins/logging.ts.
     logger.error({ err: error }, 'an error was thrown where nobody can catch it')
     faulty = true
-    if (!ending) void closing.close()
+    if (ending === undefined) void closing.close()
   })
   // A promise that a tool forgot must not take everybody else's calls down.
   process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
@@ -90,6 +100,8 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
     stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async reason => {
       logger.info({ reason }, 'whoever spoke over standard input and output is gone')
+      // A signal that comes meanwhile is the first one.
+      await Promise.race([end({ reason }), sleep(delay, undefined, { ref: false })])
       await closing.close()
     })
   }

@@ -13,9 +13,11 @@ export class LogLines {
   #waiting = ''
   #timer: NodeJS.Timeout | undefined
   #dropped = false
+  #idle = true
 
   constructor (fd: number) {
     this.#lines = pino.destination({ dest: fd, minLength: 1 }).on('error', () => {})
+    this.#lines.on('drain', () => { this.#idle = true })
   }
 
   write (line: string): void {
@@ -28,6 +30,7 @@ export class LogLines {
   async written (patienceMs: number): Promise<void> {
     const lines = this.#lines
     this.#send()
+    if (this.#idle) return
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, patienceMs)
       lines.on('write', () => timer.refresh())
@@ -50,6 +53,8 @@ export class LogLines {
     this.#timer = undefined
     const lines = this.#waiting
     this.#waiting = ''
-    if (lines !== '' && !this.#dropped) this.#lines.write(lines)
+    if (lines === '' || this.#dropped) return
+    this.#idle = false
+    this.#lines.write(lines)
   }
 }
