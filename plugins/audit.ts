@@ -16,9 +16,17 @@ const ENOUGH = 256
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async fastify => {
   const { mcp, log } = fastify
-  const lines = new Cohort<object>(audit => log.info({ audit }, 'call'), within(PATIENCE), ENOUGH)
+  const lines = new Cohort<object>(write, within(PATIENCE), ENOUGH)
   mcp.onEnd((call, ended) => { if (isHeard(log)) lines.add(lineOf(call, ended, known(mcp, call))) })
   fastify.addHook('onClose', async () => lines.flush())
+
+  function write (audit: object): void {
+    try {
+      log.info({ audit }, 'call')
+    } catch {
+      // The logger may be the host's own; a line that cannot be written must not cost others theirs.
+    }
+  }
 }, { name: 'audit', dependencies: ['mcp'] })
 
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): object {

@@ -65,13 +65,14 @@ function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<Ca
 
 /** The result as the client's revision says it. */
 function said (result: CallToolResult, { revision }: Call): CallToolResult {
-  return convert.callResult(revision.errorsAsResults && result.isError === undefined ? succeeded(result) : result, revision.features)
+  return convert.callResult(revision.errorsAsResults ? withOutcome(result) : result, revision.features)
 }
 
-// Copied member by member where there is only one, as in most: engines are slow at copying what they do not know.
-function succeeded (result: CallToolResult): CallToolResult {
-  for (const member in result) if (member !== 'content') return { ...result, isError: false }
-  return { content: result.content, isError: false }
+// Made anew member by member where there is only one, as in most: engines are slow at copying what they do not know.
+function withOutcome (result: CallToolResult): CallToolResult {
+  if (typeof result.isError === 'boolean' && Object.hasOwn(result, 'isError')) return result
+  for (const member in result) if (member !== 'content') return { ...result, isError: result.isError ?? false }
+  return { content: result.content, isError: result.isError ?? false }
 }
 
 /** The result that tells of a failure, where one does; throws what has to be an error. */

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks'
+
 /** When a cohort is handled: at the end of this turn of the event loop, or when everything that is settled now has been heard of. */
 export const AT_END_OF_TURN = (run: () => void): void => { setImmediate(run) }
 export const WHEN_SETTLED = (run: () => void): void => { queueMicrotask(run) }
@@ -6,7 +8,8 @@ export const within = (ms: number) => (run: () => void): void => { setTimeout(ru
 
 /**
  * Gathers what has to be done for several clients and does it in one go. What runs many times in a row finds itself and its data in the
- * caches of the processor: under load this saves a third of what a call over HTTP costs. The order is kept; `handle` must not throw.
+ * caches of the processor: under load this saves a third of what a call over HTTP costs. The order is kept, and each is handled in the
+ * asynchronous context in which it was added, so that nobody sees what a host keeps there for somebody else. `handle` must not throw.
  */
 export class Cohort<T> {
   readonly #handle: (item: T) => void
@@ -14,6 +17,7 @@ export class Cohort<T> {
   readonly #max: number
   readonly #run = () => this.flush()
   #items: T[] = []
+  #contexts: AsyncResource[] = []
 
   /** A cohort of `max` waits no longer. */
   constructor (handle: (item: T) => void, defer: (run: () => void) => void, max = Infinity) {
@@ -23,6 +27,7 @@ export class Cohort<T> {
   }
 
   add (item: T): void {
+    this.#contexts.push(new AsyncResource('PatchbayCohort'))
     const size = this.#items.push(item)
     if (size === 1) this.#defer(this.#run)
     if (size >= this.#max) this.flush()
@@ -31,8 +36,10 @@ export class Cohort<T> {
   /** Does now what was gathered so far. */
   flush (): void {
     const items = this.#items
+    const contexts = this.#contexts
     if (items.length === 0) return
     this.#items = []
-    for (const item of items) this.#handle(item)
+    this.#contexts = []
+    for (let index = 0; index < items.length; index++) (contexts[index] as AsyncResource).runInAsyncScope(this.#handle, undefined, items[index])
   }
 }

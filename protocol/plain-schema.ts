@@ -118,7 +118,7 @@ const object = (fits: (value: Json) => boolean): Fits => value => !isObject(valu
 
 const nothing: Fits = () => false
 
-const isSimple: Fits = value => typeof value !== 'object' || value === null
+const isSimple: Fits = value => value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
 const typeOf = (name: unknown): Fits | undefined => typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
 

@@ -19,7 +19,7 @@ export function after<T, R> (value: T | PromiseLike<T>, next: (value: T) => R): 
 
 /** True for what has to be awaited, a promise of ours or not. */
 export const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
-  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
 
 interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean }
 

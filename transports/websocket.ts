@@ -21,10 +21,12 @@ export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDe
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
 export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, options: WebSocketOptions): void {
   const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
+  let goodbye = false
   // Behind what was asked and can be answered at once.
   const close = (code: number, why: string) => {
     heard.flush()
     outbox.send()
+    goodbye = true
     socket.close(code, why)
   }
   const refuse = (why: string) => {
@@ -33,6 +35,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     socket.pause()
   }
   const cut = () => {
+    goodbye = true
     socket.close(CLOSE.refused, 'messages are not read')
     // The goodbye waits behind what is not read.
     setTimeout(() => socket.terminate(), GOODBYE).unref()
@@ -48,9 +51,10 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const peer = new Peer({ transport: 'websocket', channel, identity })
   mcp.connect(peer)
 
-  const take = (data: Buffer) => mcp.receive(mcp.decode(data), peer, channel)
+  // What waited when we said goodbye is not begun any more; what came before the client did so is.
+  const take = (data: Buffer) => { if (!goodbye) mcp.receive(mcp.decode(data), peer, channel) }
   const inbox = new Inbox<Buffer>({
-    hand: data => heard.add({ data, socket, take }),
+    hand: data => heard.add({ data, take }),
     isFull: () => socket.bufferedAmount > maxQueue,
     pause: () => socket.pause(),
     resume: () => socket.resume()
@@ -93,10 +97,8 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   })
 }
 
-/** What came in one turn of the event loop, from whichever sockets. What waited when we said goodbye is not begun any more. */
-const heard = new Cohort<{ data: Buffer, socket: WebSocket, take: (data: Buffer) => void }>(({ data, socket, take }) => {
-  if (socket.readyState === socket.OPEN) take(data)
-}, AT_END_OF_TURN)
+/** What came in one turn of the event loop, from whichever sockets. */
+const heard = new Cohort<{ data: Buffer, take: (data: Buffer) => void }>(({ data, take }) => take(data), AT_END_OF_TURN)
 
 /** Runs `beyond` when what it returns is called more often than that within a second. */
 function perSecond (max: number, beyond: () => void): () => void {

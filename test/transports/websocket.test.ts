@@ -1,8 +1,10 @@
 import { EventEmitter, once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocket, type ClientOptions } from 'ws'
 import { tool, type Options } from '../../app.js'
+import { modernMeta } from '../app/modern.js'
+import { closeFrame, frame, OPCODE, openSocket } from '../bad-input/raw-websocket.js'
 import { listening } from '../helper.js'
 import { eventually, within } from '../protocol/deadline.js'
 
@@ -183,3 +185,22 @@ async function upgrade (t: Test, url: string, headers: string[]): Promise<string
   socket.write(['GET /mcp HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers, '', ''].join('\r\n'))
   return String((await soon(socket, 'data'))[0])
 }
+
+t.test('what a client says last is begun, though it closes in the same breath; what it says behind a mistake of its own is not', async t => {
+  const { app } = await serve(t)
+  const begun: string[] = []
+  app.tools.add(tool({ name: 'note_down', description: 'Remembers', input: { type: 'object', properties: { what: { type: 'string' } } }, run: ({ what }) => { begun.push(String(what)) } }))
+  const say = (what: string) => frame({ opcode: OPCODE.text, payload: JSON.stringify({ jsonrpc: '2.0', id: what, method: 'tools/call', params: { name: 'note_down', arguments: { what }, _meta: modernMeta() } }) })
+  const { port } = app.server.address() as AddressInfo
+  for (const [what, ...frames] of [
+    ['before a close', say('before a close'), closeFrame(1000)],
+    ['before a broken frame', say('before a broken frame'), Buffer.from([0xff, 0xff, 1, 2, 3])],
+    ['before a binary frame', say('before a binary frame'), frame({ opcode: OPCODE.binary, payload: 'x' }), say('behind a binary frame')]
+  ] as Array<[string, ...Buffer[]]>) {
+    const socket = await openSocket(port)
+    t.teardown(async () => await socket.close())
+    socket.write(Buffer.concat(frames))
+    await t.resolves(eventually(() => begun.includes(what)), what)
+  }
+  t.notOk(begun.includes('behind a binary frame'))
+})
