@@ -56,13 +56,18 @@ t.test('64 requests that come together over stdio are answered in one write', as
   })
   serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
   input.write('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}\n')
-  await eventually(() => answers.length === 1)
-  for (const round of [1, 2]) {
-    input.write(Array.from({ length: 64 }, (_, id) => `${call(id, 'echo', { text: `${round}` })}\n`).join(''))
-    await eventually(() => answers.length > round)
+  const total = () => answers.reduce((sum, count) => sum + count, 0)
+  await eventually(() => total() === 1)
+  const round = async () => {
+    const before = total()
+    input.write(Array.from({ length: 64 }, (_, id) => `${call(id, 'echo', { text: 'x' })}\n`).join(''))
+    await eventually(() => total() === before + 64)
   }
-  await turn()
-  t.strictSame(answers, [1, 64, 64])
+  // What is loaded when it is first used may take more than a turn.
+  await round()
+  answers.length = 0
+  for (let rounds = 0; rounds < 5; rounds++) await round()
+  t.strictSame(answers, [64, 64, 64, 64, 64])
 })
 
 t.test('eight messages in one segment over WebSocket', async t => {
