@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { register } from 'node:module'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire, register } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
@@ -13,7 +13,9 @@ export type Contribution = Tool | Resource | Prompt | FastifyPluginAsync | Contr
 
 const UNKNOWN = 'the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin'
 
-const UNRESOLVED = new Set(['ERR_MODULE_NOT_FOUND', 'ERR_UNKNOWN_FILE_EXTENSION'])
+/** What is imported by a name that stands there, and by one that does not. */
+const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g
+const COMPUTED = /\b(?:import|require)\s*\(\s*[^'"`\s]/
 
 let hooked = false
 
@@ -26,25 +28,34 @@ export async function loadFile (app: FastifyInstance, file: string): Promise<voi
   if (!existsSync(path)) throw new Error(`plugin ${path}: there is no such file`)
   if (!/\.[mc]?js$|\.m?ts$/.test(path)) throw new Error(`plugin ${path}: it must be a .ts, .mts, .js, .mjs or .cjs file`)
   const url = pathToFileURL(path)
-  await contribute(app, url, async () => /ts$/.test(path) ? await assisted(url.href) : await plainly(url.href))
+  await contribute(app, url, async () => {
+    if (needsHelp(path)) help()
+    return await import(url.href)
+  })
 }
 
-/** JavaScript that finds what it imports needs no help, which takes longer than all the rest. */
-async function plainly (url: string): Promise<unknown> {
+/** False for JavaScript that finds for itself what it imports: the help takes longer than all the rest of a start. */
+function needsHelp (path: string): boolean {
+  if (/ts$/.test(path)) return true
+  const source = readFileSync(path, 'utf8')
+  const named = [...source.matchAll(IMPORT)].map(([, name = '']) => name)
+  const { resolve } = createRequire(path)
+  // Files beside it may be TypeScript, or import what is not there.
+  return COMPUTED.test(source) || named.some(name => name.startsWith('.') || !canFind(resolve, name))
+}
+
+function canFind (resolve: NodeJS.RequireResolve, name: string): boolean {
   try {
-    return await import(url)
+    resolve(name)
+    return true
   } catch (error) {
-    const { code = '' } = Object(error) as { code?: string }
-    if (!UNRESOLVED.has(code)) throw error
-    // What could not be imported once is not tried again under the same name.
-    return await assisted(`${url}?assisted`)
+    return (error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND'
   }
 }
 
-async function assisted (url: string): Promise<unknown> {
+function help (): void {
   if (!hooked) register('./loader-hooks.js', import.meta.url)
   hooked = true
-  return await import(url)
 }
 
 /** Registers what a module exports. The message of a failure names its file. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { folder, initialize, launch, toolCall } from './process.js'
 
@@ -77,4 +78,15 @@ t.test('a mistake in TypeScript is found at its own place', async t => {
   const { stderr } = await launched.exit()
   t.match(stderr, /broken here/)
   t.match(stderr, /p\.ts:5/, 'the stack names the line of the source')
+})
+
+t.test('a JavaScript file may import this package late, where nothing is installed, and is run once', async t => {
+  const dir = await folder(t, {
+    'late.mjs': "globalThis.runs = (globalThis.runs ?? 0) + 1\nexport default async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: `late_${globalThis.runs}`, description: 'x', run: () => 'hi' })) }",
+    'late.cjs': "module.exports = async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_cjs', description: 'x', run: () => 'hi' })) }"
+  })
+  for (const [file, name] of [['late.mjs', 'late_1'], ['late.cjs', 'late_cjs']] as const) {
+    const { stderr } = await launch(t, ['--stdio', '--ephemeral', '--plugin', join(dir, file)]).exit()
+    t.match(stderr, new RegExp(`\\b${name}\\b`), file)
+  }
 })
