@@ -86,7 +86,9 @@ t.test('a JavaScript file may import this package late, where nothing is install
     'late.cjs': "module.exports = async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_cjs', description: 'x', run: () => 'hi' })) }"
   })
   for (const [file, name] of [['late.mjs', 'late_1'], ['late.cjs', 'late_cjs']] as const) {
-    const { stderr } = await launch(t, ['--stdio', '--ephemeral', '--plugin', join(dir, file)]).exit()
+    const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', join(dir, file)])
+    launched.end()
+    const { stderr } = await launched.exit()
     t.match(stderr, new RegExp(`\\b${name}\\b`), file)
   }
 })
