@@ -52,8 +52,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   process.setSourceMapsEnabled(options.plugins.length > 0)
   const logs = new LogLines(2)
   const logger = pino({ level: options.logLevel }, logs)
-  // At the exit pino writes what is left, and tries so for ever when nobody reads it.
-  process.prependListener('exit', () => logs.drop())
+  process.once('exit', () => logs.flush())
   const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
     await logs.written(LAST_WORD)
     throw error

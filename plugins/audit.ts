@@ -11,7 +11,7 @@ const MAX_NAME = 64
 
 /** For how long a line may wait for others, in milliseconds, and for how many. */
 const PATIENCE = 50
-const ENOUGH = 256
+const ENOUGH = 64
 
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async fastify => {

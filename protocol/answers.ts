@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Call } from './call.js'
 import { errors, isMcpError } from './errors.js'
 import type { Server } from './revisions/revision.js'
@@ -47,7 +48,7 @@ export class Answers {
 
   // The text of an error we did not write never leaves the process; the client gets an id to ask about.
   #fault (call: Call, error: unknown): void {
-    const { correlation } = call
+    const correlation = call.correlation ??= randomUUID()
     call.fail(errors.internal(correlation), 200)
     this.#report({ correlation, err: error }, call)
   }

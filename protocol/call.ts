@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Ended } from './answers.js'
 import type { Channel } from './channel.js'
 import { Deadline } from './deadline.js'
@@ -29,6 +28,8 @@ export class Call {
   readonly startedAt = performance.now()
   /** True when its caller was not granted what it takes. */
   denied = false
+  /** By which the operator finds in the log what a client tells of, when something broke. */
+  correlation: string | undefined
   readonly #mcp: Dispatcher
   readonly #meta: Params
   #questions: Questions | undefined
@@ -41,7 +42,6 @@ export class Call {
   #aborted: Error | undefined
   #finish: (() => void) | undefined
   #finished: Promise<void> | undefined
-  #correlation: string | undefined
 
   constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
     this.#mcp = mcp
@@ -59,12 +59,6 @@ export class Call {
   /** Who is asking; undefined when nobody had to say. */
   get principal (): string | undefined {
     return this.identity.principal
-  }
-
-  /** By which the operator finds in the log what a client tells of. */
-  get correlation (): string {
-    this.#correlation ??= randomUUID()
-    return this.#correlation
   }
 
   /** True for whoever launched this process or lives in it, false for whoever came over the network, be it from this machine. */

@@ -1,80 +1,108 @@
-import { writeSync } from 'node:fs'
-import { pino } from 'pino'
+import fs from 'node:fs'
 
 /** How many characters are worth a write of their own, and how long fewer may wait, in milliseconds. */
-const ENOUGH = 8_192
+const ENOUGH = 16_384
 const PATIENCE = 50
-/** How many bytes may wait for somebody to read them. */
+/** How long it takes until it is tried again to write what nobody read, and how many bytes may wait for that. */
+const PAUSE = 20
 const TOO_MUCH = 4 * 1024 * 1024
 /** Where the level stands in a line of pino, and the first digit of those that must not wait. */
-const LEVEL_AT = '{"level":'.length
+const LEVEL = '{"level":'
 const ERROR = '5'.charCodeAt(0)
+const NOTHING = Buffer.alloc(0)
 
 /**
- * Where pino's lines go: to a file descriptor, several in one write. A line for each call would otherwise cost more than the call. Whoever
- * does not read them stops nobody.
+ * Where pino's lines go: to a file descriptor, several in one write. One write for each would cost more than the call it tells of, and so
+ * would a thread that writes. Whoever does not read them stops nobody: a pipe that is full is tried again later, and what is too much for
+ * the memory is lost, which is said when somebody reads again.
  */
 export class LogLines {
   readonly #fd: number
-  readonly #lines: ReturnType<typeof pino.destination>
-  #waiting = ''
-  #timer: NodeJS.Timeout | undefined
-  #dropped = false
-  #idle = true
+  readonly #page = Buffer.allocUnsafeSlow(4 * ENOUGH)
+  #lines = ''
+  /** What was not taken yet. */
+  #rest: Buffer[] = []
+  #size = 0
   #lost = 0
+  #timer: NodeJS.Timeout | undefined
 
+  /** A pipe or socket must not block. */
   constructor (fd: number) {
     this.#fd = fd
-    this.#lines = pino.destination({ dest: fd, minLength: 1, maxLength: TOO_MUCH }).on('error', () => {})
-    this.#lines.on('drop', (lines: string) => { this.#lost += lines.split('\n').length - 1 })
-    this.#lines.on('drain', () => this.#drained())
   }
 
   write (line: string): void {
-    this.#waiting += line
-    if (this.#waiting.length >= ENOUGH || line.charCodeAt(LEVEL_AT) >= ERROR) this.#send()
-    else this.#timer ??= setTimeout(() => this.#send(), PATIENCE).unref()
+    this.#lines += line
+    if (this.#lines.length >= ENOUGH || isError(line)) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), PATIENCE).unref()
+  }
+
+  /** Writes what can be written without waiting. */
+  flush (): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    while (this.#rest.length > 0 && this.#offerRest());
+    const lines = this.#lines
+    this.#lines = ''
+    const bytes = this.#bytesOf(lines)
+    const left = this.#rest.length > 0 ? bytes : this.#offer(bytes)
+    if (left.length > 0) this.#keep(left, lines)
+    if (this.#rest.length > 0) this.#timer = setTimeout(() => this.flush(), PAUSE).unref()
+    else if (this.#lost > 0) this.#sayLost()
   }
 
   /** Settles when everything said so far is written, or nobody has read any of it for so long. */
   async written (patienceMs: number): Promise<void> {
-    const lines = this.#lines
-    this.#send()
-    if (this.#idle) return
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, patienceMs)
-      lines.on('write', () => timer.refresh())
-      lines.flush(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    let until = performance.now() + patienceMs
+    for (let left = Infinity; ; left = this.#size) {
+      this.flush()
+      if (this.#size === 0) return
+      if (this.#size < left) until = performance.now() + patienceMs
+      if (performance.now() > until) return
+      await new Promise(resolve => setTimeout(resolve, PAUSE / 4))
+    }
   }
 
-  /** The process ends now: what waits is written, if that is possible without waiting, and nothing afterwards. */
-  drop (): void {
-    this.#dropped = true
-    clearTimeout(this.#timer)
-    this.#lines.destroy()
+  // A buffer of its own for each write would keep the garbage collector busier than the lines themselves.
+  #bytesOf (lines: string): Buffer {
+    return lines.length > ENOUGH + ENOUGH / 4 ? Buffer.from(lines) : this.#page.subarray(0, this.#page.write(lines))
+  }
+
+  /** What of it nobody takes now; nothing where nobody takes anything ever again. */
+  #offer (bytes: Buffer): Buffer {
+    let taken = 0
     try {
-      if (this.#idle && this.#waiting !== '') writeSync(this.#fd, this.#waiting)
-    } catch {}
+      while (taken < bytes.length) taken += fs.writeSync(this.#fd, bytes, taken)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return NOTHING
+    }
+    return bytes.subarray(taken)
   }
 
-  #drained (): void {
-    this.#idle = true
-    if (this.#lost === 0) return
-    this.write(`{"level":40,"time":${Date.now()},"lost":${this.#lost},"msg":"lines of this log were lost, because nobody read it"}\n`)
+  /** True when all of the first was taken. */
+  #offerRest (): boolean {
+    const [first] = this.#rest as [Buffer]
+    const left = this.#offer(first)
+    this.#size -= first.length - left.length
+    if (left.length > 0) this.#rest[0] = left
+    else this.#rest.shift()
+    return left.length === 0
+  }
+
+  #keep (left: Buffer, lines: string): void {
+    if (this.#size + left.length > TOO_MUCH) this.#lost += lines.split('\n').length - 1
+    else {
+      // The page is written anew.
+      this.#rest.push(Buffer.from(left))
+      this.#size += left.length
+    }
+  }
+
+  #sayLost (): void {
+    const lost = this.#lost
     this.#lost = 0
-  }
-
-  #send (): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const lines = this.#waiting
-    this.#waiting = ''
-    if (lines === '' || this.#dropped) return
-    this.#idle = false
-    this.#lines.write(lines)
+    this.write(`{"level":40,"time":${Date.now()},"lost":${lost},"msg":"lines of this log were lost, because nobody read them"}\n`)
   }
 }
+
+const isError = (line: string): boolean => line.charCodeAt(LEVEL.length) >= ERROR && line.startsWith(LEVEL)

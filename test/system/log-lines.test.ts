@@ -11,10 +11,9 @@ function lines (t: Test) {
   const file = join(t.testdir({ log: '' }), 'log')
   const fd = openSync(file, 'a')
   const counted = { writes: 0 }
-  const { write } = fs
-  t.intercept(fs, 'write', { value: (...args: Parameters<typeof write>) => { if (args[0] === fd) counted.writes++; write(...args) } })
+  const { writeSync } = fs
+  t.intercept(fs, 'writeSync', { value: (to: number, bytes: Buffer, at: number) => { if (to === fd) counted.writes++; return writeSync(to, bytes, at) } })
   const logs = new LogLines(fd)
-  t.teardown(() => logs.drop())
   return { logs, counted, text: () => readFileSync(file, 'utf8') }
 }
 
@@ -60,26 +59,51 @@ t.test('who has nothing to say has written it', async t => {
   t.equal(text(), line(0))
 })
 
-t.test('nothing is written any more once it is dropped', async t => {
-  const { logs, counted } = lines(t)
-  logs.write(line(0))
-  logs.drop()
-  for (const line of many) logs.write(line)
-  t.equal(counted.writes, 0)
+t.test('an error is written at once, with what was said before it', async t => {
+  const { logs, text } = lines(t)
+  logs.write('{"level":30,"msg":"before"}\n')
+  t.equal(text(), '')
+  logs.write('{"level":50,"msg":"it broke"}\n')
+  t.match(text(), /before.*\n.*it broke.*\n$/)
 })
 
-t.test('nobody waits for a reader that does not read, and one that does gets whole lines', { skip: process.platform === 'win32' }, async t => {
+function pipe (t: Test) {
   const path = join(t.testdir(), 'pipe')
   execFileSync('mkfifo', [path])
-  const logs = new LogLines(openSync(path, constants.O_RDWR | constants.O_NONBLOCK))
-  t.teardown(() => logs.drop())
-  for (const line of many) logs.write(line)
+  const writer = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.teardown(() => { for (const fd of [writer, reader]) fs.closeSync(fd) })
+  const room = Buffer.alloc(1_000_000)
+  const read = (): string => {
+    try {
+      return room.toString('latin1', 0, readSync(reader, room))
+    } catch {
+      return ''
+    }
+  }
+  return { logs: new LogLines(writer), read }
+}
+
+t.test('nobody waits for a reader that does not read; one that does again gets whole lines, and is told how many were lost', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  const said = 60_000
+  for (let index = 0; index < said; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
   await logs.written(100)
   t.pass('it is waited for no longer than that')
-  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  const [all, waiting] = [Buffer.from(many.join('')), Buffer.alloc(1_000_000)]
-  const read = readSync(reader, waiting)
-  fs.closeSync(reader)
-  t.ok(read > 1_000 && read < all.length, `${read} of ${all.length} bytes fit`)
-  t.ok(waiting.subarray(0, read).equals(all.subarray(0, read)))
+  let text = ''
+  await eventually(() => { text += read(); return text.includes('were lost') })
+  const heard = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
+  const { lost = 0 } = heard.find(line => line.lost !== undefined) ?? {}
+  const indices = heard.flatMap(({ index }) => index === undefined ? [] : [index])
+  t.strictSame(indices, [...indices].sort((a, b) => a - b))
+  t.equal(indices.length + lost, said)
+  t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
+})
+
+t.test('where nobody can read any more nothing is kept', async t => {
+  const fd = openSync(join(t.testdir({ log: '' }), 'log'), 'r')
+  const logs = new LogLines(fd)
+  logs.write(line(0))
+  await t.resolves(logs.written(60_000))
+  fs.closeSync(fd)
 })
