@@ -20,8 +20,9 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
-    if (Number(request.headers['content-length'] ?? 0) > maxMessage) done(tooLarge(maxMessage))
-    else read(payload, maxMessage, done)
+    const announced = Number(request.headers['content-length'] ?? 0)
+    if (announced > maxMessage) done(tooLarge(maxMessage))
+    else read(payload, new Bytes(announced), maxMessage, done)
   })
 
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -37,8 +38,7 @@ type Done = (error: Error | null, body?: Buffer) => void
 const isJson = (type = ''): boolean => type === 'application/json' || JSON_TYPE.test(type)
 
 /** Exactly one of these comes first: the end, an error, or the end of the connection. */
-function read (payload: IncomingMessage, max: number, done: Done): void {
-  const body = new Bytes()
+function read (payload: IncomingMessage, body: Bytes, max: number, done: Done): void {
   let over = false
   const finish = (error: Error | null, whole?: Buffer) => {
     over = true

@@ -2,9 +2,15 @@ const SMALLEST = 1024
 
 /** Joins chunks as they come. Each is copied and let go, so a message in a million pieces costs no more than in one. */
 export class Bytes {
+  readonly #expected: number
   #buffer: Buffer | undefined
   #owned = false
   #size = 0
+
+  /** `expected` is how many bytes there will be, where somebody has said so. */
+  constructor (expected = 0) {
+    this.#expected = expected
+  }
 
   get size (): number {
     return this.#size
@@ -33,7 +39,7 @@ export class Bytes {
   #append (buffer: Buffer, chunk: Buffer): void {
     const needed = this.#size + chunk.length
     if (!this.#owned || needed > buffer.length) {
-      this.#buffer = Buffer.allocUnsafe(Math.max(SMALLEST, 2 * needed))
+      this.#buffer = Buffer.allocUnsafe(needed <= this.#expected ? this.#expected : Math.max(SMALLEST, 2 * needed))
       buffer.copy(this.#buffer, 0, 0, this.#size)
       this.#owned = true
     }

@@ -5,11 +5,16 @@ export class Json {
 
 /** Throws when the result is not a JSON object: clients could not read it. */
 export function toJson (result: object | Json): string {
-  if (result instanceof Json) return result.text
-  if (isPlainText(result)) return plainText(result)
+  return result instanceof Json ? result.text : `${toOpenJson(result)}}`
+}
+
+/** The same without its last brace, for those who have something to add. */
+export function toOpenJson (result: object | Json): string {
+  if (result instanceof Json) return result.text.slice(0, -1)
+  if (isPlainText(result)) return openPlainText(result)
   const text = JSON.stringify(result) as string | undefined
   if (text?.startsWith('{') !== true) throw new Error('a method has to answer with an object')
-  return text
+  return text.slice(0, -1)
 }
 
 /** Goes on with a value; what is there already is not waited for. */
@@ -39,7 +44,13 @@ function hasOnly (value: object, one: string, other: string): boolean {
 }
 
 // Half the price of leaving it to a serializer that does not know what comes.
-function plainText ({ content: [{ text }], isError }: PlainText): string {
-  const end = isError === undefined ? '}]}' : isError ? '}],"isError":true}' : '}],"isError":false}'
-  return `{"content":[{"type":"text","text":${JSON.stringify(text)}${end}`
+function openPlainText ({ content: [{ text }], isError }: PlainText): string {
+  const end = isError === undefined ? '}]' : isError ? '}],"isError":true' : '}],"isError":false'
+  return `{"content":[{"type":"text","text":${quoted(text)}${end}`
 }
+
+/** What JSON writes otherwise than it is: control characters, quotes, backslashes, and halves of characters. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
+
+// Looking for them takes a third of the time that copying around them does.
+const quoted = (text: string): string => ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`

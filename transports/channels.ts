@@ -28,6 +28,9 @@ export function jsonReply (reply: FastifyReply): Channel {
   }
 }
 
+/** From how many characters on a text is made bytes once, and not measured, joined and encoded in turn. */
+const LONG = 8_192
+
 interface JsonReply { reply: FastifyReply, text: string | undefined, status: number, headers: Record<string, string> | undefined }
 
 const answers = new Cohort<JsonReply>(({ reply, text, status, headers }) => {
@@ -36,7 +39,7 @@ const answers = new Cohort<JsonReply>(({ reply, text, status, headers }) => {
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (text === undefined) void reply.send()
-  else void reply.header('content-type', 'application/json').send(text)
+  else void reply.header('content-type', 'application/json').send(text.length > LONG ? Buffer.from(text) : text)
 }, WHEN_SETTLED)
 
 /** Sends text that is JSON already, or nothing, together with whatever else is answered now. */

@@ -1,4 +1,4 @@
-import { toJson, type Json } from '../result.js'
+import { toOpenJson, type Json } from '../result.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */
@@ -39,10 +39,10 @@ export const stateless: Revision = {
 
 // The stamp is spliced into the text: results are serialised once and never copied.
 function encode (result: object | Json, server: Server): string {
-  const text = toJson(result)
+  const text = toOpenJson(result)
   if ('_meta' in result) return encodeWithMeta(result as { _meta: object }, server)
   const type = 'resultType' in result ? '' : '"resultType":"complete",'
-  return `${text.slice(0, -1)}${text.length > 2 ? ',' : ''}${type}"_meta":${server.stamp}}`
+  return `${text}${text.length > 1 ? ',' : ''}${type}"_meta":${server.stamp}}`
 }
 
 function encodeWithMeta (result: { _meta: object }, server: Server): string {
