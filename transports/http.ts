@@ -136,7 +136,6 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   }
   const session = findSession(app, request)
   if (!isInitialize(incoming)) checkVersion(session, request)
-  reply.header('mcp-session-id', session.id)
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
