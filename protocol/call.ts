@@ -1,6 +1,6 @@
 import type { Ended } from './answers.js'
 import type { Channel } from './channel.js'
-import { Deadline } from './deadline.js'
+import type { Deadline } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { errors, type McpError } from './errors.js'
 import type { Identity } from './identity.js'
@@ -189,7 +189,7 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.begun(this)
-    if (timed) this.#deadline = new Deadline(this.#mcp.limits, elapsed => this.giveUp(errors.timeout(elapsed)))
+    if (timed) this.#deadline = this.#mcp.deadlines.begin(this.startedAt, elapsed => this.giveUp(errors.timeout(elapsed)))
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */

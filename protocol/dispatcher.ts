@@ -5,6 +5,7 @@ import { Answers, type Ended } from './answers.js'
 import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
+import { Deadlines } from './deadline.js'
 import { errors, type McpError } from './errors.js'
 import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
@@ -22,9 +23,10 @@ import { statusOf } from './status.js'
 import type { Values } from './store.js'
 
 export type Listener<P = Params> = (params: P, peer: Peer) => void
-/** Hears of calls. */
 export type CallListener = (call: Call) => void
 export type EndListener = (call: Call, ended: Ended) => void
+/** Hears of what calls log and of what handlers throw unexpectedly. */
+export type LogSink = (level: LogLevel, data: unknown, call?: Call) => void
 
 export interface DispatcherOptions {
   info: Implementation
@@ -35,9 +37,6 @@ export interface DispatcherOptions {
   challenge?: Challenge
 }
 
-/** Hears of what calls log and of what handlers throw unexpectedly. */
-export type LogSink = (level: LogLevel, data: unknown, call?: Call) => void
-
 /** Method to handler, for every transport. `receive` is the only door; it never throws and never loses a request. */
 export class Dispatcher {
   readonly server: Server
@@ -45,6 +44,7 @@ export class Dispatcher {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly backlogs: Backlogs
+  readonly deadlines: Deadlines
   /** What handlers keep beyond their call. */
   readonly store: Values | undefined
   /** Everyone who can be told of changes. */
@@ -68,6 +68,7 @@ export class Dispatcher {
     this.store = store
     this.limits = { ...LIMITS, ...limits }
     this.backlogs = new Backlogs(this.limits.maxQueued)
+    this.deadlines = new Deadlines(this.limits)
     this.#stages = new Stages(challenge)
     this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
   }
@@ -182,8 +183,7 @@ export class Dispatcher {
   async drain (atMostMs = Infinity): Promise<void> {
     this.#draining = true
     for (const listener of this.#drained.splice(0)) listener()
-    const grace = Math.min(this.limits.grace, atMostMs)
-    await Promise.all([...this.peers].map(peer => peer.drain(grace)))
+    await Promise.all([...this.peers].map(peer => peer.drain(Math.min(this.limits.grace, atMostMs))))
   }
 
   #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {

@@ -1,5 +1,5 @@
 // Makes dist/ of the sources: what is loaded at every start in a handful of files, and the rest beside it, for when it is needed.
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -24,7 +24,8 @@ const shared = {
   target: 'node20.19',
   sourcemap: 'linked',
   sourcesContent: false,
-  logLevel: 'warning'
+  logLevel: 'warning',
+  metafile: true
 }
 
 /** Puts something else in the place of some modules. */
@@ -49,7 +50,7 @@ const standIns = {
 }
 
 rmSync(new URL('../dist', import.meta.url), { recursive: true, force: true })
-await Promise.all([
+const made = await Promise.all([
   build({
     ...shared,
     entryPoints: ['cli.ts', 'app.ts', 'loader-hooks.ts'],
@@ -68,6 +69,18 @@ await Promise.all([
     outExtension: { '.js': '.cjs' }
   })
 ])
+writeFileSync(new URL('../dist/LICENSES.txt', import.meta.url), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
+
+/** What the authors of the packages that are in the bundle ask to be passed on with it. */
+function licenses (files) {
+  const packages = new Set(files.flatMap(file => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
+  return [...packages].sort().map(folder => {
+    const base = new URL(`../${folder.replace(/^.*?node_modules/, 'node_modules')}/`, import.meta.url)
+    const { name, version, license } = JSON.parse(readFileSync(new URL('package.json', base)))
+    const file = readdirSync(base).find(each => /^licen[sc]e/i.test(each))
+    return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(new URL(file, base), 'utf8')}`
+  }).join(`\n${'-'.repeat(80)}\n\n`)
+}
 
 function listOfBuiltIns () {
   const files = FOLDERS.flatMap(modulesIn)

@@ -51,8 +51,9 @@ export class Inbox<T> {
 
   #hand (message: T): void {
     this.#handed++
-    this.#turn ??= setImmediate(() => this.#nextTurn())
     this.#options.hand(message)
+    // Behind whatever the other side has put off to the end of this turn.
+    this.#turn ??= setImmediate(() => this.#nextTurn())
   }
 
   #nextTurn (): void {

@@ -6,6 +6,8 @@ import { Cohort, WHEN_SETTLED } from '../protocol/cohort.js'
 
 const TEXT_FRAME = 0x81
 const [SHORT, LONG] = [126, 127]
+/** How many characters are gathered at most. */
+const LARGE = 1024 * 1024
 
 /** Everything that is said on one socket in one go leaves in one write. */
 export class Outbox {
@@ -13,6 +15,7 @@ export class Outbox {
   readonly #output: Duplex | undefined
   readonly #backlog: Backlog
   #texts: string[] = []
+  #size = 0
   #answersOnly = true
 
   /** `output` is what the socket writes to. */
@@ -24,13 +27,16 @@ export class Outbox {
 
   put (text: string, answer: boolean): void {
     this.#answersOnly &&= answer
+    this.#size += text.length
     if (this.#texts.push(text) === 1) full.add(this)
+    if (this.#size > LARGE) this.send()
   }
 
   send (): void {
     const texts = this.#texts
     const answersOnly = this.#answersOnly
     this.#texts = []
+    this.#size = 0
     this.#answersOnly = true
     if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) this.#backlog.written(this.#write(texts), answersOnly)
   }

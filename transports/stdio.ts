@@ -73,6 +73,9 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQue
   return { closed, flush: async () => await writer.flush(mcp.limits.grace) }
 }
 
+/** How many characters are gathered at most. */
+const LARGE = 1024 * 1024
+
 /** Gathers what is said in one go into one write, and holds the input back while the output is full. */
 class LineWriter {
   readonly #input: Readable
@@ -100,6 +103,7 @@ class LineWriter {
     if (this.#waiting === '') queueMicrotask(this.#run)
     this.#waiting += text + '\n'
     this.#answersOnly &&= answer
+    if (this.#waiting.length > LARGE) this.#send()
   }
 
   /** Nobody reads it: nothing is written or waited for any more. */
