@@ -12,6 +12,7 @@ export class Load {
   /** What went wrong first. */
   fault: Error | undefined
   #inFlight = 0
+  #driven = 0
   #over = false
   readonly #wires: Wire[]
 
@@ -38,8 +39,9 @@ export class Load {
   }
 
   #drive (wire: Wire, era: Era, asked: Ask, inFlight: number): void {
-    // All ids are equally long, and so are all answers.
-    const ids = Array.from({ length: 2 * inFlight }, (_, index) => 100 + index)
+    // Several wires may share a session, so no two have an id in common. All ids are equally long, and so are all answers.
+    const first = 100_000 + 1_000 * this.#driven++
+    const ids = Array.from({ length: 2 * inFlight }, (_, index) => first + index)
     const frames = ids.map(id => wire.frame(message(era, id, asked.method, asked.params)))
     let [next, length, seen, free] = [0, 0, 0, 0]
     const send = (count: number): void => {

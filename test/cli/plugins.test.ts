@@ -82,7 +82,7 @@ t.test('a mistake in TypeScript is found at its own place', async t => {
 
 t.test('a JavaScript file may import this package late, where nothing is installed, and is run once', async t => {
   const dir = await folder(t, {
-    'late.mjs': "globalThis.runs = (globalThis.runs ?? 0) + 1\nexport default async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: `late_${globalThis.runs}`, description: 'x', run: () => 'hi' })) }",
+    'late.mjs': "globalThis.runs = (globalThis.runs ?? 0) + 1\nexport default async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_' + globalThis.runs, description: 'x', run: () => 'hi' })) }",
     'late.cjs': "module.exports = async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_cjs', description: 'x', run: () => 'hi' })) }"
   })
   for (const [file, name] of [['late.mjs', 'late_1'], ['late.cjs', 'late_cjs']] as const) {
