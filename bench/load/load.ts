@@ -12,7 +12,6 @@ export class Load {
   /** What went wrong first. */
   fault: Error | undefined
   #inFlight = 0
-  #driven = 0
   #over = false
   readonly #wires: Wire[]
 
@@ -20,11 +19,11 @@ export class Load {
     this.#wires = wires
   }
 
-  /** Begins once every wire has answered rightly. */
-  static async begin (wires: Wire[], era: Era, asked: Ask, inFlight: number): Promise<Load> {
+  /** Begins once every wire has answered rightly. Where the wires share a session, no two may have an id in common. */
+  static async begin (wires: Wire[], era: Era, asked: Ask, inFlight: number, { shared = false } = {}): Promise<Load> {
     const load = new Load(wires)
     for (const wire of wires) asked.check(await askOnce(wire, message(era, 100, asked.method, asked.params)))
-    for (const wire of wires) load.#drive(wire, era, asked, inFlight)
+    for (const [index, wire] of wires.entries()) load.#drive(wire, era, asked, inFlight, shared ? 100_000 + 1_000 * index : 100)
     return load
   }
 
@@ -38,9 +37,8 @@ export class Load {
     if (this.fault !== undefined) throw this.fault
   }
 
-  #drive (wire: Wire, era: Era, asked: Ask, inFlight: number): void {
-    // Several wires may share a session, so no two have an id in common. All ids are equally long, and so are all answers.
-    const first = 100_000 + 1_000 * this.#driven++
+  #drive (wire: Wire, era: Era, asked: Ask, inFlight: number, first: number): void {
+    // All ids are equally long, and so are all answers.
     const ids = Array.from({ length: 2 * inFlight }, (_, index) => first + index)
     const frames = ids.map(id => wire.frame(message(era, id, asked.method, asked.params)))
     let [next, length, seen, free] = [0, 0, 0, 0]

@@ -94,7 +94,7 @@ function manySessions (): Growth {
       const wires = await Promise.all(Array.from({ length: CONNECTIONS }, async () => await HttpWire.open(port, LEGACY)))
       busy ??= (await openSessions(port, 1, { confirm: true }))[0]
       for (const wire of wires) wire.session = busy
-      return await Load.begin(wires, LEGACY, CALLS, 1)
+      return await Load.begin(wires, LEGACY, CALLS, 1, { shared: true })
     }
   }
 }
