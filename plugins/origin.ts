@@ -7,6 +7,7 @@ export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[
 type RawRequest = FastifyRequest['raw']
 
 const MAX_REMEMBERED = 1_000
+const LONG = 256
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
@@ -49,7 +50,7 @@ function remembered (judge: (name: string) => boolean): (name: string) => boolea
     if (before !== undefined) return before
     const verdict = judge(name.toLowerCase())
     // Whoever makes names up is not remembered.
-    if (verdict && known.size < MAX_REMEMBERED) known.set(name, verdict)
+    if (verdict && known.size < MAX_REMEMBERED && name.length < LONG) known.set(name, verdict)
     return verdict
   }
 }

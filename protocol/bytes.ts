@@ -1,4 +1,6 @@
 const SMALLEST = 1024
+/** How many times what has come is made room for because somebody said that it will come. */
+const TRUST = 16
 
 /** Joins chunks as they come. Each is copied and let go, so a message in a million pieces costs no more than in one. */
 export class Bytes {
@@ -39,7 +41,7 @@ export class Bytes {
   #append (buffer: Buffer, chunk: Buffer): void {
     const needed = this.#size + chunk.length
     if (!this.#owned || needed > buffer.length) {
-      this.#buffer = Buffer.allocUnsafe(needed <= this.#expected ? this.#expected : Math.max(SMALLEST, 2 * needed))
+      this.#buffer = Buffer.allocUnsafe(needed <= this.#expected ? Math.min(this.#expected, TRUST * needed) : Math.max(SMALLEST, 2 * needed))
       buffer.copy(this.#buffer, 0, 0, this.#size)
       this.#owned = true
     }

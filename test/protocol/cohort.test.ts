@@ -66,3 +66,16 @@ t.test('the end of a turn comes after everything that can be done in it', async 
   await turn()
   t.strictSame(handled, ['first', 'second', 'third'])
 })
+
+t.test('a cohort that is full is handled at once, and the next one waits for the appointment that is made already', async t => {
+  const handled: number[] = []
+  const appointments: Array<() => void> = []
+  const cohort = new Cohort<number>(item => handled.push(item), run => appointments.push(run), 2)
+  for (const item of [1, 2, 3, 4, 5]) cohort.add(item)
+  t.strictSame(handled, [1, 2, 3, 4])
+  t.equal(appointments.length, 1)
+  appointments[0]?.()
+  t.strictSame(handled, [1, 2, 3, 4, 5])
+  cohort.add(6)
+  t.equal(appointments.length, 2)
+})
