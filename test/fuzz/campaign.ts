@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toRow, type Case, type TargetName } from './case.js'
 import { Suspects, type Finding } from './findings.js'
 import { generate } from './generate.js'
-import { memoryInUse } from './memory.js'
+import { memoryInUse, type Memory } from './memory.js'
 import type { Fault } from './oracle.js'
 import type { Heard, Target } from './target.js'
 import { SIDE_BY_SIDE } from './targets/all.js'
@@ -37,7 +37,7 @@ export interface Report {
   findings: Finding[]
   /** Stands for all inputs in their order. */
   digest: string
-  grown: { heap: number, rss: number }
+  grown: Memory
 }
 
 const MAX_SLOW = 30
@@ -79,10 +79,11 @@ class Run {
   readonly #told = new Set<string>()
   readonly #hash = createHash('sha256')
   readonly #startedAt = performance.now()
+  #made = 0
   #inputs = 0
   #cases = 0
-  #warm: { heap: number, rss: number } | undefined
-  #grown = { heap: 0, rss: 0 }
+  #warm: Memory | undefined
+  #grown: Memory = { heap: 0, native: 0 }
 
   constructor (plan: Plan, target: Target) {
     this.#plan = plan
@@ -98,19 +99,17 @@ class Run {
   }
 
   async fuzz (): Promise<void> {
-    const { name, seed, count, until } = this.#plan
+    const { count, until } = this.#plan
     const halfTime = Number.isFinite(count) ? Infinity : Date.now() + (until - Date.now()) * WARM
-    for (let index = 0; this.#inputs < count && Date.now() < until && this.#findings.length < this.#plan.enough;) {
-      const batch = Array.from({ length: this.#size }, () => generate(name, seed, index++, this.#pool))
-      for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
-      await this.#batch(batch)
-      if (this.#warm === undefined && (this.#inputs > count * WARM || Date.now() > halfTime)) this.#warm = await memoryInUse()
-    }
+    await this.#send(count * WARM, halfTime)
+    this.#warm = await memoryInUse()
+    await this.#send(count, until)
   }
 
   /** Everybody has left: nothing may be held of them. */
   async close (base: Record<string, number>): Promise<void> {
     await this.#retry()
+    if (await this.#growth() > MAX_GROWTH) await this.#growOn()
     await this.#suspects.close()
     const end = Date.now() + patience.ms
     let now = await this.census()
@@ -119,11 +118,22 @@ class Run {
       now = await this.census()
     }
     if (isMore(now, base)) this.#note({ kind: 'leak', text: `held before: ${JSON.stringify(base)}, afterwards: ${JSON.stringify(now)}` })
+  }
+
+  /** A leak grows with each message. What a process has once needed for a large one, and keeps for the next, does not. */
+  async #growOn (): Promise<void> {
+    this.#warm = await memoryInUse()
+    await this.#send(this.#inputs * (2 - WARM), Infinity)
+    const grown = await this.#growth()
+    if (grown > MAX_GROWTH) this.#note({ kind: 'leak', text: `${(grown / 1024 / 1024).toFixed(1)} MB more are in use than before, again` })
+  }
+
+  async #growth (): Promise<number> {
     const after = await memoryInUse()
-    this.#grown = { heap: after.heap - (this.#warm ?? after).heap, rss: after.rss - (this.#warm ?? after).rss }
+    const before = this.#warm ?? after
+    this.#grown = { heap: after.heap - before.heap, native: after.native - before.native }
     // In a small campaign, what the process gets from the system is mostly room it has not used yet.
-    const grown = Math.max(this.#grown.heap, this.#plan.count < LARGE ? 0 : this.#grown.rss)
-    if (grown > MAX_GROWTH) this.#note({ kind: 'leak', text: `${(grown / 1024 / 1024).toFixed(1)} MB more are in use than before` })
+    return Math.max(this.#grown.heap, this.#plan.count < LARGE ? 0 : this.#grown.native)
   }
 
   /** What is held by the gateway, and by this process; a small campaign is part of tests, which hold things of their own. */
@@ -146,6 +156,15 @@ class Run {
       findings: this.#findings,
       digest: this.#hash.copy().digest('hex').slice(0, 12),
       grown: this.#grown
+    }
+  }
+
+  async #send (count: number, until: number): Promise<void> {
+    const { name, seed, enough } = this.#plan
+    while (this.#inputs < count && Date.now() < until && this.#findings.length < enough) {
+      const batch = Array.from({ length: this.#size }, () => generate(name, seed, this.#made++, this.#pool))
+      for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
+      await this.#batch(batch)
     }
   }
 

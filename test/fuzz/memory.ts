@@ -5,14 +5,21 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Bytes in use once all that can go is gone: of objects and buffers, and of the whole process. */
-export async function memoryInUse (): Promise<{ heap: number, rss: number }> {
-  let least = { heap: Infinity, rss: Infinity }
+export interface Memory {
+  /** Of objects and buffers. */
+  heap: number
+  /** Of the process without the room of its heap, which grows and shrinks with how busy it was and not with what is held. */
+  native: number
+}
+
+/** Bytes in use once all that can go is gone. */
+export async function memoryInUse (): Promise<Memory> {
+  let least = { heap: Infinity, native: Infinity }
   for (let round = 0; round < 4; round++) {
     collect()
     await sleep(10)
-    const { heapUsed, arrayBuffers, rss } = process.memoryUsage()
-    least = { heap: Math.min(least.heap, heapUsed + arrayBuffers), rss: Math.min(least.rss, rss) }
+    const { heapUsed, heapTotal, arrayBuffers, rss } = process.memoryUsage()
+    least = { heap: Math.min(least.heap, heapUsed + arrayBuffers), native: Math.min(least.native, rss - heapTotal) }
   }
   return least
 }

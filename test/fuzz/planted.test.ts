@@ -77,3 +77,20 @@ for (const name of ['http', 'websocket', 'stdio'] as const) {
     t.ok(findings.some(({ fault: { kind }, again }) => again && (kind === 'unanswered' || kind === 'hang')), JSON.stringify(findings.map(({ fault }) => fault)))
   })
 }
+
+for (const [name, perMessage, found] of [['memory that is kept of each message is found', 200_000, 1], ['memory that is kept once is none of it', 0, 0]] as const) {
+  t.test(name, async t => {
+    const kept: Buffer[] = []
+    let once = false
+    const keep = planted((_, channel) => {
+      if (perMessage > 0) kept.push(Buffer.alloc(perMessage))
+      // After the first look at the memory, which comes when four tenths are sent.
+      else if (!once && ++heard > 400) once = kept.push(Buffer.alloc(50_000_000)) > 0
+      return channel
+    })
+    let heard = 0
+    const { findings, grown } = await short(t, 'dispatcher', { count: 500, plugins: [keep] })
+    t.equal(findings.length, found, JSON.stringify({ findings: findings.map(({ fault }) => fault), grown }))
+    if (found > 0) t.match(findings, [{ fault: { kind: 'leak', text: /MB more are in use than before, again/ } }])
+  })
+}

@@ -57,7 +57,7 @@ function conclude (reports: Report[], { seed, count }: Command): number {
 
 function tell ({ name, inputs, cases, seconds, behaviours, findings, digest, grown }: Report): void {
   const megabytes = (bytes: number) => `${bytes < 0 ? '' : '+'}${(bytes / 1024 / 1024).toFixed(1)} MB`
-  console.log(`${name.padEnd(10)} ${inputs} inputs in ${cases} conversations, ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)}/s, ${behaviours} behaviours, heap ${megabytes(grown.heap)}, rss ${megabytes(grown.rss)}, ${findings.length} findings, inputs ${digest}`)
+  console.log(`${name.padEnd(10)} ${inputs} inputs in ${cases} conversations, ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)}/s, ${behaviours} behaviours, heap ${megabytes(grown.heap)}, native ${megabytes(grown.native)}, ${findings.length} findings, inputs ${digest}`)
 }
 
 function explain ({ input, fault, again }: Finding, seed: string): void {
