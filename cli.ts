@@ -3,14 +3,13 @@ import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import type { Identity, Stdio } from './app.js'
 import { banner, type Inventory } from './banner.js'
+import { commandLogger } from './logger.js'
 import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
-import { LogLines } from './system/log-lines.js'
 import { version } from './version.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
@@ -50,8 +49,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   const { build, serveStdio } = await import('./app.js')
   // Authors write TypeScript; our own maps would only be read for nothing.
   process.setSourceMapsEnabled(options.plugins.length > 0)
-  const logs = new LogLines(2)
-  const logger = pino({ level: options.logLevel }, logs)
+  const { logger, logs } = commandLogger(options.logLevel)
   process.once('exit', () => logs.flush())
   const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
     await logs.written(LAST_WORD)

@@ -189,7 +189,11 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.begun(this)
-    if (timed) this.#deadline = this.#mcp.deadlines.begin(this.startedAt, elapsed => this.giveUp(errors.timeout(elapsed)))
+    if (timed) this.#deadline = this.#mcp.deadlines.begin(this.startedAt, this)
+  }
+
+  timeUp (elapsedMs: number): void {
+    this.giveUp(errors.timeout(elapsedMs))
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */

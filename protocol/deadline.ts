@@ -3,10 +3,15 @@ import type { Limits } from './limits.js'
 /** How long Node.js can wait at once. */
 const LONGEST = 2 ** 31 - 1
 
+/** What is told when its time is up. */
+export interface Timed { timeUp: (elapsedMs: number) => void }
+
 /** Watches over calls with one timer for all: nearly every call is over long before it is due, and costs no timer of its own. */
 export class Deadlines {
   readonly limits: Limits
-  readonly #running = new Set<Deadline>()
+  // Linked to each other, the last begun first. Of a Set through which thousands go, the garbage collector would keep many long
+  // after they are gone: tables that a Set has outgrown refer to the next one, and old ones are looked at but now and then.
+  #last: Deadline | undefined
   #timer: NodeJS.Timeout | undefined
   #armedFor = Infinity
 
@@ -14,16 +19,22 @@ export class Deadlines {
     this.limits = limits
   }
 
-  /** For a call that began then. */
-  begin (startedAt: number, expire: (elapsedMs: number) => void): Deadline {
-    const deadline = new Deadline(this, startedAt, expire)
-    this.#running.add(deadline)
+  /** For what began then. */
+  begin (startedAt: number, timed: Timed): Deadline {
+    const deadline = new Deadline(this, startedAt, timed)
+    deadline.before = this.#last
+    if (this.#last !== undefined) this.#last.after = deadline
+    this.#last = deadline
     this.look(deadline.dueAt)
     return deadline
   }
 
   end (deadline: Deadline): void {
-    this.#running.delete(deadline)
+    const { before, after } = deadline
+    if (before !== undefined) before.after = after
+    if (after !== undefined) after.before = before
+    else if (this.#last === deadline) this.#last = before
+    deadline.before = deadline.after = undefined
   }
 
   /** Looks at that time at the latest. */
@@ -37,10 +48,17 @@ export class Deadlines {
   #check (): void {
     this.#armedFor = Infinity
     const now = performance.now()
-    for (const deadline of this.#running) if (deadline.dueAt <= now) deadline.expire(now)
+    for (const deadline of this.#running()) if (deadline.dueAt <= now) deadline.expire(now)
     let next = Infinity
-    for (const { dueAt } of this.#running) next = Math.min(next, dueAt)
+    for (const { dueAt } of this.#running()) next = Math.min(next, dueAt)
     this.look(next)
+  }
+
+  /** In the order they began. */
+  #running (): Deadline[] {
+    const running: Deadline[] = []
+    for (let at = this.#last; at !== undefined; at = at.before) running.push(at)
+    return running.reverse()
   }
 }
 
@@ -49,14 +67,17 @@ export class Deadline {
   readonly #all: Deadlines
   // A clock that nobody can set.
   readonly #startedAt: number
-  readonly #expire: (elapsedMs: number) => void
+  readonly #timed: Timed
   #held = 0
   dueAt: number
+  /** Those that run and began before and after this one. */
+  before: Deadline | undefined
+  after: Deadline | undefined
 
-  constructor (all: Deadlines, startedAt: number, expire: (elapsedMs: number) => void) {
+  constructor (all: Deadlines, startedAt: number, timed: Timed) {
     this.#all = all
     this.#startedAt = startedAt
-    this.#expire = expire
+    this.#timed = timed
     this.dueAt = startedAt + Math.min(all.limits.callTimeout, all.limits.callTimeoutMax)
   }
 
@@ -85,6 +106,6 @@ export class Deadline {
 
   expire (now: number): void {
     this.stop()
-    this.#expire(Math.round(now - this.#startedAt))
+    this.#timed.timeUp(Math.round(now - this.#startedAt))
   }
 }

@@ -2,6 +2,7 @@ import type { Call } from './call.js'
 import type { Channel } from './channel.js'
 import { errors, McpError } from './errors.js'
 import { ANYBODY, type Identity } from './identity.js'
+import { InFlight } from './in-flight.js'
 import { encodeNotification, encodeRequest, type Id, type Response } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
 import type { Implementation, Revision } from './revisions/revision.js'
@@ -28,7 +29,7 @@ export interface PeerOptions {
 }
 
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
-const NONE = { capabilities: Object.freeze({}), subscriptions: new Set() as ReadonlySet<string>, calls: new Map() as ReadonlyMap<Id, Call> }
+const NONE = { capabilities: Object.freeze({}), subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'has' | 'get' | 'all'> }
 
 interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
 
@@ -53,7 +54,7 @@ export class Peer {
   closed = false
   readonly #askedAs: string | undefined
   #subscriptions: Set<string> | undefined
-  #inbound: Map<Id, Call> | undefined
+  #inbound: InFlight | undefined
   #outbound: Map<Id, Question> | undefined
   #endings: Set<() => void> | undefined
   #closings: Set<() => void> | undefined
@@ -80,7 +81,7 @@ export class Peer {
   }
 
   /** Calls of the client that are not answered yet. */
-  get inbound (): ReadonlyMap<Id, Call> {
+  get inbound (): typeof NONE.calls {
     return this.#inbound ?? NONE.calls
   }
 
@@ -91,12 +92,12 @@ export class Peer {
   }
 
   begun (call: Call): void {
-    (this.#inbound ??= new Map()).set(call.id, call)
+    (this.#inbound ??= new InFlight()).add(call)
   }
 
   /** A second request of the same id was refused, and the first goes on. */
   over (call: Call): void {
-    if (this.#inbound?.get(call.id) === call) this.#inbound.delete(call.id)
+    this.#inbound?.remove(call)
   }
 
   notify (method: string, params?: object): void {
@@ -154,8 +155,8 @@ export class Peer {
     this.#draining = true
     for (const ending of this.#endings ?? []) ending()
     this.#reject(errors.closing())
-    const timer = setTimeout(() => { for (const call of this.inbound.values()) call.giveUp(errors.closing()) }, graceMs)
-    while (this.inbound.size > 0) await Promise.all([...this.inbound.values()].map(call => call.finished))
+    const timer = setTimeout(() => { for (const call of this.inbound.all()) call.giveUp(errors.closing()) }, graceMs)
+    while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
     clearTimeout(timer)
   }
 
@@ -163,7 +164,7 @@ export class Peer {
   close (reason: Error): void {
     if (this.closed) return
     this.closed = true
-    for (const call of this.inbound.values()) call.cancel(reason)
+    for (const call of this.inbound.all()) call.cancel(reason)
     this.#reject(reason)
     for (const closing of this.#closings ?? []) closing()
     this.channel = undefined

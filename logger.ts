@@ -1,0 +1,43 @@
+import { pino, type Logger } from 'pino'
+import type { AuditLine, AuditLogger } from './plugins/audit.js'
+import { LogLines } from './system/log-lines.js'
+
+/** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
+export function commandLogger (level: string, fd = 2): { logger: Logger & AuditLogger, logs: LogLines } {
+  const logs = new LogLines(fd)
+  const logger = pino({ level }, logs)
+  const text = new AuditText(logger)
+  return { logger: Object.assign(logger, { audit: (line: AuditLine) => logs.write(text.of(line)) }), logs }
+}
+
+/** A line for each call, most of which differ from the one before in their times alone. */
+class AuditText {
+  readonly #level: string
+  readonly #bindings: string
+  #last: AuditLine | undefined
+  #middle = ''
+  #end = ''
+
+  constructor (logger: Logger) {
+    this.#level = `{"level":${logger.levels.values['info']},"time":`
+    this.#bindings = JSON.stringify(logger.bindings()).slice(1, -1)
+  }
+
+  of (line: AuditLine): string {
+    if (this.#last === undefined || !isAlike(line, this.#last)) this.#prepare(line)
+    return `${this.#level}${line.at}${this.#middle}${line.at},"ms":${line.ms}${this.#end}`
+  }
+
+  #prepare (line: AuditLine): void {
+    const { at: _at, ms: _ms, correlation, ...known } = line
+    this.#last = line
+    this.#middle = `,${this.#bindings},"audit":${JSON.stringify(known).slice(0, -1)},"at":`
+    this.#end = `${correlation === undefined ? '' : `,"correlation":${JSON.stringify(correlation)}`}},"msg":"call"}\n`
+  }
+}
+
+function isAlike (one: AuditLine, other: AuditLine): boolean {
+  return one.principal === other.principal && one.client === other.client && one.transport === other.transport && one.revision === other.revision &&
+    one.method === other.method && one.tool === other.tool && one.resource === other.resource && one.prompt === other.prompt &&
+    one.outcome === other.outcome && one.code === other.code && one.correlation === other.correlation
+}
