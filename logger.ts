@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino'
-import type { AuditLine, AuditLogger } from './plugins/audit.js'
+import type { AuditLine, AuditLogger } from './protocol/audit-line.js'
 import { LogLines } from './system/log-lines.js'
 
 /** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
@@ -7,7 +7,7 @@ export function commandLogger (level: string, fd = 2): { logger: Logger & AuditL
   const logs = new LogLines(fd)
   const logger = pino({ level }, logs)
   const text = new AuditText(logger)
-  return { logger: Object.assign(logger, { audit: (line: AuditLine) => logs.write(text.of(line)) }), logs }
+  return { logger: Object.assign(logger, { audit: (line: AuditLine) => logs.append(text.of(line)) }), logs }
 }
 
 /** A line for each call, most of which differ from the one before in their times alone. */
@@ -17,6 +17,9 @@ class AuditText {
   #last: AuditLine | undefined
   #middle = ''
   #end = ''
+  /** All up to how long it took, for what ends in the same millisecond. */
+  #start = ''
+  #at = 0
 
   constructor (logger: Logger) {
     this.#level = `{"level":${logger.levels.values['info']},"time":`
@@ -25,7 +28,13 @@ class AuditText {
 
   of (line: AuditLine): string {
     if (this.#last === undefined || !isAlike(line, this.#last)) this.#prepare(line)
-    return `${this.#level}${line.at}${this.#middle}${line.at},"ms":${line.ms}${this.#end}`
+    if (line.at !== this.#at) this.#begin(line.at)
+    return `${this.#start}${line.ms}${this.#end}`
+  }
+
+  #begin (at: number): void {
+    this.#at = at
+    this.#start = `${this.#level}${at}${this.#middle}${at},"ms":`
   }
 
   #prepare (line: AuditLine): void {
@@ -33,6 +42,7 @@ class AuditText {
     this.#last = line
     this.#middle = `,${this.#bindings},"audit":${JSON.stringify(known).slice(0, -1)},"at":`
     this.#end = `${correlation === undefined ? '' : `,"correlation":${JSON.stringify(correlation)}`}},"msg":"call"}\n`
+    this.#begin(line.at)
   }
 }
 

@@ -1,7 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import type { Collection, Keep } from '../protocol/collection.js'
-import type { McpError } from '../protocol/errors.js'
 import { BASIC, grants } from '../protocol/identity.js'
 import type { About, Target } from '../protocol/stages.js'
 
@@ -9,8 +8,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** What it takes to use something that is registered: what the operator says, or else its author. */
     access: {
-      /** What a request for it takes; `unknown` is what those are told who need not know that it is there. */
-      target: (kind: Kind, key: string, item: Guarded, unknown: () => McpError) => Target
+      /** What a request for it takes. */
+      target: (kind: Kind, key: string, item: Guarded) => Target
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
       /** A collection as the caller may see it. */
       listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, string>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
@@ -25,20 +24,15 @@ export interface Guarded { readonly scopes: readonly string[] | undefined }
 
 export interface AccessOptions { scopes: Record<string, readonly string[]> }
 
-interface Rule { about: About, scopes: readonly string[] }
-
 const ABOUT: Record<Kind, (key: string) => About> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
 
 export default fp(async (fastify, { scopes }: AccessOptions) => {
   const said = new Map(Object.entries(scopes))
   /** Found out once for each thing. */
-  const rules = new WeakMap<Guarded, Rule>()
+  const rules = new WeakMap<Guarded, Target>()
 
   fastify.decorate('access', {
-    target: (kind, key, item, unknown) => {
-      const { about, scopes } = rules.get(item) ?? newRule(kind, key, item)
-      return { about, scopes, unknown }
-    },
+    target: (kind, key, item) => rules.get(item) ?? newRule(kind, key, item),
     allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
@@ -49,7 +43,7 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     })
   })
 
-  function newRule (kind: Kind, key: string, item: Guarded): Rule {
+  function newRule (kind: Kind, key: string, item: Guarded): Target {
     const rule = { about: ABOUT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? BASIC }
     rules.set(item, rule)
     return rule

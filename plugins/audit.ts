@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ended } from '../protocol/answers.js'
+import type { AuditLine, AuditLogger } from '../protocol/audit-line.js'
 import type { Call } from '../protocol/call.js'
 import { Cohort, within } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
@@ -12,29 +13,6 @@ const MAX_NAME = 64
 /** For how long a line may wait for others, in milliseconds, and for how many. */
 const PATIENCE = 50
 const ENOUGH = 64
-
-/** Never with which arguments, nor with what came of it. */
-export interface AuditLine {
-  principal: string | undefined
-  /** As the client says, which nobody has verified. */
-  client: string | undefined
-  transport: string
-  revision: string
-  method: string | undefined
-  tool: string | undefined
-  resource: string | undefined
-  prompt: string | undefined
-  outcome: string
-  code: number | undefined
-  /** When it ended, and how long it took, in milliseconds. */
-  at: number
-  ms: number
-  /** What the client was told where something broke. */
-  correlation: string | undefined
-}
-
-/** A logger may know a quick way to write such lines at once. For others, several are written in one go: that costs half as much. */
-export interface AuditLogger { audit?: (line: AuditLine) => void }
 
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async fastify => {

@@ -32,15 +32,15 @@ export default fp(async fastify => {
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
-  }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined })
+  }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
 
   function find (ref: Reference): Completed | undefined {
     if (ref.type === 'ref/prompt') {
       const prompt = typeof ref.name === 'string' ? fastify.prompts.get(ref.name) : undefined
-      return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt, () => unknown(ref)) }
+      return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt) }
     }
     const resource = typeof ref.uri === 'string' ? fastify.resources.get(ref.uri) : undefined
-    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource, () => unknown(ref)) }
+    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource) }
   }
 }, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
 

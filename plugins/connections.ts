@@ -4,11 +4,12 @@ import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { Passing } from '../protocol/passing.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Replies that are not over. */
-    pendingReplies: ReadonlySet<ServerResponse>
+    pendingReplies: Iterable<ServerResponse> & { readonly size: number }
     /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut, but for the host's own. */
     flushed: (graceMs: number) => Promise<void>
   }
@@ -34,7 +35,7 @@ const LATE = 500
 export default fp(async fastify => {
   const sockets = new Set<Socket>()
   const unused = new Set<Socket>()
-  const replies = new Set<Reply>()
+  const replies = new Passing<Reply>()
   const upgrades = new WeakSet<Socket>()
   /** Replies that wait behind another on a connection. */
   const behind = new WeakMap<Socket, Set<ServerResponse>>()

@@ -41,8 +41,9 @@ export default fp(async fastify => {
   }, {
     scopes: ({ name }) => {
       const prompt = typeof name === 'string' ? prompts.get(name) : undefined
-      return prompt && access.target('prompts', prompt.name, prompt, () => unknown(prompt.name))
-    }
+      return prompt && access.target('prompts', prompt.name, prompt)
+    },
+    unknown: ({ name }) => unknown(String(name))
   })
 }, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 

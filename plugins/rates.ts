@@ -37,9 +37,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
     if (peer.transport === 'memory') return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
     const passed = channel.counted === true ? undefined : pass(call, callers.take(callerOf(identity)), 'by one caller (option rate)')
-    if (tool === undefined) return passed
-    const next = () => pass(call, tool.take(callerOf(identity)), `to ${String(params.name)} by one caller (option toolRates)`)
-    return passed === undefined ? next() : passed.then(next)
+    return tool === undefined ? passed : passTool(call, tool, passed)
   })
 
   fastify.addHook('onClose', async () => {
@@ -70,6 +68,11 @@ const names = new WeakMap<Identity, string>()
 function pass (call: Call, wait: number | Promise<number>, what: string): Promise<void> | undefined {
   if (typeof wait === 'number') refuseIf(wait, what)
   else if (!AT_ONCE.has(call.method)) return wait.then(ms => refuseIf(ms, what))
+}
+
+function passTool (call: Call, tool: Bucket, passed: Promise<void> | undefined): Promise<void> | undefined {
+  const next = () => pass(call, tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
+  return passed === undefined ? next() : passed.then(next)
 }
 
 function refuseIf (ms: number, what: string): void {

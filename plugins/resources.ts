@@ -84,23 +84,23 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
     const { resource, variables } = find(uri) ?? notFound(uri, call)
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
     return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
-  }, { scopes: target })
+  }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
     const { subscriptions } = call.peer
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
     if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
-  }, { scopes: target })
+  }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 
   mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
     subscribers.remove(uri, peer)
     return {}
   }, { scopes: [] })
 
-  function target ({ uri }: Params, call: Call): Target | undefined {
+  function target ({ uri }: Params): Target | undefined {
     const found = typeof uri === 'string' ? find(uri) : undefined
-    return found && access.target('resources', found.resource.uri, found.resource, () => unknown(String(uri), call))
+    return found && access.target('resources', found.resource.uri, found.resource)
   }
 
   function find (uri: string): { resource: Resource, variables: Variables } | undefined {

@@ -44,8 +44,9 @@ export default fp(async fastify => {
   }, {
     scopes: ({ name }) => {
       const tool = typeof name === 'string' ? tools.get(name) : undefined
-      return tool && access.target('tools', tool.name, tool, () => unknown(tool.name))
-    }
+      return tool && access.target('tools', tool.name, tool)
+    },
+    unknown: ({ name }) => unknown(String(name))
   })
 }, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
@@ -57,10 +58,14 @@ function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<Ca
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
     const result = tool.run(args, call)
-    return result instanceof Promise ? result.then(done => said(done, call), error => said(explained(error, call), call)) : said(result, call)
+    return result instanceof Promise ? later(result, call) : said(result, call)
   } catch (error) {
     return said(explained(error, call), call)
   }
+}
+
+function later (result: Promise<CallToolResult>, call: Call): Promise<CallToolResult> {
+  return result.then(done => said(done, call), error => said(explained(error, call), call))
 }
 
 /** The result as the client's revision says it. */

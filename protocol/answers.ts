@@ -28,6 +28,10 @@ export class Answers {
     }
   }
 
+  finishLater (call: Call, result: PromiseLike<Result>): void {
+    Promise.resolve(result).then(value => this.finish(call, value), (error: unknown) => this.explain(call, error))
+  }
+
   explain (call: Call, error: unknown): void {
     // What a cancelled handler throws on its way out interests nobody.
     if (call.over) return

@@ -15,6 +15,9 @@ import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
 import type { Values } from './store.js'
 
+const OK: Ended = { outcome: 'ok' }
+const FAILED: Ended = { outcome: 'failed' }
+
 /** One request being answered: the only thing a handler may touch. */
 export class Call {
   readonly id: Id
@@ -198,7 +201,7 @@ export class Call {
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
   answer (json: string, failed = false): void {
-    if (this.#close({ outcome: failed ? 'failed' : 'ok' })) this.channel.respond(encodeResult(this.id, json), 200)
+    if (this.#close(failed ? FAILED : OK)) this.channel.respond(encodeResult(this.id, json), 200)
   }
 
   /** Answers with an error, unless the call is over already. */

@@ -7,22 +7,23 @@ import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
 import { Deadlines } from './deadline.js'
 import { errors, type McpError } from './errors.js'
-import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Params, type Request } from './jsonrpc.js'
+import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Request } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
 import { BASIC, type Identity } from './identity.js'
 import { LIMITS, type Limits } from './limits.js'
+import { Notifications, type Listener } from './notifications.js'
+import { Passing } from './passing.js'
 import type { Peer } from './peer.js'
 import type { QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
 import { isThenable } from './result.js'
 import type { Implementation, Revision, Server } from './revisions/revision.js'
-import { lazily, type Check, type Schema, type Typed } from './schema.js'
+import { lazily, type Schema, type Typed } from './schema.js'
 import { Sealer } from './seal.js'
 import { Stages, type About, type Challenge, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
 import { statusOf } from './status.js'
 import type { Values } from './store.js'
 
-export type Listener<P = Params> = (params: P, peer: Peer) => void
 export type CallListener = (call: Call) => void
 export type EndListener = (call: Call, ended: Ended) => void
 /** Hears of what calls log and of what handlers throw unexpectedly. */
@@ -48,9 +49,9 @@ export class Dispatcher {
   /** What handlers keep beyond their call. */
   readonly store: Values | undefined
   /** Everyone who can be told of changes. */
-  readonly peers = new Set<Peer>()
+  readonly peers = new Passing<Peer>()
   readonly #methods = new Map<string, Method>()
-  readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
+  readonly #notifications = new Notifications()
   readonly #kinds = new Map<string, QuestionKind>()
   readonly #capabilities = new Capabilities()
   readonly #stages: Stages
@@ -74,16 +75,16 @@ export class Dispatcher {
   }
 
   /** Serves a request. Params that do not fit the schema are refused before the handler runs. */
-  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, { timed = true, scopes = BASIC }: MethodOptions = {}): void {
+  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, { timed = true, scopes = BASIC, unknown = () => errors.methodNotFound(name) }: MethodOptions = {}): void {
     if (this.#methods.has(name)) throw new Error(`method ${name} is registered already`)
-    const target = typeof scopes === 'function' ? scopes : () => ({ scopes, unknown: () => errors.methodNotFound(name) })
-    this.#methods.set(name, { check: lazily(schema), handle: handle as Handler, timed, target })
+    const fixed = { scopes: scopes as readonly string[] }
+    const target = typeof scopes === 'function' ? scopes : () => fixed
+    this.#methods.set(name, { check: lazily(schema), handle: handle as Handler, timed, target, unknown })
   }
 
   /** Hears a notification. One that does not fit the schema is ignored, as the sender expects no answer. */
   notification<S extends Schema> (name: string, schema: S, hear: Listener<Typed<S>>): void {
-    if (this.#listeners.has(name)) throw new Error(`notification ${name} is registered already`)
-    this.#listeners.set(name, { check: lazily(schema), hear: hear as Listener })
+    this.#notifications.on(name, schema, hear)
   }
 
   /** Runs before every call that its caller may make, and may refuse it. */
@@ -202,13 +203,11 @@ export class Dispatcher {
     for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index, index === first), identity)
   }
 
-  #hear ({ method, params }: Notification, peer: Peer): void {
-    const listener = this.#listeners.get(method)
-    if (listener === undefined || listener.check(params) !== undefined) return
+  #hear (notification: Notification, peer: Peer): void {
     try {
-      listener.hear(params, peer)
+      this.#notifications.hear(notification, peer)
     } catch (error) {
-      this.log('error', { err: error, notification: method })
+      this.log('error', { err: error, notification: notification.method })
     }
   }
 
@@ -239,7 +238,7 @@ export class Dispatcher {
   // What is answered without waiting is answered before the next message is read: a handshake comes before what follows it.
   #answer (call: Call, method: Method): void {
     const result = this.#stages.run(call, method)
-    if (isThenable(result)) Promise.resolve(result).then(value => this.#answers.finish(call, value), error => this.#answers.explain(call, error))
+    if (isThenable(result)) this.#answers.finishLater(call, result)
     else this.#answers.finish(call, result)
   }
 

@@ -59,7 +59,11 @@ class Inspection {
   }
 }
 
+/** What stands in a text for bytes that are none, and sometimes for itself. */
+const REPLACEMENT = '\ufffd'
+
 function utf8 (bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
-  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8')
+  const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8')
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
+  return text
 }

@@ -92,11 +92,17 @@ const KEYWORDS: Record<string, Keyword> = {
   },
   required: given => {
     if (!Array.isArray(given) || !given.every(isString) || !(given.length === 0 || isSet(given))) return undefined
-    return object(value => given.every((name: string) => value[name] !== undefined))
+    return object(value => {
+      for (const name of given) if (value[name] === undefined) return false
+      return true
+    })
   },
   properties: (given, depth) => {
-    const members = named(given, depth)?.filter(([, fits]) => fits !== anything)
-    return members && object(value => members.every(([name, fits]) => value[name] === undefined || fits(value[name])))
+    const members = named(given, depth)?.filter(([, fits]) => fits !== anything).map(([name, fits]) => ({ name, fits }))
+    return members && object(value => {
+      for (const { name, fits } of members) if (value[name] !== undefined && !fits(value[name])) return false
+      return true
+    })
   },
   patternProperties: (given, depth) => {
     const members = named(given, depth)?.map(([source, fits]) => [regular(source), fits] as const)
@@ -127,7 +133,11 @@ const isSet = (list: unknown[]): boolean => list.length > 0 && new Set(list).siz
 function every (parts: Fits[]): Fits {
   const [first = anything, second] = parts
   if (second === undefined) return first
-  return value => parts.every(fits => fits(value))
+  // Every message goes through here: nothing is made for it.
+  return value => {
+    for (const fits of parts) if (!fits(value)) return false
+    return true
+  }
 }
 
 function all (schemas: unknown[], depth: number): Fits[] | undefined {

@@ -17,11 +17,6 @@ export function toOpenJson (result: object | Json): string {
   return text.slice(0, -1)
 }
 
-/** Goes on with a value; what is there already is not waited for. */
-export function after<T, R> (value: T | PromiseLike<T>, next: (value: T) => R): R | Promise<R> {
-  return isThenable(value) ? Promise.resolve(value as PromiseLike<T>).then(next) : next(value as T)
-}
-
 /** True for what has to be awaited, a promise of ours or not. */
 export const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'

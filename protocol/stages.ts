@@ -16,14 +16,16 @@ export type Challenge = (scopes: readonly string[]) => string
 
 export type About = { tool: string } | { resource: string } | { prompt: string }
 
-/** What a request is about: what it is called where it is registered, the scopes it takes, and what those are told who do not have them and need not know that it is there. */
-export interface Target { about?: About, scopes: readonly string[], unknown: () => McpError }
+/** What a request is about: what it is called where it is registered, and the scopes it takes. */
+export interface Target { about?: About, scopes: readonly string[] }
 
 export interface MethodOptions {
   /** False for calls that last as long as their client wants. */
   timed?: boolean
   /** What a caller must have been granted: `mcp` when nothing is said, nothing when it is empty, and for a function whatever its target asks for. */
   scopes?: readonly string[] | ((params: Params, call: Call) => Target | undefined)
+  /** What those are told who were not granted it and need not know that it is there. */
+  unknown?: (params: Params, call: Call) => McpError
 }
 
 export interface Method {
@@ -32,6 +34,7 @@ export interface Method {
   timed: boolean
   /** Undefined when there is no such thing. */
   target: (params: Params, call: Call) => Target | undefined
+  unknown: (params: Params, call: Call) => McpError
 }
 
 /** What every call goes through, whatever brought it here: scopes, then the gates, then middleware, then the handler. */
@@ -61,15 +64,21 @@ export class Stages {
   #pass (call: Call, method: Method, first: number): Result | Promise<Result> {
     for (let index = first; index < this.#gates.length; index++) {
       const passed = this.#gates[index]?.(call)
-      // A call that was given up while it waited is not run.
-      if (isThenable(passed)) return Promise.resolve(passed).then(() => call.over ? {} : this.#pass(call, method, index + 1))
+      if (isThenable(passed)) return this.#passLater(passed, call, method, index + 1)
     }
     return this.#wrapped(call, method, 0)
   }
 
+  // Where functions are made, what they use is put aside for them at once, needed or not: so they are made apart from where every call goes.
+  async #passLater (passed: PromiseLike<unknown>, call: Call, method: Method, next: number): Promise<Result> {
+    await passed
+    // A call that was given up while it waited is not run.
+    return call.over ? {} : await this.#pass(call, method, next)
+  }
+
   #wrapped (call: Call, method: Method, depth: number): Result | Promise<Result> {
     const middleware = this.#middleware[depth]
-    if (middleware !== undefined) return middleware(call, async () => await this.#wrapped(call, method, depth + 1))
+    if (middleware !== undefined) return this.#through(middleware, call, method, depth)
     const wrong = method.check(call.params)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
     // Something else may be there by now.
@@ -77,13 +86,17 @@ export class Stages {
     return method.handle(call.params, call)
   }
 
+  #through (middleware: Middleware, call: Call, method: Method, depth: number): Promise<Result> {
+    return middleware(call, async () => await this.#wrapped(call, method, depth + 1))
+  }
+
   // What HTTP can say in a way that a client understands, it says; elsewhere it is as if the thing were not there.
-  #checkScopes (call: Call, { target }: Method): void {
+  #checkScopes (call: Call, { target, unknown }: Method): void {
     if (call.identity.scopes === 'all') return
     const wanted = target(call.params, call)
     if (wanted === undefined || grants(call.identity, wanted.scopes)) return
     call.denied = true
-    throw call.channel.hasStatus === true ? errors.forbidden(wanted.scopes, this.#challenge(wanted.scopes)) : wanted.unknown()
+    throw call.channel.hasStatus === true ? errors.forbidden(wanted.scopes, this.#challenge(wanted.scopes)) : unknown(call.params, call)
   }
 }
 

@@ -4,7 +4,7 @@ import { text, type CallToolResult, type ContentBlock } from './content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
-import { after } from './result.js'
+import { isThenable } from './result.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -69,6 +69,13 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
     const check = compile(input)
     const checkOutput = output === undefined ? undefined : compile(output)
+    const finish = (value: unknown, given: unknown): CallToolResult => {
+      const wrong = checkOutput?.(value)
+      if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
+      const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
+      return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
+    }
+    const finishLater = (value: PromiseLike<unknown>, given: unknown) => Promise.resolve(value).then(done => finish(done, given))
     return {
       kind: 'tool',
       scopes,
@@ -79,12 +86,10 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
         const why = check(given)
         return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
       },
-      run: (given, call) => after(run(given as Typed<I>, call), (value: unknown) => {
-        const wrong = checkOutput?.(value)
-        if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
-        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
-        return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
-      })
+      run: (given, call) => {
+        const value: unknown = run(given as Typed<I>, call)
+        return isThenable(value) ? finishLater(value, given) : finish(value, given)
+      }
     }
   })
 }

@@ -32,9 +32,15 @@ export class LogLines {
   }
 
   write (line: string): void {
+    this.append(line)
+    if (isError(line)) this.flush()
+  }
+
+  /** For lines that may wait, as errors may not. */
+  append (line: string): void {
     this.#lines += line
-    if (this.#lines.length >= ENOUGH || isError(line)) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), PATIENCE).unref()
+    if (this.#lines.length >= ENOUGH) this.flush()
+    else if (this.#timer === undefined) this.#flushWithin(PATIENCE)
   }
 
   /** Writes what can be written without waiting. */
@@ -47,7 +53,7 @@ export class LogLines {
     const bytes = this.#bytesOf(lines)
     const left = this.#rest.length > 0 ? bytes : this.#offer(bytes)
     if (left.length > 0) this.#keep(left, lines)
-    if (this.#rest.length > 0) this.#timer = setTimeout(() => this.flush(), PAUSE).unref()
+    if (this.#rest.length > 0) this.#flushWithin(PAUSE)
     else if (this.#lost > 0) this.#sayLost()
   }
 
@@ -61,6 +67,10 @@ export class LogLines {
       if (performance.now() > until) return
       await new Promise(resolve => setTimeout(resolve, PAUSE / 4))
     }
+  }
+
+  #flushWithin (ms: number): void {
+    this.#timer = setTimeout(() => this.flush(), ms).unref()
   }
 
   // A buffer of its own for each write would keep the garbage collector busier than the lines themselves.

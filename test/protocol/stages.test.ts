@@ -108,7 +108,7 @@ t.test('scopes are those of what is there when the handler runs, not when the ca
   const mcp = dispatcher()
   let scopes: string[] | undefined
   mcp.gate(async () => { await turn(); scopes = ['vault'] })
-  mcp.method('m', Anything, () => ({ opened: true }), { scopes: () => scopes && { scopes, unknown: () => errors.invalidParams('Unknown thing') } })
+  mcp.method('m', Anything, () => ({ opened: true }), { scopes: () => scopes && { scopes }, unknown: () => errors.invalidParams('Unknown thing') })
   t.match(await client(mcp, granted('mcp')).request('m'), { error: { code: -32602 } })
 })
 

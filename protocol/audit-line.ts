@@ -1,0 +1,22 @@
+/** Who asked for what, and how it went: never with which arguments, nor with what came of it. */
+export interface AuditLine {
+  principal: string | undefined
+  /** As the client says, which nobody has verified. */
+  client: string | undefined
+  transport: string
+  revision: string
+  method: string | undefined
+  tool: string | undefined
+  resource: string | undefined
+  prompt: string | undefined
+  outcome: string
+  code: number | undefined
+  /** When it ended, and how long it took, in milliseconds. */
+  at: number
+  ms: number
+  /** What the client was told where something broke. */
+  correlation: string | undefined
+}
+
+/** A logger may know a quick way to write such lines at once. For others, several are written in one go: that costs half as much. */
+export interface AuditLogger { audit?: (line: AuditLine) => void }

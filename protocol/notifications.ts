@@ -1,0 +1,21 @@
+import type { Notification, Params } from './jsonrpc.js'
+import type { Peer } from './peer.js'
+import { lazily, type Check, type Schema, type Typed } from './schema.js'
+
+export type Listener<P = Params> = (params: P, peer: Peer) => void
+
+/** Who hears what clients tell without wanting an answer. */
+export class Notifications {
+  readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
+
+  on<S extends Schema> (name: string, schema: S, hear: Listener<Typed<S>>): void {
+    if (this.#listeners.has(name)) throw new Error(`notification ${name} is registered already`)
+    this.#listeners.set(name, { check: lazily(schema), hear: hear as Listener })
+  }
+
+  /** What does not fit the schema is ignored, as is what nobody listens to. Throws what the listener throws. */
+  hear ({ method, params }: Notification, peer: Peer): void {
+    const listener = this.#listeners.get(method)
+    if (listener?.check(params) === undefined) listener?.hear(params, peer)
+  }
+}
