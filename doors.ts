@@ -22,6 +22,7 @@ import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
+import { writeParts } from './transports/channels.js'
 
 /** What stands before every URL of a gateway of its own: limits, and who may come. */
 export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
@@ -55,6 +56,7 @@ export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
     scope.addHook('onSend', fastify.events.begin)
+    scope.addHook('onSend', writeParts)
     await scope.register(async routes => {
       await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
       await routes.register(messageRoutes)

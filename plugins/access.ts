@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import type { Collection, Keep } from '../protocol/collection.js'
 import { BASIC, grants } from '../protocol/identity.js'
+import type { Json } from '../protocol/result.js'
 import type { About, Target } from '../protocol/stages.js'
 
 declare module 'fastify' {
@@ -12,7 +13,7 @@ declare module 'fastify' {
       target: (kind: Kind, key: string, item: Guarded) => Target
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
       /** A collection as the caller may see it. */
-      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, string>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
+      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, Json>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
     }
   }
 }

@@ -20,7 +20,7 @@ export interface Page { items: Listed[], last: string | undefined }
 export interface Listing {
   page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
   /** Emptied when the list changes; absent when nobody knows when that is. */
-  readonly derived?: Map<string, string>
+  readonly derived?: Map<string, Json>
 }
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
@@ -40,7 +40,7 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const shared = isShared(call) ? derived : undefined
       const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
       const known = shared?.get(key)
-      if (known !== undefined) return new Json(known)
+      if (known !== undefined) return known
       const page = listing.page(after, pageSize, call)
       return page instanceof Promise ? page.then(found => written(found, call)) : kept(written(page, call), shared, key)
     }, { scopes: [] })
@@ -68,7 +68,7 @@ const isShared = ({ identity: { principal, scopes } }: Call): boolean => princip
 /** A cursor is good for the list, and for the caller, it was made for. */
 const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
 
-function kept (page: Json, pages: Map<string, string> | undefined, key: string): Json {
-  pages?.set(key, page.text)
+function kept (page: Json, pages: Map<string, Json> | undefined, key: string): Json {
+  pages?.set(key, page)
   return page
 }

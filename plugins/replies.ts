@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusal } from '../protocol/refusal.js'
 
-/** Characters that fit into what the operating system keeps for a connection. */
-const LITTLE = 4_096
+/** Up to how many characters a reply is nearly always taken by the operating system at once. Who is to blame where it is not is found out later. */
+const LITTLE = 65_536
 
 export interface ReplyLimits { maxPipelined: number, writeDeadline: number }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Call } from './call.js'
 import { errors, isMcpError } from './errors.js'
+import { Json } from './result.js'
 import type { Server } from './revisions/revision.js'
 import type { Result } from './stages.js'
 import { statusOf } from './status.js'
@@ -22,7 +23,8 @@ export class Answers {
   finish (call: Call, result: Result): void {
     if (call.asks) return this.#ask(call)
     try {
-      call.answer(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
+      if (result instanceof Json) call.answer(result.ending(json => call.revision.encode(json, this.#server)))
+      else call.answer(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
     } catch (error) {
       this.explain(call, error)
     }

@@ -1,15 +1,16 @@
 import type { Ended } from './answers.js'
-import type { Channel } from './channel.js'
+import { respondOn, type Channel } from './channel.js'
 import type { Deadline } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { errors, type McpError } from './errors.js'
 import type { Identity } from './identity.js'
 import { isObject } from './json.js'
-import { encodeError, encodeNotification, encodeResult, isId, type Id, type Params, type Request } from './jsonrpc.js'
+import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from './jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
 import type { ElicitAnswer, Question, Root, SampleAnswer } from './question.js'
 import { Questions, unwatched } from './questions.js'
+import type { Ending } from './result.js'
 import { convert } from './revisions/convert.js'
 import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
@@ -200,8 +201,8 @@ export class Call {
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
-  answer (json: string, failed = false): void {
-    if (this.#close(failed ? FAILED : OK)) this.channel.respond(encodeResult(this.id, json), 200)
+  answer (result: string | Ending, failed = false): void {
+    if (this.#close(failed ? FAILED : OK)) respondOn(this.channel, this.id, result)
   }
 
   /** Answers with an error, unless the call is over already. */

@@ -1,3 +1,6 @@
+import { encodeResult, encodeStart, type Id } from './jsonrpc.js'
+import type { Ending } from './result.js'
+
 /** Somewhere messages can be written: a stdout, a socket, one HTTP reply, an SSE stream. Text in, bytes out; never throws. */
 export interface Channel {
   /** False where only an answer can be sent, such as `POST /message`, or while too many streams are open; what is emitted there is dropped. */
@@ -10,10 +13,19 @@ export interface Channel {
   readonly counted?: boolean
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
+  /** The answer in two parts, of which the second is sent to many; where it is absent, `respond` gets both. */
+  respondShared? (start: string, ending: Ending): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
   /** There will be no answer: a notification was taken, or the call was cancelled. */
   end (): void
   /** Lets the connection go while the call runs on; the client fetches the rest later. Only where replies can be resumed. */
   release? (retryMs: number): void
+}
+
+/** Answers a request with its result: JSON text, or what many answers end with. */
+export function respondOn (channel: Channel, id: Id, result: string | Ending): void {
+  if (typeof result === 'string') channel.respond(encodeResult(id, result), 200)
+  else if (channel.respondShared === undefined) channel.respond(encodeStart(id) + result.text, 200)
+  else channel.respondShared(encodeStart(id), result)
 }

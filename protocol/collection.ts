@@ -1,3 +1,5 @@
+import type { Json } from './result.js'
+
 /** Which of the items somebody may see. */
 export type Keep<T> = (key: string, item: T) => boolean
 
@@ -8,7 +10,7 @@ export class Collection<T> {
   readonly #listeners = new Set<() => void>()
   #sorted: string[] | undefined
   /** Whatever is derived from the items and must not outlive a change, such as written pages. */
-  readonly derived = new Map<string, string>()
+  readonly derived = new Map<string, Json>()
 
   /** `kind` is what one of them is called in messages. */
   constructor (kind: string) {

@@ -33,6 +33,9 @@ export const encodeId = (id: Id): string => typeof id === 'number' ? String(id) 
 /** `json` is the result as JSON text. */
 export const encodeResult = (id: Id, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${json}}`
 
+/** What precedes the `Ending` of a result. */
+export const encodeStart = (id: Id): string => `{"jsonrpc":"2.0","id":${encodeId(id)}`
+
 /** An undefined `id` is left out, `null` is written. */
 export function encodeError (id: Id | null | undefined, { code, message, data }: McpError): string {
   return JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message, ...(data === undefined ? {} : { data }) } })

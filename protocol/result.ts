@@ -1,6 +1,26 @@
 /** A result that is JSON text already, such as a page of a list that is written once and sent many times. */
 export class Json {
+  #ending: Ending | undefined
+
   constructor (readonly text: string) {}
+
+  /** The rest of each message that carries it. Made once, so `encode` has to be the same each time. */
+  ending (encode: (result: Json) => string): Ending {
+    this.#ending ??= new Ending(`,"result":${encode(this)}}`)
+    return this.#ending
+  }
+}
+
+/** What many messages end with, behind their ids: as text, and as bytes for those who send bytes. */
+export class Ending {
+  #bytes: Buffer | undefined
+
+  constructor (readonly text: string) {}
+
+  get bytes (): Buffer {
+    this.#bytes ??= Buffer.from(this.text)
+    return this.#bytes
+  }
 }
 
 /** Throws when the result is not a JSON object: clients could not read it. */

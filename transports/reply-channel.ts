@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
+import type { Ending } from '../protocol/result.js'
 import type { Session } from '../protocol/session.js'
-import { overSink, sendJson } from './channels.js'
+import { overSink, sendJson, sendShared } from './channels.js'
 
 export interface ReplyOptions {
   /** Makes the reply resumable. */
@@ -41,6 +42,14 @@ export class ReplyChannel implements Channel {
     const kept = this.#options.beforeAnswer?.()
     if (kept === undefined) this.#answer(text, status, headers)
     else void kept.then(() => this.#answer(text, status, headers))
+  }
+
+  respondShared (start: string, ending: Ending): void {
+    if (this.#stream !== undefined) return this.respond(start + ending.text, 200)
+    this.#done = true
+    const kept = this.#options.beforeAnswer?.()
+    if (kept === undefined) sendShared(this.#reply, start, ending)
+    else void kept.then(() => sendShared(this.#reply, start, ending))
   }
 
   emit (text: string, method: string): void {

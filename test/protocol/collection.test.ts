@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Collection } from '../../protocol/collection.js'
+import { Json } from '../../protocol/result.js'
 
 function filled (keys: string[]): Collection<string> {
   const collection = new Collection<string>('thing')
@@ -101,9 +102,9 @@ t.test('a listener sees the collection as it is after the change', async t => {
 
 t.test('what is derived from the items does not outlive a change', async t => {
   const collection = filled(['a'])
-  collection.derived.set('page', 'text')
+  collection.derived.set('page', new Json('text'))
   collection.remove('missing')
-  t.equal(collection.derived.get('page'), 'text')
+  t.equal(collection.derived.get('page')?.text, 'text')
   collection.add('b', 'b')
   t.equal(collection.derived.size, 0)
 })
