@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
 import type { AuditLine, AuditLogger } from './protocol/audit-line.js'
 import { LogLines } from './system/log-lines.js'
@@ -5,15 +6,16 @@ import { LogLines } from './system/log-lines.js'
 /** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
 export function commandLogger (level: string, fd = 2): { logger: Logger & AuditLogger, logs: LogLines } {
   const logs = new LogLines(fd)
-  const logger = pino({ level }, logs)
-  const text = new AuditText(logger)
+  const base = { pid: process.pid, hostname: hostname() }
+  const logger = pino({ level, base }, logs)
+  const text = new AuditText(logger.levels.values['info'] as number, base)
   return { logger: Object.assign(logger, { audit: (line: AuditLine) => logs.append(text.of(line)) }), logs }
 }
 
 /** A line for each call, most of which differ from the one before in their times alone. */
 class AuditText {
   readonly #level: string
-  readonly #bindings: string
+  readonly #base: string
   #last: AuditLine | undefined
   #middle = ''
   #end = ''
@@ -21,9 +23,9 @@ class AuditText {
   #start = ''
   #at = 0
 
-  constructor (logger: Logger) {
-    this.#level = `{"level":${logger.levels.values['info']},"time":`
-    this.#bindings = JSON.stringify(logger.bindings()).slice(1, -1)
+  constructor (level: number, base: object) {
+    this.#level = `{"level":${level},"time":`
+    this.#base = JSON.stringify(base).slice(1, -1)
   }
 
   of (line: AuditLine): string {
@@ -40,7 +42,7 @@ class AuditText {
   #prepare (line: AuditLine): void {
     const { at: _at, ms: _ms, correlation, ...known } = line
     this.#last = line
-    this.#middle = `,${this.#bindings},"audit":${JSON.stringify(known).slice(0, -1)},"at":`
+    this.#middle = `,${this.#base},"audit":${JSON.stringify(known).slice(0, -1)},"at":`
     this.#end = `${correlation === undefined ? '' : `,"correlation":${JSON.stringify(correlation)}`}},"msg":"call"}\n`
     this.#begin(line.at)
   }
