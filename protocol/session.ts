@@ -40,13 +40,13 @@ export class Session {
   /** Replies that are being written or read; most sessions never have one. */
   #replies: Map<string, ResumableStream> | undefined
 
-  /** Ids have 192 random bits: they are not guessed. */
-  constructor ({ store, onTrouble, id = randomText(24, 'base64url'), peer = {}, primed = false, known = false }: SessionOptions) {
+  constructor ({ store, onTrouble, id = newId(), peer = {}, primed = false, known = false }: SessionOptions) {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
     this.standalone = this.#stream(STANDALONE, { primed, known })
-    this.peer = new Peer({ ...peer, channel: this.standalone })
+    this.peer = new Peer(peer)
+    this.peer.channel = this.standalone
   }
 
   /** A session that was kept, as it was left. */
@@ -126,6 +126,12 @@ export class Session {
     return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options)
   }
 }
+
+/**
+ * Nobody guesses 144 random bits. They begin with the time, so that sessions which are opened one after the other are kept side by side:
+ * a store then writes a page for all that are opened together, and not one for each.
+ */
+const newId = (): string => `${Date.now().toString(36)}${randomText(18, 'base64url')}`
 
 /** The events of one stream in the store of all. */
 class StoredLog implements StreamLog {
