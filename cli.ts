@@ -10,6 +10,7 @@ import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
+import { standardInput, standardOutputNow } from './system/standard-streams.js'
 import { version } from './version.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
@@ -34,7 +35,7 @@ async function main (): Promise<void> {
   }
   const options = withData(resolveOptions(given))
   checkExposure(options)
-  await serve(options, claimStdout(), [process.execPath, process.argv[1] ?? '', ...args])
+  await serve(options, [process.execPath, process.argv[1] ?? '', ...args])
 }
 
 /** The key alone goes to standard output, so that it can be put where it belongs without having been seen. */
@@ -44,7 +45,8 @@ function printKey (args: string[]): void {
   process.stderr.write(advice)
 }
 
-async function serve (options: Options, output: Writable, launch: string[]): Promise<void> {
+async function serve (options: Options, launch: string[]): Promise<void> {
+  const output = claimStdout()
   // Only those who serve need a server.
   const { build, serveStdio } = await import('./app.js')
   // Authors write TypeScript; our own maps would only be read for nothing.
@@ -94,7 +96,7 @@ async function serve (options: Options, output: Writable, launch: string[]): Pro
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (options.stdio) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    stdio = serveStdio(app.mcp, { input: process.stdin, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    stdio = serveStdio(app.mcp, { input: standardInput(), output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async reason => {
       logger.info({ reason }, 'whoever spoke over standard input and output is gone')
       // A signal that comes meanwhile is the first one.

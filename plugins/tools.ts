@@ -7,6 +7,7 @@ import { brief, errors, isAboutRequest, isMcpError, isToolError, type McpError }
 import { isObject } from '../protocol/json.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { checkHeaders } from '../protocol/mirrored-headers.js'
+import { isThenable } from '../protocol/result.js'
 import { convert } from '../protocol/revisions/convert.js'
 import type { Tool } from '../protocol/tool.js'
 
@@ -57,15 +58,23 @@ function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<Ca
   try {
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
-    const result = tool.run(args, call)
-    return result instanceof Promise ? later(result, call) : said(result, call)
+    const output = tool.run(args, call)
+    return isThenable(output) ? later(tool, output, args, call) : said(tool.finish(output, args), call)
   } catch (error) {
     return said(explained(error, call), call)
   }
 }
 
-function later (result: Promise<CallToolResult>, call: Call): Promise<CallToolResult> {
-  return result.then(done => said(done, call), error => said(explained(error, call), call))
+function later (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call): Promise<CallToolResult> {
+  return Promise.resolve(output).then(value => finished(tool, value, args, call), error => said(explained(error, call), call))
+}
+
+function finished (tool: Tool, output: unknown, args: Params, call: Call): CallToolResult {
+  try {
+    return said(tool.finish(output, args), call)
+  } catch (error) {
+    return said(explained(error, call), call)
+  }
 }
 
 /** The result as the client's revision says it. */

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { errors } from './errors.js'
 import { LIMITS, type MessageLimits } from './limits.js'
 
-/** Bytes to a JSON value: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
-export function parseJson (input: Uint8Array | string): unknown {
-  const text = typeof input === 'string' ? input : utf8(input)
+/** Bytes to a JSON value, or those from `start` to `end`: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
+export function parseJson (input: Uint8Array | string, start = 0, end = input.length): unknown {
+  const text = typeof input === 'string' ? input : utf8(input, start, end)
   try {
     return JSON.parse(text)
   } catch {
@@ -62,8 +62,8 @@ class Inspection {
 /** What stands in a text for bytes that are none, and sometimes for itself. */
 const REPLACEMENT = '\ufffd'
 
-function utf8 (bytes: Uint8Array): string {
-  const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8')
-  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
+function utf8 (bytes: Uint8Array, start: number, end: number): string {
+  const text = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8', start, end)
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start, end))) throw errors.parse('the message is not valid UTF-8')
   return text
 }

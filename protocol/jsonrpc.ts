@@ -16,10 +16,10 @@ export interface Batch { kind: 'batch', messages: Message[] }
 export type Message = Request | Notification | Response | Invalid
 export type Incoming = Message | Batch
 
-/** The one parser of all transports: bytes or text to a message. Never throws: what cannot be read becomes an `Invalid`. */
-export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS): Incoming {
+/** The one parser of all transports: bytes, or those from `start` to `end`, or text to a message. Never throws: what cannot be read becomes an `Invalid`. */
+export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS, start?: number, end?: number): Incoming {
   try {
-    const value = parseJson(input)
+    const value = parseJson(input, start, end)
     return Array.isArray(value) ? batch(value, limits) : envelope(value, limits)
   } catch (error) {
     return invalid(undefined, error)

@@ -4,7 +4,6 @@ import { text, type CallToolResult, type ContentBlock } from './content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
-import { isThenable } from './result.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -44,8 +43,10 @@ export interface Tool {
   readonly mirrors: Mirror[]
   /** What is wrong with the arguments, in words; undefined when they fit. */
   readonly checkInput: Check
-  /** A result that is there at once is not waited for. */
-  run (input: Record<string, unknown>, call: Call): Awaitable<CallToolResult>
+  /** What its author's function gives, or promises. */
+  run (input: Record<string, unknown>, call: Call): unknown
+  /** The result that says it. */
+  finish (output: unknown, input: Record<string, unknown>): CallToolResult
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
@@ -69,13 +70,6 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
     if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
     const check = compile(input)
     const checkOutput = output === undefined ? undefined : compile(output)
-    const finish = (value: unknown, given: unknown): CallToolResult => {
-      const wrong = checkOutput?.(value)
-      if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
-      const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
-      return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
-    }
-    const finishLater = (value: PromiseLike<unknown>, given: unknown) => Promise.resolve(value).then(done => finish(done, given))
     return {
       kind: 'tool',
       scopes,
@@ -86,9 +80,12 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
         const why = check(given)
         return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
       },
-      run: (given, call) => {
-        const value: unknown = run(given as Typed<I>, call)
-        return isThenable(value) ? finishLater(value, given) : finish(value, given)
+      run: (given, call) => run(given as Typed<I>, call),
+      finish: (value, given) => {
+        const wrong = checkOutput?.(value)
+        if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
+        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
+        return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
       }
     }
   })

@@ -4,15 +4,18 @@ const NEWLINE = 10
 const RETURN = 13
 const NOTHING = Buffer.alloc(0)
 
+/** A line is what is from `start` to `end`; the bytes are somebody else's again when this returns. */
+export type OnLine = (bytes: Buffer, start: number, end: number) => void
+
 /** Cuts bytes into lines, however they arrive. A line over the limit is reported once and skipped up to its end. */
 export class LineReader {
   readonly #max: number
-  readonly #onLine: (line: Buffer) => void
+  readonly #onLine: OnLine
   readonly #onTooLong: () => void
   readonly #line = new Bytes()
   #skipping = false
 
-  constructor (max: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
+  constructor (max: number, onLine: OnLine, onTooLong: () => void) {
     this.#max = max
     this.#onLine = onLine
     this.#onTooLong = onTooLong
@@ -36,7 +39,8 @@ export class LineReader {
 
   #take (part: Buffer): void {
     if (this.#skipping) return
-    this.#line.add(part)
+    // Its room may be used for what comes next.
+    this.#line.add(Buffer.from(part))
     if (this.#line.size <= this.#max) return
     this.#line.clear()
     this.#skipping = true
@@ -53,7 +57,7 @@ export class LineReader {
 
   #hand (bytes: Buffer, start: number, end: number): void {
     const last = bytes[end - 1] === RETURN ? end - 1 : end
-    if (!isBlank(bytes, start, last)) this.#onLine(bytes.subarray(start, last))
+    if (!isBlank(bytes, start, last)) this.#onLine(bytes, start, last)
   }
 }
 

@@ -9,8 +9,11 @@ import { Peer } from '../protocol/peer.js'
 import { LineReader } from './lines.js'
 
 export interface StdioOptions {
+  /** What it emits is used up when its event is over. */
   input: Readable
   output: Writable
+  /** Writes to the output what of the first bytes can be written without waiting, and gives how many that were; absent where there is no such way. */
+  writeNow?: ((bytes: Uint8Array, size: number) => number) | undefined
   maxMessage: number
   /** From how many waiting bytes on the client has to read, and for how long it may read nothing of them. */
   maxQueue?: number
@@ -30,8 +33,8 @@ export interface Stdio {
  * One process, one peer, one message a line. Reading pauses while the client does not read what it is sent, so that answers are bounded;
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
-export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
-  const writer = new LineWriter(input, output)
+export function serveStdio (mcp: Dispatcher, { input, output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
+  const writer = new LineWriter(input, output, writeNow)
   let giveUp = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
   writer.onWritten = (bytes, answersOnly) => backlog.written(bytes, answersOnly)
@@ -45,7 +48,7 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQue
   mcp.connect(peer)
 
   const lines = new LineReader(maxMessage,
-    line => mcp.receive(mcp.decode(line), peer, channel),
+    (bytes, start, end) => mcp.receive(mcp.decode(bytes, start, end), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
   input.on('data', (chunk: Buffer) => lines.push(chunk))
 
@@ -75,11 +78,16 @@ export function serveStdio (mcp: Dispatcher, { input, output, maxMessage, maxQue
 
 /** How many characters are gathered at most. */
 const LARGE = 1024 * 1024
+/** How many bytes are written without room of their own, and how many a character may take. */
+const PAGE = 65_536
+const MOST_BYTES = 3
 
 /** Gathers what is said in one go into one write, and holds the input back while the output is full. */
 class LineWriter {
   readonly #input: Readable
   readonly #output: Writable
+  readonly #writeNow: StdioOptions['writeNow']
+  readonly #page = Buffer.allocUnsafeSlow(PAGE)
   readonly #run = () => this.#send()
   #waiting = ''
   #answersOnly = true
@@ -88,9 +96,10 @@ class LineWriter {
   /** Hears how many bytes were written, and whether there were only answers among them. */
   onWritten: (bytes: number, answersOnly: boolean) => void = () => {}
 
-  constructor (input: Readable, output: Writable) {
+  constructor (input: Readable, output: Writable, writeNow: StdioOptions['writeNow']) {
     this.#input = input
     this.#output = output
+    this.#writeNow = writeNow
   }
 
   /** How many bytes wait. */
@@ -122,10 +131,25 @@ class LineWriter {
 
   #send (): void {
     const answersOnly = this.#answersOnly
-    const lines = Buffer.from(this.#take())
-    if (lines.length === 0 || !this.#output.writable) return
-    if (!this.#output.write(lines) && !this.#full) this.#hold()
-    this.onWritten(lines.length, answersOnly)
+    const text = this.#take()
+    if (text === '' || !this.#output.writable) return
+    const bytes = this.#writeNow === undefined || this.size > 0 ? this.#write(Buffer.from(text)) : this.#writeAtOnce(text, this.#writeNow)
+    this.onWritten(bytes, answersOnly)
+  }
+
+  // Past the stream, which takes longer to write a line than it takes to make it, as long as the reader keeps up.
+  #writeAtOnce (text: string, writeNow: (bytes: Uint8Array, size: number) => number): number {
+    const fits = text.length * MOST_BYTES <= PAGE
+    const bytes = fits ? this.#page : Buffer.from(text)
+    const size = fits ? this.#page.write(text) : bytes.length
+    const taken = writeNow(bytes, size)
+    if (taken < size) this.#write(Buffer.from(bytes.subarray(taken, size)))
+    return size
+  }
+
+  #write (bytes: Buffer): number {
+    if (!this.#output.write(bytes) && !this.#full) this.#hold()
+    return bytes.length
   }
 
   #hold (): void {

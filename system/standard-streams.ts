@@ -1,0 +1,53 @@
+import fs from 'node:fs'
+import { Socket, type ConnectOpts, type SocketConstructorOpts } from 'node:net'
+import type { Readable } from 'node:stream'
+
+const [INPUT, OUTPUT] = [0, 1]
+const ROOM = 65_536
+
+/**
+ * Standard input. A pipe is read into one buffer again and again: a buffer of its own for each message, and the stream around it, would
+ * cost as much as the message. So what comes has to be copied by whoever needs it for longer than its event.
+ */
+export function standardInput (): Readable {
+  if (!isPipe(INPUT)) return process.stdin
+  const options: SocketConstructorOpts & ConnectOpts = {
+    fd: INPUT,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(ROOM),
+      callback: (size, bytes) => input.emit('data', bytes.subarray(0, size))
+    }
+  }
+  const input = new Socket(options)
+  Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => input })
+  return input
+}
+
+/**
+ * Writes to standard output what it takes of the first bytes without waiting, and gives how many that were; what is wrong with it is
+ * for its stream to tell. Undefined where this could wait.
+ */
+export function standardOutputNow (): ((bytes: Uint8Array, size: number) => number) | undefined {
+  return isPipe(OUTPUT) ? writeNow : undefined
+}
+
+function writeNow (bytes: Uint8Array, size: number): number {
+  try {
+    return fs.writeSync(OUTPUT, bytes, 0, size)
+  } catch {
+    return 0
+  }
+}
+
+/** Pipes do not block once Node.js has made a stream of them. Windows has its own kind. */
+function isPipe (fd: number): boolean {
+  if (process.platform === 'win32') return false
+  try {
+    const stat = fs.fstatSync(fd)
+    return stat.isFIFO() || stat.isSocket()
+  } catch {
+    return false
+  }
+}
