@@ -1,8 +1,11 @@
 import { AsyncResource } from 'node:async_hooks'
 
+/** What waits for it is done as by `queueMicrotask`, which costs several times as much. */
+const NOW = Promise.resolve()
+
 /** When a cohort is handled: at the end of this turn of the event loop, or when everything that is settled now has been heard of. */
 export const AT_END_OF_TURN = (run: () => void): void => { setImmediate(run) }
-export const WHEN_SETTLED = (run: () => void): void => { queueMicrotask(run) }
+export const WHEN_SETTLED = (run: () => void): void => { void NOW.then(run) }
 /** For what nobody waits for. */
 export const within = (ms: number) => (run: () => void): void => { setTimeout(run, ms).unref() }
 

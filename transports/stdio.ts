@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backlog } from '../protocol/backlog.js'
 import type { Channel } from '../protocol/channel.js'
+import { WHEN_SETTLED } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
 import { errors } from '../protocol/errors.js'
 import { ANYBODY, type Identity } from '../protocol/identity.js'
@@ -109,7 +110,7 @@ class LineWriter {
 
   put (text: string, answer: boolean): void {
     if (this.#dropped) return
-    if (this.#waiting === '') queueMicrotask(this.#run)
+    if (this.#waiting === '') WHEN_SETTLED(this.#run)
     this.#waiting += text + '\n'
     this.#answersOnly &&= answer
     if (this.#waiting.length > LARGE) this.#send()
