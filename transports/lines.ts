@@ -39,8 +39,8 @@ export class LineReader {
 
   #take (part: Buffer): void {
     if (this.#skipping) return
-    // Its room may be used for what comes next.
-    this.#line.add(Buffer.from(part))
+    // The first is kept as it is, but its room may be used for what comes next; the others are copied behind it.
+    this.#line.add(this.#line.size === 0 ? Buffer.from(part) : part)
     if (this.#line.size <= this.#max) return
     this.#line.clear()
     this.#skipping = true
