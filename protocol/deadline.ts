@@ -35,6 +35,8 @@ export class Deadlines {
     if (after !== undefined) after.before = before
     else if (this.#last === deadline) this.#last = before
     deadline.before = deadline.after = undefined
+    // It may be among those that are looked at right now.
+    deadline.dueAt = Infinity
   }
 
   /** Looks at that time at the latest. */
@@ -81,8 +83,9 @@ export class Deadline {
     this.dueAt = startedAt + Math.min(all.limits.callTimeout, all.limits.callTimeoutMax)
   }
 
-  /** A sign of life. */
+  /** A sign of life, which changes nothing once it is over. */
   extend (): void {
+    if (this.dueAt === Infinity) return
     const { callTimeout, callTimeoutMax } = this.#all.limits
     const last = this.#startedAt + callTimeoutMax
     this.dueAt = this.#held > 0 ? last : Math.min(last, performance.now() + callTimeout)

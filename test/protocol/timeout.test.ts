@@ -158,3 +158,29 @@ t.test('a channel that cannot stream gets no progress', async t => {
   ask('m', modern({}, { progressToken: 1 }))
   t.match(await channel.next(), { result: {} })
 })
+
+t.test('a call that is answered because the time of another is up is not given up as well', async t => {
+  const calls: Call[] = []
+  let answer = (_result: object): void => {}
+  const mcp = dispatcher({ limits: { callTimeout: 20 } })
+  mcp.method('first', Anything, async (_params, call) => { calls.push(call); return await never() })
+  mcp.method('second', Anything, (_params, call) => {
+    calls.push(call)
+    // Answers at once, as a handler does that needs not wait any more.
+    return { then: (resolve: (result: object) => void) => { answer = resolve } } as unknown as Promise<object>
+  })
+  const ended: unknown[] = []
+  mcp.onEnd(({ method }, { outcome }) => {
+    ended.push([method, outcome])
+    if (method === 'first') calls[1]?.answer('{"done":true}')
+  })
+  const { ask, channel } = client(mcp)
+  ask('first')
+  ask('second')
+  await channel.until(() => channel.sent.length === 2)
+  answer({})
+  await sleep(0)
+  t.strictSame(ended, [['first', 'error'], ['second', 'ok']])
+  t.strictSame(calls.map(({ signal }) => signal.aborted), [true, false])
+  t.equal(channel.sent.length, 2)
+})

@@ -1,0 +1,247 @@
+import t from 'tap'
+import { Deadlines, type Deadline } from '../../protocol/deadline.js'
+import { LIMITS } from '../../protocol/limits.js'
+
+interface Timer { at: number, run: () => void, unref: () => Timer }
+
+interface Clock {
+  /** Those that wait. */
+  timers: ReadonlySet<Timer>
+  /** Whose time was up, and after how long. */
+  expired: string[]
+  begin: (name: string, timeUp?: () => void) => Deadline
+  /** Lets the time pass, timer by timer. */
+  pass: (ms: number) => void
+}
+
+/** Work with deadlines on a clock that it turns itself. All others have theirs back when it returns. */
+function turning (limits: { callTimeout: number, callTimeoutMax: number }, work: (clock: Clock) => void): void {
+  const { setTimeout, clearTimeout } = globalThis
+  const timers = new Set<Timer>()
+  let now = 0
+  const wait = (run: () => void, ms: number): Timer => {
+    const timer = { at: now + ms, run, unref: () => timer }
+    timers.add(timer)
+    return timer
+  }
+  Object.assign(globalThis, { setTimeout: wait, clearTimeout: (timer: Timer) => { timers.delete(timer) } })
+  Object.defineProperty(performance, 'now', { value: () => now, configurable: true })
+  const deadlines = new Deadlines({ ...LIMITS, ...limits })
+  const expired: string[] = []
+  try {
+    work({
+      timers,
+      expired,
+      begin: (name, timeUp = () => {}) => deadlines.begin(now, { timeUp: elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() } }),
+      pass: ms => {
+        const until = now + ms
+        for (;;) {
+          const [due] = [...timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)
+          if (due === undefined) break
+          timers.delete(due)
+          now = due.at
+          due.run()
+        }
+        now = until
+      }
+    })
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout })
+    delete (performance as { now?: unknown }).now
+  }
+}
+
+const USUAL = { callTimeout: 100, callTimeoutMax: 1_000 }
+const NAMES = ['a', 'b', 'c', 'd', 'e']
+const after = (ms: number, ...names: string[]): string[] => names.map(name => `${name} after ${ms}`)
+
+t.test('time is up for all in the order they began', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers }) => {
+    for (const name of NAMES) begin(name)
+    pass(99)
+    t.strictSame(expired, [])
+    pass(1)
+    t.strictSame(expired, after(100, ...NAMES))
+    pass(10_000)
+    t.equal(expired.length, NAMES.length, 'for each of them once')
+    t.equal(timers.size, 0)
+  })
+})
+
+t.test('whoever ends, first, last or between, is not called, and all others are', async t => {
+  // Every choice of some of them, ended in both directions.
+  for (let choice = 0; choice < 2 ** NAMES.length; choice++) {
+    for (const turned of [false, true]) {
+      turning(USUAL, ({ begin, pass, expired }) => {
+        const running = new Map(NAMES.map(name => [name, begin(name)]))
+        const ended = NAMES.filter((_, index) => (choice >> index) % 2 === 1)
+        for (const name of turned ? ended.toReversed() : ended) running.get(name)?.stop()
+        begin('late')
+        pass(200)
+        t.strictSame(expired, after(100, ...NAMES.filter(name => !ended.includes(name)), 'late'), `without ${ended.join('')}`)
+      })
+    }
+  }
+})
+
+t.test('who ends twice takes nobody with it', async t => {
+  for (const twice of NAMES) {
+    turning(USUAL, ({ begin, pass, expired }) => {
+      const running = new Map(NAMES.map(name => [name, begin(name)]))
+      running.get(twice)?.stop()
+      running.get(twice)?.stop()
+      begin('late')
+      running.get(twice)?.stop()
+      pass(200)
+      t.strictSame(expired, after(100, ...NAMES.filter(name => name !== twice), 'late'), twice)
+    })
+  }
+})
+
+t.test('who is over refers to none of the others', async t => {
+  turning(USUAL, ({ begin, pass }) => {
+    const running = NAMES.map(name => begin(name))
+    for (const index of [2, 0, 4]) running[index]?.stop()
+    pass(100)
+    for (const [index, { before, after }] of running.entries()) t.strictSame([before, after], [undefined, undefined], `the one at ${index}`)
+  })
+})
+
+t.test('who is due before all others is waited for with the one timer there is', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers }) => {
+    begin('held').hold()
+    pass(100)
+    t.strictSame([...timers].map(({ at }) => at), [1_000])
+    begin('soon')
+    t.strictSame([...timers].map(({ at }) => at), [200])
+    pass(900)
+    t.strictSame(expired, [...after(100, 'soon'), ...after(1_000, 'held')])
+  })
+})
+
+t.test('thousands that come and go leave those that stay', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers }) => {
+    const window: Deadline[] = []
+    let most = 0
+    for (let index = 0; index < 5_000; index++) {
+      if (index % 1_000 === 500) begin(`stays ${index}`)
+      else window.push(begin('passes'))
+      if (window.length > 10) window.splice(index % 10, 1)[0]?.stop()
+      most = Math.max(most, timers.size)
+    }
+    t.equal(most, 1, 'one timer for all')
+    for (const deadline of window) deadline.stop()
+    pass(100)
+    t.strictSame(expired, after(100, 'stays 500', 'stays 1500', 'stays 2500', 'stays 3500', 'stays 4500'))
+    t.equal(timers.size, 0)
+  })
+})
+
+t.test('the end of one may end others, before and behind it, whose time is up as well: they are not called', async t => {
+  for (const first of NAMES) {
+    turning(USUAL, ({ begin, pass, expired }) => {
+      const running: Deadline[] = []
+      for (const name of NAMES) running.push(begin(name, () => { if (name === first) for (const deadline of running) deadline.stop() }))
+      pass(500)
+      t.strictSame(expired, after(100, ...NAMES.slice(0, NAMES.indexOf(first) + 1)), `all end with ${first}`)
+    })
+  }
+})
+
+t.test('who ended with another gives no sign of life that would bring its time back', async t => {
+  turning({ callTimeout: 100, callTimeoutMax: 100 }, ({ begin, pass, expired }) => {
+    begin('a', () => { b.stop(); b.extend(); b.hold(); b.release() })
+    const b = begin('b')
+    pass(500)
+    t.strictSame(expired, after(100, 'a'))
+  })
+})
+
+t.test('the end of one may begin others, which have their own time', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers }) => {
+    begin('a', () => { begin('again'); t.equal(timers.size, 1) })
+    begin('b')
+    pass(100)
+    t.strictSame(expired, after(100, 'a', 'b'))
+    t.equal(timers.size, 1)
+    pass(100)
+    t.strictSame(expired, after(100, 'a', 'b', 'again'))
+  })
+})
+
+t.test('the end of one may be a sign of life for another', async t => {
+  turning(USUAL, ({ begin, pass, expired }) => {
+    begin('a', () => { b.extend() })
+    const b = begin('b')
+    pass(199)
+    t.strictSame(expired, after(100, 'a'))
+    pass(1)
+    t.strictSame(expired, [...after(100, 'a'), ...after(200, 'b')])
+  })
+})
+
+t.test('a sign of life moves one deadline, up to the hard limit, and no other', async t => {
+  turning({ callTimeout: 100, callTimeoutMax: 250 }, ({ begin, pass, expired, timers }) => {
+    const [a] = [begin('a'), begin('b'), begin('c')]
+    for (let step = 0; step < 5; step++) {
+      pass(60)
+      a.extend()
+      t.ok(timers.size <= 1)
+    }
+    t.strictSame(expired, [...after(100, 'b', 'c'), ...after(250, 'a')])
+  })
+})
+
+t.test('who is held waits for the hard limit, until everybody who held it has let go', async t => {
+  turning(USUAL, ({ begin, pass, expired }) => {
+    const [released, held] = [begin('released'), begin('held')]
+    for (const deadline of [released, held]) {
+      deadline.hold()
+      deadline.hold()
+    }
+    pass(300)
+    released.release()
+    released.extend()
+    held.release()
+    pass(300)
+    t.strictSame(expired, [], 'one still holds each')
+    released.release()
+    pass(99)
+    t.strictSame(expired, [])
+    pass(1)
+    t.strictSame(expired, after(700, 'released'))
+    pass(300)
+    t.strictSame(expired, [...after(700, 'released'), ...after(1_000, 'held')])
+  })
+})
+
+t.test('who is over has no time that could be up, whatever is said of it afterwards', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers }) => {
+    const [over, expires] = [begin('over'), begin('expires')]
+    over.stop()
+    pass(100)
+    t.equal(timers.size, 0)
+    for (const deadline of [over, expires]) {
+      deadline.extend()
+      deadline.hold()
+      deadline.release()
+      deadline.stop()
+    }
+    t.equal(timers.size, 0, 'nothing is waited for')
+    pass(5_000)
+    t.strictSame(expired, after(100, 'expires'))
+    t.equal(timers.size, 0)
+  })
+})
+
+t.test('a time that no timer can wait for is waited for in parts', async t => {
+  const long = 2 ** 31 + 1_000
+  turning({ callTimeout: long, callTimeoutMax: long }, ({ begin, pass, expired, timers }) => {
+    begin('patient')
+    t.equal([...timers][0]?.at, 2 ** 31 - 1)
+    pass(long - 1)
+    t.strictSame(expired, [])
+    pass(1)
+    t.strictSame(expired, after(long, 'patient'))
+  })
+})
