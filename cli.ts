@@ -51,7 +51,7 @@ async function serve (options: Options, launch: string[]): Promise<void> {
   const { build, serveStdio } = await import('./app.js')
   // Authors write TypeScript; our own maps would only be read for nothing.
   process.setSourceMapsEnabled(options.plugins.length > 0)
-  const { logger, logs } = commandLogger(options.logLevel)
+  const { logger, logs } = commandLogger(options.logLevel, process.pid)
   process.once('exit', () => logs.flush())
   const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
     await logs.written(LAST_WORD)

@@ -1,15 +1,15 @@
 import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
-import type { AuditLine, AuditLogger } from './protocol/audit-line.js'
+import { AUDIT, type AuditLine, type AuditLogger } from './protocol/audit-line.js'
 import { LogLines } from './system/log-lines.js'
 
 /** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
-export function commandLogger (level: string, fd = 2): { logger: Logger & AuditLogger, logs: LogLines } {
+export function commandLogger (level: string, pid: number, fd = 2): { logger: Logger & AuditLogger, logs: LogLines } {
   const logs = new LogLines(fd)
-  const base = { pid: process.pid, hostname: hostname() }
+  const base = { pid, hostname: hostname() }
   const logger = pino({ level, base }, logs)
   const text = new AuditText(logger.levels.values['info'] as number, base)
-  return { logger: Object.assign(logger, { audit: (line: AuditLine) => logs.append(text.of(line)) }), logs }
+  return { logger: Object.assign(logger, { [AUDIT]: (line: AuditLine) => logs.append(text.of(line)) }), logs }
 }
 
 /** A line for each call, most of which differ from the one before in their times alone. */

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ended } from '../protocol/answers.js'
-import type { AuditLine, AuditLogger } from '../protocol/audit-line.js'
+import { AUDIT, type AuditLine, type AuditLogger } from '../protocol/audit-line.js'
 import type { Call } from '../protocol/call.js'
 import { Cohort, within } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
@@ -18,7 +18,7 @@ const ENOUGH = 64
 export default fp(async fastify => {
   const { mcp, log } = fastify
   const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
-  const add = (log as AuditLogger).audit ?? (line => lines.add(line))
+  const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
   mcp.onEnd((call, ended) => { if (isHeard(log)) add(lineOf(call, ended, known(mcp, call))) })
   fastify.addHook('onClose', async () => lines.flush())
 

@@ -18,5 +18,8 @@ export interface AuditLine {
   correlation: string | undefined
 }
 
+/** Not a name: the logger of a host may have a level that is called so. */
+export const AUDIT = Symbol('audit')
+
 /** A logger may know a quick way to write such lines at once. For others, several are written in one go: that costs half as much. */
-export interface AuditLogger { audit?: (line: AuditLine) => void }
+export interface AuditLogger { [AUDIT]?: (line: AuditLine) => void }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { commandLogger } from '../logger.js'
-import type { AuditLine } from '../protocol/audit-line.js'
+import { AUDIT, type AuditLine } from '../protocol/audit-line.js'
 
 const LINE: AuditLine = {
   principal: undefined,
@@ -46,8 +46,8 @@ function written (t: Test): { file: string, fd: number } {
 
 t.test('audit lines are those that pino writes, byte for byte', async t => {
   const { file, fd } = written(t)
-  const { logger, logs } = commandLogger('info', fd)
-  for (const line of LINES) logger.audit?.(line)
+  const { logger, logs } = commandLogger('info', process.pid, fd)
+  for (const line of LINES) logger[AUDIT]?.(line)
   logs.flush()
   const expected: string[] = []
   for (const audit of LINES) pino({ timestamp: () => `,"time":${audit.at}` }, { write: line => { expected.push(line) } }).info({ audit }, 'call')
@@ -56,9 +56,9 @@ t.test('audit lines are those that pino writes, byte for byte', async t => {
 
 t.test('they keep their order among other lines', async t => {
   const { file, fd } = written(t)
-  const { logger, logs } = commandLogger('info', fd)
+  const { logger, logs } = commandLogger('info', process.pid, fd)
   logger.info('first')
-  logger.audit?.(LINE)
+  logger[AUDIT]?.(LINE)
   logger.error('last')
   t.strictSame(readFileSync(file, 'utf8').trim().split('\n').map(line => (JSON.parse(line) as { msg: string }).msg), ['first', 'call', 'last'])
   logs.flush()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import WebSocket from 'ws'
@@ -141,4 +141,57 @@ t.test('in a host application the lines go to the log of the host', async t => {
   await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
   await app.close()
   t.match(audited(), [{ outcome: 'refused', status: 403, route: '/ai/mcp' }, { tool: 'echo', outcome: 'ok', transport: 'http' }], 'calls wait for others')
+})
+
+/** A logger with nothing but what Fastify asks of one, and the calls it was told of. */
+function plain (more: object = {}) {
+  const told: unknown[] = []
+  const say = () => {}
+  const logger: FastifyBaseLogger = { level: 'info', fatal: say, error: say, warn: say, debug: say, trace: say, silent: say, info: (...said: unknown[]) => { if (said[1] === 'call') told.push(said[0]) }, child: () => logger, ...more }
+  return { logger, told }
+}
+
+const AUDITED = { audit: { tool: 'echo', outcome: 'ok', transport: 'http', method: 'tools/call', at: Number, ms: Number } }
+
+t.test('a logger that cannot say whether it listens is told of every call', async t => {
+  const { logger, told } = plain()
+  const app = await host(t, () => {}, {}, { loggerInstance: logger })
+  for (let call = 0; call < 3; call++) await app.inject(asJson)
+  await app.close()
+  t.match(told, [AUDITED, AUDITED, AUDITED])
+  t.equal(told.length, 3)
+})
+
+t.test('a logger that says that nobody listens is not told, and hears of the next when somebody does', async t => {
+  let heard = false
+  const { logger, told } = plain({ isLevelEnabled: (level: string) => level === 'info' && heard })
+  const app = await host(t, () => {}, {}, { loggerInstance: logger })
+  await app.inject(asJson)
+  heard = true
+  await app.inject(asJson)
+  await app.close()
+  t.match(told, [AUDITED])
+  t.equal(told.length, 1)
+})
+
+t.test('a logger that throws costs nobody an answer', async t => {
+  const { logger } = plain({ info: (_what: unknown, said: string) => { if (said === 'call') throw new Error('the disk is full') } })
+  const app = await host(t, () => {}, {}, { loggerInstance: logger })
+  for (let call = 0; call < 3; call++) t.equal((await app.inject(asJson)).statusCode, 200)
+  await app.close()
+})
+
+t.test('a host whose logger has a level or a method of that name gets its lines as any other', async t => {
+  const lines: Line[] = []
+  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
+  const other: unknown[] = []
+  const { logger, told } = plain({ audit: (...said: unknown[]) => { other.push(said) } })
+  for (const loggerInstance of [pino({ customLevels: { audit: 35 } }, out), logger]) {
+    const app = await host(t, () => {}, {}, { loggerInstance })
+    await app.inject(asJson)
+    await app.close()
+  }
+  t.match(lines.filter(({ audit }) => audit !== undefined), [{ level: 30, msg: 'call', ...AUDITED }])
+  t.match(told, [AUDITED])
+  t.strictSame(other, [], 'what it is for is not ours to know')
 })
