@@ -67,6 +67,41 @@ t.test('an error is written at once, with what was said before it', async t => {
   t.match(text(), /before.*\n.*it broke.*\n$/)
 })
 
+t.test('lines that may wait keep their place among the others, and leave with an error that may not', async t => {
+  const { logs, counted, text } = lines(t)
+  logs.append('{"level":30,"msg":"one"}\n')
+  logs.write('{"level":30,"msg":"two"}\n')
+  logs.append('{"level":50,"msg":"three"}\n')
+  t.equal(text(), '', 'nothing was written yet')
+  logs.write('{"level":50,"msg":"four"}\n')
+  t.strictSame(text().match(/one|two|three|four/g), ['one', 'two', 'three', 'four'])
+  t.equal(counted.writes, 1)
+})
+
+t.test('lines that may wait are written a moment later, whole and many in one write', async t => {
+  const { logs, counted, text } = lines(t)
+  logs.append(line(3))
+  await eventually(() => text() === line(3))
+  counted.writes = 0
+  for (const line of many) logs.append(line)
+  await eventually(() => text() === line(3) + many.join(''))
+  t.ok(counted.writes > 0 && counted.writes <= 40, `${counted.writes} writes of ${many.length} lines`)
+})
+
+t.test('lines that wait make one timer, which is gone when they are written', async t => {
+  const { logs } = lines(t)
+  const waiting = new Set<unknown>()
+  const { setTimeout, clearTimeout } = globalThis
+  t.intercept(globalThis, 'setTimeout', { value: (run: () => void, ms: number) => { const timer = setTimeout(run, ms); waiting.add(timer); return timer } })
+  t.intercept(globalThis, 'clearTimeout', { value: (timer: NodeJS.Timeout | undefined) => { waiting.delete(timer); clearTimeout(timer) } })
+  for (let round = 0; round < 3; round++) {
+    for (const line of many.slice(0, 20)) logs.append(line)
+    t.equal(waiting.size, 1)
+    logs.flush()
+    t.equal(waiting.size, 0)
+  }
+})
+
 function pipe (t: Test) {
   const path = join(t.testdir(), 'pipe')
   execFileSync('mkfifo', [path])
