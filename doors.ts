@@ -55,8 +55,8 @@ export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })
-    scope.addHook('onSend', fastify.events.begin)
-    scope.addHook('onSend', writeParts)
+    // Hooks of a route run behind all others, also behind those that a plugin or the host adds later.
+    scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], fastify.events.begin, writeParts].flat() })
     await scope.register(async routes => {
       await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
       await routes.register(messageRoutes)

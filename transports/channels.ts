@@ -58,7 +58,7 @@ function begun (reply: FastifyReply, start: string, ending: Ending): string {
 /** The last hook of routes that send such bodies: what is still as we made it is written in its parts, without a copy of the second. */
 export const writeParts: onSendHookHandler = (_request, reply, payload, done) => {
   const known = parts.get(reply)
-  if (known === undefined || payload !== known.body) return done(null, payload)
+  if (known === undefined || payload !== known.body || reply.statusCode !== 200) return done(null, payload)
   const { raw } = reply
   const { start, ending: { bytes } } = known
   raw.writeHead(reply.statusCode, { ...reply.getHeaders() as Record<string, string>, 'content-length': Buffer.byteLength(start) + bytes.length })

@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { tool } from '../../app.js'
+import { modernMeta, type Json } from '../app/modern.js'
+import { within } from '../protocol/deadline.js'
+import { openSession } from './http-session.js'
+
+export const COUNT = 40
+
+/** Tools that make a list of more than 8 KiB, in characters of every length. */
+export default async function longList (app: FastifyInstance): Promise<void> {
+  for (let index = 0; index < COUNT; index++) app.tools.add(entry(`tool_${String(index).padStart(2, '0')}`))
+}
+
+export const entry = (name: string) => tool({ name, description: `${name}: größer, "€" und 😀. `.repeat(12), run: () => name })
+
+/** A gateway with this list and nothing else. */
+export const LONG = { plugins: [longList], tools: false }
+
+export interface Door { path: string, headers: Record<string, string>, meta: Json }
+
+/** The ways to ask for a list over HTTP. */
+export async function doors (url: string): Promise<Record<'modern' | 'session' | 'message', Door>> {
+  return {
+    modern: MODERN,
+    session: { path: '/mcp', headers: { 'x-session-id': (await openSession(url)).id }, meta: {} },
+    message: { path: '/message', headers: {}, meta: {} }
+  }
+}
+
+export const MODERN: Door = { path: '/mcp', headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }, meta: modernMeta() }
+
+export interface ListReply { status: number, headers: Headers, body: Buffer, message: { id: unknown, result: Json & { tools: Json[] } } }
+
+/** One HTTP connection on which requests may be sent before others are answered. */
+export class Connection {
+  readonly socket: Socket
+  #bytes: Buffer = Buffer.alloc(0)
+
+  constructor (t: Test, url: string) {
+    const { hostname, port } = new URL(url)
+    this.socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    this.socket.on('error', () => {})
+    this.socket.on('data', chunk => { this.#bytes = Buffer.concat([this.#bytes, chunk]) })
+    t.teardown(() => this.socket.destroy())
+  }
+
+  /** Asks for the list under each of these ids. */
+  ask (door: Door, ids: unknown[], more: Record<string, string> = {}): void {
+    this.socket.write(Buffer.concat(ids.map(id => listRequest(door, id, more))))
+  }
+
+  async next (): Promise<ListReply> {
+    return await within(5_000, async signal => {
+      for (;;) {
+        const reply = this.#take()
+        if (reply !== undefined) return reply
+        if (this.socket.destroyed) throw new Error('the connection is closed')
+        await once(this.socket, 'data', { signal })
+      }
+    })
+  }
+
+  /** What came and was not read yet. */
+  get rest (): string {
+    return this.#bytes.toString()
+  }
+
+  #take (): ListReply | undefined {
+    const end = this.#bytes.indexOf('\r\n\r\n')
+    if (end === -1) return undefined
+    const [first = '', ...lines] = this.#bytes.toString('latin1', 0, end).split('\r\n')
+    const headers = new Headers(lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
+    const length = Number(headers.get('content-length'))
+    const body = this.#bytes.subarray(end + 4, end + 4 + length)
+    if (body.length < length) return undefined
+    this.#bytes = this.#bytes.subarray(end + 4 + length)
+    return { status: Number(first.split(' ')[1]), headers, body, message: JSON.parse(body.toString()) as ListReply['message'] }
+  }
+}
+
+/** The one reply to a request for the list on a connection of its own. */
+export async function listOver (t: Test, url: string, door: Door = MODERN, id: unknown = 1, more: Record<string, string> = {}): Promise<ListReply> {
+  const connection = new Connection(t, url)
+  connection.ask(door, [id], more)
+  const reply = await connection.next()
+  connection.socket.destroy()
+  return reply
+}
+
+export const listMessage = ({ meta }: Door, id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
+
+function listRequest (door: Door, id: unknown, more: Record<string, string>): Buffer {
+  const body = Buffer.from(listMessage(door, id))
+  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'content-length': String(body.length), ...door.headers, ...more }
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return Buffer.concat([Buffer.from(`POST ${door.path} HTTP/1.1\r\n${head}\r\n`), body])
+}
