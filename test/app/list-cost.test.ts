@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
-import { gateway } from '../helper.js'
+import { gateway, listening } from '../helper.js'
+import { Connection, doors, LONG } from '../transports/long-lists.js'
 
 const add = (name: string) => tool({ name, description: 'd', run: () => '' })
 
@@ -33,4 +34,24 @@ t.test('a page is written once for everybody, once again after a change, and cos
   const [short, long] = [await cost(t, 101), await cost(t, 5_000)]
   t.strictSame(short, { read: 100, written: 1, readAgain: 99, writtenAgain: 1 })
   t.strictSame(long, short)
+})
+
+t.test('a long list is made bytes once for each revision, and no reply to it is put together or measured', async t => {
+  const { url } = await listening(t, LONG)
+  const ways = Object.values(await doors(url))
+  const long = { from: 0, byteLength: 0 }
+  for (const way of ['from', 'byteLength'] as const) {
+    const original = Buffer[way] as (...args: unknown[]) => unknown
+    t.intercept(Buffer, way, { value: (...args: unknown[]) => { if (typeof args[0] === 'string' && args[0].length > 8_192) long[way]++; return original.apply(Buffer, args) } })
+  }
+  const connection = new Connection(t, url)
+  for (let round = 0; round < 10; round++) {
+    for (const door of ways) {
+      connection.ask(door, [round])
+      await connection.next()
+    }
+  }
+  connection.socket.destroy()
+  t.ok(long.from >= 1 && long.from <= ways.length, `${long.from} times`)
+  t.equal(long.byteLength, 0)
 })
