@@ -43,7 +43,7 @@ const PLACES: Record<string, Serve> = {
     })
     return await listen(t, app)
   },
-  'of a plugin': async (t, add) => await listen(t, await build({ ...SERVED, plugins: [...SERVED.plugins, fp(async app => { add(app) })] })),
+  'of a plugin': async (t, add) => await listen(t, await build({ ...SERVED, plugins: [...SERVED.plugins, fp(async (app: FastifyInstance) => { add(app) })] })),
   'of a gateway that is built and not listening yet': async (t, add) => {
     const app = await build(SERVED)
     add(app)
