@@ -46,7 +46,9 @@ function printKey (args: string[]): void {
 }
 
 async function serve (options: Options, launch: string[]): Promise<void> {
+  // Before a plugin can lay hands on them.
   const output = claimStdout()
+  const input = options.stdio ? standardInput() : undefined
   // Only those who serve need a server.
   const { build, serveStdio } = await import('./app.js')
   // Authors write TypeScript; our own maps would only be read for nothing.
@@ -94,9 +96,9 @@ async function serve (options: Options, launch: string[]): Promise<void> {
   process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
-  if (options.stdio) {
+  if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    stdio = serveStdio(app.mcp, { input: standardInput(), output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    stdio = serveStdio(app.mcp, { input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async reason => {
       logger.info({ reason }, 'whoever spoke over standard input and output is gone')
       // A signal that comes meanwhile is the first one.

@@ -7,12 +7,14 @@ const ROOM = 65_536
 
 /**
  * Standard input. A pipe is read into one buffer again and again: a buffer of its own for each message, and the stream around it, would
- * cost as much as the message. So what comes has to be copied by whoever needs it for longer than its event.
+ * cost as much as the message. So what comes has to be copied by whoever needs it for longer than its event. Nothing is read before
+ * somebody listens. Whoever uses `process.stdin` from now on has the same stream: a second one could not read, nor hear of the end.
  */
 export function standardInput (): Readable {
   if (!isPipe(INPUT)) return process.stdin
-  const options: SocketConstructorOpts & ConnectOpts = {
+  const options: SocketConstructorOpts & ConnectOpts & { manualStart: boolean } = {
     fd: INPUT,
+    manualStart: true,
     readable: true,
     writable: false,
     onread: {

@@ -52,6 +52,8 @@ export function serveStdio (mcp: Dispatcher, { input, output, writeNow, maxMessa
     (bytes, start, end) => mcp.receive(mcp.decode(bytes, start, end), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
   input.on('data', (chunk: Buffer) => lines.push(chunk))
+  // Somebody may have paused it before.
+  input.resume()
 
   const closed = new Promise<string>(resolve => {
     const finish = (reason: string) => {

@@ -92,3 +92,24 @@ t.test('a JavaScript file may import this package late, where nothing is install
     t.match(stderr, new RegExp(`\\b${name}\\b`), file)
   }
 })
+
+t.test('a plugin may look at standard input while it is loaded: messages are answered all the same, and it hears of them and of the end', async t => {
+  const readers = {
+    'data.mjs': 'process.stdin.on("data", chunk => process.stderr.write("heard " + chunk.length + " bytes\\n")).on("end", () => process.stderr.write("heard the end\\n"))',
+    'resume.mjs': 'process.stdin.resume().on("end", () => process.stderr.write("heard the end\\n"))',
+    'pause.mjs': 'process.stdin.on("end", () => process.stderr.write("heard the end\\n")).pause()',
+    'saved.mjs': 'const { stdin } = process\nsetTimeout(() => stdin.on("data", () => {}), 100)\nstdin.on("end", () => process.stderr.write("heard the end\\n"))'
+  }
+  const cwd = await folder(t, Object.fromEntries(Object.entries(readers).map(([name, text]) => [name, `${text}\nexport default async () => {}`])))
+  for (const name of Object.keys(readers)) {
+    const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', name], { cwd })
+    await launched.up()
+    launched.send(initialize)
+    t.match(await launched.next(), { id: initialize.id, result: {} }, name)
+    launched.end()
+    const { code, stderr } = await launched.exit()
+    t.equal(code, 0, name)
+    t.match(stderr, /heard the end/, name)
+    if (name === 'data.mjs') t.match(stderr, /heard [1-9]\d* bytes/)
+  }
+})
