@@ -7,8 +7,9 @@ const ROOM = 65_536
 
 /**
  * Standard input. A pipe is read into one buffer again and again: a buffer of its own for each message, and the stream around it, would
- * cost as much as the message. So what comes has to be copied by whoever needs it for longer than its event. Nothing is read before
- * somebody listens. Whoever uses `process.stdin` from now on has the same stream: a second one could not read, nor hear of the end.
+ * cost as much as the message. So whoever listens alone has to copy what it needs for longer than its event; where others listen too,
+ * such as a plugin that does not know, they get a copy. Nothing is read before somebody listens. Whoever uses `process.stdin` from now on
+ * has the same stream: a second one could not read, nor hear of the end.
  */
 export function standardInput (): Readable {
   if (!isPipe(INPUT)) return process.stdin
@@ -19,7 +20,10 @@ export function standardInput (): Readable {
     writable: false,
     onread: {
       buffer: Buffer.allocUnsafeSlow(ROOM),
-      callback: (size, bytes) => input.emit('data', bytes.subarray(0, size))
+      callback: (size, bytes) => {
+        const chunk = bytes.subarray(0, size)
+        return input.emit('data', input.listenerCount('data') > 1 ? Buffer.from(chunk) : chunk)
+      }
     }
   }
   const input = new Socket(options)

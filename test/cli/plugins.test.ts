@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { folder, initialize, launch, toolCall } from './process.js'
@@ -112,4 +113,15 @@ t.test('a plugin may look at standard input while it is loaded: messages are ans
     t.match(stderr, /heard the end/, name)
     if (name === 'data.mjs') t.match(stderr, /heard [1-9]\d* bytes/)
   }
+})
+
+t.test('a plugin that keeps what it hears on standard input keeps what came', async t => {
+  const cwd = await folder(t, { 'heard.mjs': 'import fs from "node:fs"\nconst heard = []\nprocess.stdin.on("data", chunk => heard.push(chunk))\nprocess.on("exit", () => fs.writeFileSync("heard", Buffer.concat(heard)))\nexport default async () => {}' })
+  const launched = launch(t, ['--stdio', '--ephemeral', '--log-level', 'silent', '--plugin', 'heard.mjs'], { cwd })
+  await launched.up()
+  const sent = [initialize, ...Array.from({ length: 2_000 }, (_, id) => ({ id, method: 'ping', params: { said: `${id} `.repeat(300) } }))].map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('')
+  launched.write(sent)
+  launched.end()
+  t.equal((await launched.exit()).code, 0)
+  t.ok(await readFile(join(cwd, 'heard'), 'utf8') === sent)
 })
