@@ -16,8 +16,8 @@ import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
 import type { Values } from './store.js'
 
-const OK: Ended = { outcome: 'ok' }
-const FAILED: Ended = { outcome: 'failed' }
+const OK: Ended = Object.freeze({ outcome: 'ok' })
+const FAILED: Ended = Object.freeze({ outcome: 'failed' })
 
 /** One request being answered: the only thing a handler may touch. */
 export class Call {

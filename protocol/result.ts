@@ -2,7 +2,10 @@
 export class Json {
   #ending: Ending | undefined
 
-  constructor (readonly text: string) {}
+  constructor (readonly text: string) {
+    // It is the same for all who get it.
+    Object.freeze(this)
+  }
 
   /** The rest of each message that carries it. Made once, so `encode` has to be the same each time. */
   ending (encode: (result: Json) => string): Ending {
