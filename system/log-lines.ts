@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 
 /** How many characters are worth a write of their own, and how long fewer may wait, in milliseconds. */
-const ENOUGH = 16_384
+const ENOUGH = 32_768
 const PATIENCE = 50
 /** How long it takes until it is tried again to write what nobody read, and how many bytes may wait for that. */
 const PAUSE = 20
