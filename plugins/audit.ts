@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Ended } from '../protocol/answers.js'
 import { AUDIT, type AuditLine, type AuditLogger } from '../protocol/audit-line.js'
 import type { Call } from '../protocol/call.js'
+import { now, TimeOfDay } from '../protocol/clock.js'
 import { Cohort, within } from '../protocol/cohort.js'
 import type { Dispatcher } from '../protocol/dispatcher.js'
+import type { Ended } from '../protocol/ended.js'
 import { isObject } from '../protocol/json.js'
 import type { About } from '../protocol/stages.js'
 
@@ -31,7 +32,10 @@ export default fp(async fastify => {
   }
 }, { name: 'audit', dependencies: ['mcp'] })
 
+const timeOfDay = new TimeOfDay()
+
 function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): AuditLine {
+  const moment = now()
   const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
   return {
     principal: call.principal,
@@ -44,8 +48,8 @@ function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined)
     prompt,
     outcome: call.denied ? 'denied' : outcome,
     code,
-    at: Date.now(),
-    ms: Math.round((performance.now() - call.startedAt) * 1000) / 1000,
+    at: timeOfDay.at(moment),
+    ms: Math.round((moment - call.startedAt) * 1000) / 1000,
     correlation: call.correlation
   }
 }

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import type { Ended } from '../protocol/answers.js'
 import type { Call } from '../protocol/call.js'
+import { now } from '../protocol/clock.js'
+import type { Ended } from '../protocol/ended.js'
 import { LEVELS, type LogLevel } from '../protocol/log-level.js'
 
 // `warn` is what some clients say.
@@ -27,7 +28,7 @@ export default fp(async fastify => {
   // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
   if (/^(debug|trace)$/.test(fastify.log.level)) {
     mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
-    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: performance.now() - call.startedAt, ...inWords(ended) }, 'response'))
+    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.startedAt, ...inWords(ended) }, 'response'))
   }
 
   mcp.onLog((level, data, call) => {

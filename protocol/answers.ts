@@ -6,9 +6,6 @@ import type { Server } from './revisions/revision.js'
 import type { Result } from './stages.js'
 import { statusOf } from './status.js'
 
-/** How a call went: `failed` when the answer itself tells of a failure, and with the error it was answered with, if it was. */
-export interface Ended { outcome: 'ok' | 'failed' | 'error' | 'cancelled', code?: number, message?: string }
-
 /** Turns what a handler returned, threw or left open into the one answer to its call. */
 export class Answers {
   readonly #server: Server

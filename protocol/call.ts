@@ -1,8 +1,9 @@
-import type { Ended } from './answers.js'
 import { respondOn, type Channel } from './channel.js'
-import type { Deadline } from './deadline.js'
+import { now } from './clock.js'
+import { Deadline } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
-import { errors, type McpError } from './errors.js'
+import { FAILED, OK, type Ended } from './ended.js'
+import type { McpError } from './errors.js'
 import type { Identity } from './identity.js'
 import { isObject } from './json.js'
 import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from './jsonrpc.js'
@@ -16,9 +17,6 @@ import { META, metaOf } from './revisions/meta.js'
 import type { Revision } from './revisions/revision.js'
 import type { Values } from './store.js'
 
-const OK: Ended = Object.freeze({ outcome: 'ok' })
-const FAILED: Ended = Object.freeze({ outcome: 'failed' })
-
 /** One request being answered: the only thing a handler may touch. */
 export class Call {
   readonly id: Id
@@ -29,7 +27,7 @@ export class Call {
   readonly revision: Revision
   /** Who sent this request, and what they were granted. */
   readonly identity: Identity
-  readonly startedAt = performance.now()
+  readonly startedAt = now()
   /** True when its caller was not granted what it takes. */
   denied = false
   /** By which the operator finds in the log what a client tells of, when something broke. */
@@ -40,6 +38,7 @@ export class Call {
   #controller: AbortController | undefined
   /** Takes back what the client is still being asked when the call is over. */
   #asked: AbortController | undefined
+  #timed = false
   #deadline: Deadline | undefined
   #lastProgress = -Infinity
   #open = true
@@ -57,7 +56,7 @@ export class Call {
     this.revision = revision
     this.identity = identity
     this.#meta = metaOf(request.params)
-    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#newQuestions()
+    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#asking
   }
 
   /** Who is asking; undefined when nobody had to say. */
@@ -115,7 +114,7 @@ export class Call {
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
   progress (done: number, total?: number, message?: string): void {
-    this.#deadline?.extend()
+    this.#clock?.extend()
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
@@ -146,9 +145,9 @@ export class Call {
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
   ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
-    this.#deadline?.hold()
+    this.#clock?.hold()
     this.#asked ??= new AbortController()
-    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.#deadline?.release())
+    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.#clock?.release())
     return unwatched(answers as Promise<Record<K, unknown>>)
   }
 
@@ -193,11 +192,13 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.begun(this)
-    if (timed) this.#deadline = this.#mcp.deadlines.begin(this.startedAt, this)
+    this.#timed = timed
+    if (timed) this.#mcp.deadlines.look(this.dueAt)
   }
 
-  timeUp (elapsedMs: number): void {
-    this.giveUp(errors.timeout(elapsedMs))
+  /** When its time is up; Infinity when it is over, or has no clock. */
+  get dueAt (): number {
+    return this.#timed && this.#open ? this.#deadline?.dueAt ?? this.#mcp.deadlines.first(this.startedAt) : Infinity
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
@@ -223,12 +224,13 @@ export class Call {
   }
 
   get #asking (): Questions {
-    this.#questions ??= this.#newQuestions()
+    this.#questions ??= new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
     return this.#questions
   }
 
-  #newQuestions (): Questions {
-    return new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
+  get #clock (): Deadline | undefined {
+    if (this.#timed) this.#deadline ??= new Deadline(this.#mcp.deadlines, this.startedAt)
+    return this.#open ? this.#deadline : undefined
   }
 
   #abort (reason: Error): void {
@@ -239,7 +241,6 @@ export class Call {
   #close (ended: Ended): boolean {
     if (!this.#open) return false
     this.#open = false
-    this.#deadline?.stop()
     this.#asked?.abort(new Error('the call is over'))
     this.peer.over(this)
     this.#finish?.()

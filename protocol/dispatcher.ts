@@ -1,11 +1,12 @@
 import { admit, revisionOf } from './admission.js'
 import { Backlogs } from './backlog.js'
 import { BatchChannel, batchRefusal, inBatch } from './batch.js'
-import { Answers, type Ended } from './answers.js'
+import { Answers } from './answers.js'
 import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
 import { Deadlines } from './deadline.js'
+import type { Ended } from './ended.js'
 import { errors, type McpError } from './errors.js'
 import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Request } from './jsonrpc.js'
 import type { LogLevel } from './log-level.js'
@@ -69,7 +70,7 @@ export class Dispatcher {
     this.store = store
     this.limits = { ...LIMITS, ...limits }
     this.backlogs = new Backlogs(this.limits.maxQueued)
-    this.deadlines = new Deadlines(this.limits)
+    this.deadlines = new Deadlines(this.limits, () => [...this.peers].flatMap(peer => peer.inbound.all()))
     this.#stages = new Stages(challenge)
     this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
   }

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import { createClient, tool } from '../../app.js'
+import { listening } from '../helper.js'
+import { gather } from './crowd.js'
+import { within } from './mailbox.js'
+import { textOf } from './message.js'
+
+const input = Type.Object({})
+
+/** Returns only when it is told that nobody waits any more. */
+const stuck = tool({
+  name: 'stuck',
+  description: 'Never returns',
+  input,
+  run: async (_args, { signal }) => await new Promise<string>(resolve => signal.addEventListener('abort', () => resolve('too late')))
+})
+
+const alive = tool({
+  name: 'alive',
+  description: 'Gives signs of life for longer than a call may be silent',
+  input,
+  run: async (_args, call) => {
+    for (let step = 1; step <= 8; step++) {
+      await sleep(100)
+      call.progress(step)
+    }
+    return 'done'
+  }
+})
+
+t.test('whoever waits for an answer that never comes is told so, whatever it came by', async t => {
+  const place = await listening(t, { callTimeout: 400, plugins: [async app => { app.tools.add(stuck); app.tools.add(alive) }] })
+  const { members } = await gather(t, place)
+  const replies = await within(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
+  for (const [index, reply] of replies.entries()) {
+    const { transport, revision } = members[index]?.client ?? {}
+    t.match(reply, { error: { code: -32603, message: /given up after \d+ ms/ } }, `${transport?.name} in ${revision?.version}`)
+  }
+
+  const living = await within(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'alive', arguments: {} }))), 'the last answer')
+  t.strictSame(living.map(textOf), members.map(() => 'done'), 'but not who hears of a sign of life')
+
+  const inside = await createClient(place.app)
+  await t.rejects(inside.request('tools/call', { name: 'stuck', arguments: {} }), { code: -32603, message: /given up after \d+ ms/ })
+})
