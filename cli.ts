@@ -98,7 +98,7 @@ async function serve (options: Options, launch: string[]): Promise<void> {
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    stdio = serveStdio(app.mcp, { input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async reason => {
       logger.info({ reason }, 'whoever spoke over standard input and output is gone')
       // A signal that comes meanwhile is the first one.

@@ -5,30 +5,26 @@ import type { Readable } from 'node:stream'
 const [INPUT, OUTPUT] = [0, 1]
 const ROOM = 65_536
 
+/** Gets the first bytes of a room, which is somebody else's again when it returns. */
+type Take = (room: Buffer, size: number) => void
+
 /**
- * Standard input. A pipe is read into one buffer again and again: a buffer of its own for each message, and the stream around it, would
- * cost as much as the message. So whoever listens alone has to copy what it needs for longer than its event; where others listen too,
- * such as a plugin that does not know, they get a copy. Nothing is read before somebody listens. Whoever uses `process.stdin` from now on
- * has the same stream: a second one could not read, nor hear of the end.
+ * Standard input. A pipe is read into one room again and again, for whoever is named to `onBytes`: a buffer of its own for each message,
+ * and an event, would cost as much as the message. Others may listen as ever, such as a plugin, and get a copy. Nothing is read before
+ * somebody wants it. Whoever uses `process.stdin` from now on has the same stream: a second one could not read, nor hear of the end.
  */
-export function standardInput (): Readable {
-  if (!isPipe(INPUT)) return process.stdin
-  const options: SocketConstructorOpts & ConnectOpts & { manualStart: boolean } = {
-    fd: INPUT,
-    manualStart: true,
-    readable: true,
-    writable: false,
-    onread: {
-      buffer: Buffer.allocUnsafeSlow(ROOM),
-      callback: (size, bytes) => {
-        const chunk = bytes.subarray(0, size)
-        return input.emit('data', input.listenerCount('data') > 1 ? Buffer.from(chunk) : chunk)
-      }
-    }
+export function standardInput (): { input: Readable, onBytes?: (take: Take) => void } {
+  if (!isPipe(INPUT)) return { input: process.stdin }
+  let taker: Take | undefined
+  const room = Buffer.allocUnsafeSlow(ROOM)
+  const callback = (size: number): boolean => {
+    taker?.(room, size)
+    return input.listenerCount('data') > 0 ? input.emit('data', Buffer.from(room.subarray(0, size))) : taker !== undefined
   }
+  const options: SocketConstructorOpts & ConnectOpts & { manualStart: boolean } = { fd: INPUT, manualStart: true, readable: true, writable: false, onread: { buffer: room, callback } }
   const input = new Socket(options)
   Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => input })
-  return input
+  return { input, onBytes: take => { taker = take } }
 }
 
 /**

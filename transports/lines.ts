@@ -21,15 +21,17 @@ export class LineReader {
     this.#onTooLong = onTooLong
   }
 
-  push (chunk: Buffer): void {
+  /** Takes the first bytes of a chunk. What is behind them may be anything. */
+  push (chunk: Buffer, size = chunk.length): void {
     let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+    while (start < size) {
+      const end = chunk.indexOf(NEWLINE, start)
+      if (end === -1 || end >= size) return this.#take(chunk.subarray(start, size))
       // Most lines come in one piece.
       if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#hand(chunk, start, end)
       else this.#finish(chunk.subarray(start, end))
       start = end + 1
     }
-    if (start < chunk.length) this.#take(chunk.subarray(start))
   }
 
   /** The input is over: what has no newline yet is a line all the same. */

@@ -10,8 +10,9 @@ import { Peer } from '../protocol/peer.js'
 import { LineReader } from './lines.js'
 
 export interface StdioOptions {
-  /** What it emits is used up when its event is over. */
   input: Readable
+  /** Has what comes from the input handed over without an event: the first bytes of a room, which is used anew afterwards; absent where there is no such way. */
+  onBytes?: ((take: (room: Buffer, size: number) => void) => void) | undefined
   output: Writable
   /** Writes to the output what of the first bytes can be written without waiting, and gives how many that were; absent where there is no such way. */
   writeNow?: ((bytes: Uint8Array, size: number) => number) | undefined
@@ -34,7 +35,7 @@ export interface Stdio {
  * One process, one peer, one message a line. Reading pauses while the client does not read what it is sent, so that answers are bounded;
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
-export function serveStdio (mcp: Dispatcher, { input, output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
+export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
   const writer = new LineWriter(input, output, writeNow)
   let giveUp = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
@@ -51,7 +52,7 @@ export function serveStdio (mcp: Dispatcher, { input, output, writeNow, maxMessa
   const lines = new LineReader(maxMessage,
     (bytes, start, end) => mcp.receive(mcp.decode(bytes, start, end), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
-  input.on('data', (chunk: Buffer) => lines.push(chunk))
+  onBytes((room, size) => lines.push(room, size))
   // Somebody may have paused it before.
   input.resume()
 
