@@ -71,7 +71,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     keep: session => session.peer.changed ? keep(session) : undefined,
     end: async (session, reason) => {
       forget(session, reason)
-      session.standalone.end()
+      session.end()
       // Whoever asks for it meanwhile waits until it is gone.
       const removed = store.remove(session.id)
       reviving.set(session.id, removed.catch(() => {}).finally(() => reviving.delete(session.id)))

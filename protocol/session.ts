@@ -1,3 +1,4 @@
+import type { Channel } from './channel.js'
 import { Peer, type PeerOptions } from './peer.js'
 import { randomText } from './random-text.js'
 import { ResumableStream, type StreamLog, type StreamOptions } from './resumable-stream.js'
@@ -24,12 +25,10 @@ export interface SessionOptions {
 /** Where a client goes on, as its `Last-Event-ID` says. */
 export interface Place { stream: ResumableStream, after: number }
 
-/** What a stateful HTTP client is remembered by: its peer, and its streams until they are of no use any more. */
-export class Session {
+/** What a stateful HTTP client is remembered by: its peer, and its streams until they are of no use any more. Thousands idle, so streams are made when they are needed. */
+export class Session implements Channel {
   readonly id: string
   readonly peer: Peer
-  /** Carries what belongs to no call, whether or not the client has opened it. */
-  readonly standalone: ResumableStream
   /** Everything outside an answer goes to the standalone stream: its client reads named events beside plain replies. */
   named = false
   /** True once the store has it. */
@@ -37,6 +36,9 @@ export class Session {
   lastSeen = Date.now()
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
+  readonly #primed: boolean
+  readonly #known: boolean
+  #standalone: ResumableStream | undefined
   /** Replies that are being written or read; most sessions never have one. */
   #replies: Map<string, ResumableStream> | undefined
 
@@ -44,9 +46,10 @@ export class Session {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
-    this.standalone = this.#stream(STANDALONE, { primed, known })
+    this.#primed = primed
+    this.#known = known
     this.peer = new Peer(peer)
-    this.peer.channel = this.standalone
+    this.peer.channel = this
   }
 
   /** A session that was kept, as it was left. */
@@ -65,6 +68,29 @@ export class Session {
     peer.logLevel = record.logLevel
     session.kept = true
     return session
+  }
+
+  /** Carries what belongs to no call, whether or not the client has opened it. */
+  get standalone (): ResumableStream {
+    this.#standalone ??= this.#stream(STANDALONE, { primed: this.#primed, known: this.#known })
+    return this.#standalone
+  }
+
+  get streams (): boolean {
+    return true
+  }
+
+  emit (text: string, method: string): void {
+    this.standalone.emit(text, method)
+  }
+
+  respond (text: string): void {
+    this.standalone.respond(text)
+  }
+
+  /** Its client is told that nothing will come any more. */
+  end (): void {
+    this.#standalone?.end()
   }
 
   get record (): SessionRecord {
@@ -98,7 +124,7 @@ export class Session {
 
   /** True while the client is connected or waits for an answer. */
   get busy (): boolean {
-    return this.standalone.connected || this.peer.inbound.size > 0 || this.#streams.some(stream => stream.connected)
+    return this.peer.inbound.size > 0 || this.#streams.some(stream => stream.connected)
   }
 
   /** Settles when everything that was said is kept, and sent to whoever is connected. */
@@ -112,7 +138,7 @@ export class Session {
   }
 
   get #streams (): ResumableStream[] {
-    return this.#replies === undefined ? [this.standalone] : [this.standalone, ...this.#replies.values()]
+    return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.values() ?? [])]
   }
 
   #reply (key: string, opened?: Promise<unknown>): ResumableStream {

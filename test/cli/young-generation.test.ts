@@ -1,0 +1,44 @@
+import t, { type Test } from 'tap'
+import { folder, initialize, launch } from './process.js'
+
+/** Tools that make what stays, and tell how many bytes there are for what is new. */
+const KEEPING = `
+import { getHeapSpaceStatistics } from 'node:v8'
+import { tool } from 'mcp-patchbay'
+const kept = []
+export default [
+  tool({ name: 'keep', description: 'd', run: () => { for (let count = 0; count < 500_000; count++) kept.push({ count, more: [count] }) } }),
+  tool({ name: 'room', description: 'd', run: () => String(getHeapSpaceStatistics().find(space => space.space_name === 'new_space').space_size) })
+]`
+
+/** The room for what is new once the gateway serves, and after much was made that stays. */
+async function rooms (t: Test, args: string[], env: Record<string, string> = {}): Promise<{ before: number, after: number }> {
+  const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'keeping.mjs', ...args], { cwd: await folder(t, { 'keeping.mjs': KEEPING }), env })
+  if (args.length > 0) await launched.url()
+  const call = async (name: string): Promise<string> => {
+    launched.send({ jsonrpc: '2.0', id: name, method: 'tools/call', params: { name, arguments: {} } })
+    const { result } = await launched.next() as { result: { content: Array<{ text: string }> } }
+    return result.content[0]?.text ?? ''
+  }
+  launched.send(initialize)
+  await launched.next()
+  const before = Number(await call('room'))
+  await call('keep')
+  return { before, after: Number(await call('room')) }
+}
+
+t.test('a gateway that others reach makes no more room for what is new because of what stays', async t => {
+  const { before, after } = await rooms(t, ['--port', '0'])
+  t.ok(before > 0)
+  t.equal(after, before)
+})
+
+t.test('whoever starts Node.js with a size of their own has it', async t => {
+  const { before, after } = await rooms(t, ['--port', '0'], { NODE_OPTIONS: '--max-semi-space-size=64' })
+  t.ok(after > before)
+})
+
+t.test('a gateway for one client alone is left to Node.js', async t => {
+  const { before, after } = await rooms(t, [])
+  t.ok(after > before)
+})
