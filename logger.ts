@@ -12,6 +12,9 @@ export function commandLogger (level: string, pid: number, fd = 2): { logger: Lo
   return { logger: Object.assign(logger, { [AUDIT]: (line: AuditLine) => logs.append(text.of(line)) }), logs }
 }
 
+/** For how many microseconds it is kept how they are written: most calls take fewer, and V8 takes longer to write a fraction than to make the line. */
+const SHORT = 4_096
+
 /** A line for each call, most of which differ from the one before in their times alone. */
 class AuditText {
   readonly #level: string
@@ -22,6 +25,7 @@ class AuditText {
   /** All up to how long it took, for what ends in the same millisecond. */
   #start = ''
   #at = 0
+  readonly #times = new Array<string | undefined>(SHORT)
 
   constructor (level: number, base: object) {
     this.#level = `{"level":${level},"time":`
@@ -31,7 +35,15 @@ class AuditText {
   of (line: AuditLine): string {
     if (this.#last === undefined || !isAlike(line, this.#last)) this.#prepare(line)
     if (line.at !== this.#at) this.#begin(line.at)
-    return `${this.#start}${line.ms}${this.#end}`
+    return this.#start + this.#time(line.ms) + this.#end
+  }
+
+  #time (ms: number): string {
+    const time = Math.round(ms * 1000)
+    if (!(time >= 0 && time < SHORT && time / 1000 === ms)) return String(ms)
+    const known = this.#times[time] ?? String(ms)
+    this.#times[time] = known
+    return known
   }
 
   #begin (at: number): void {

@@ -26,6 +26,7 @@ const LINES: AuditLine[] = [
   LINE,
   { ...LINE, ms: 12 },
   { ...LINE, at: LINE.at + 1, ms: 0 },
+  ...[0.001, 0.05, 0.05, 0.3, 1, 1.5, 4.095, 4.096, 4.097, 4.095, 1_234.567, 86_400_000, 0.0005, -0.001].map(ms => ({ ...LINE, ms })),
   { ...LINE, principal: 'key:ada' },
   { ...LINE, client: undefined },
   { ...LINE, transport: 'http' },
