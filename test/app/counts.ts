@@ -33,3 +33,17 @@ export function countErrors (t: Test): () => number {
   })
   return () => count
 }
+
+/** How often each clock was read since. */
+export function countClocks (t: Test): () => { day: number, other: number } {
+  const read = { day: 0, other: 0 }
+  const { now } = Date
+  const other = performance.now.bind(performance)
+  Date.now = () => { read.day++; return now() }
+  Object.defineProperty(performance, 'now', { value: () => { read.other++; return other() }, configurable: true })
+  t.teardown(() => {
+    Date.now = now
+    delete (performance as { now?: unknown }).now
+  })
+  return () => ({ ...read })
+}

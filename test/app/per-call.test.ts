@@ -1,12 +1,15 @@
 import { createHook } from 'node:async_hooks'
+import { openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
 import t, { type Test } from 'tap'
 import { tool } from '../../app.js'
+import { commandLogger } from '../../logger.js'
 import { Peer } from '../../protocol/peer.js'
 import { gateway } from '../helper.js'
 import { eventually } from '../protocol/deadline.js'
-import { countErrors, counting } from './counts.js'
+import { countClocks, countErrors, counting } from './counts.js'
 import { modernMeta, type Json } from './modern.js'
 
 // What a call takes is counted in things that are made for it: unlike time, they are the same on every machine.
@@ -96,6 +99,22 @@ t.test('a call that is answered at once makes no promise, no error, and no timer
   call('nothing')
   void Promise.resolve()
   t.ok(errors() >= 3 && made('PROMISE') === 1, 'the counters count')
+})
+
+t.test('a call reads one clock when it begins and when it ends, and hardly ever the other', async t => {
+  const file = join(t.testdir(), 'log')
+  const { logger, logs } = commandLogger('info', process.pid, openSync(file, 'w'))
+  const app = await gateway(t, {}, { loggerInstance: logger })
+  const { call, answers } = caller(app)
+  call('echo', { text: 'x' })
+  const read = countClocks(t)
+  for (let count = 0; count < CALLS; count++) call('echo', { text: 'x' })
+  const { day, other } = read()
+  t.equal(answers.length, CALLS + 2)
+  t.ok(other >= CALLS && other <= 2 * CALLS + 50, `${other} for ${CALLS} calls`)
+  t.ok(day <= CALLS / 10, `the time of day: ${day}`)
+  logs.flush()
+  t.equal(readFileSync(file, 'utf8').match(/"tool":"echo"/g)?.length, CALLS + 1, 'with a line for each')
 })
 
 t.test('a call that waits makes a handful of promises', async t => {
