@@ -11,7 +11,7 @@ import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
 import { standardInput, standardOutputNow } from './system/standard-streams.js'
-import { keepYoungGeneration } from './system/young-generation.js'
+import { boundYoungGeneration } from './system/young-generation.js'
 import { version } from './version.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
@@ -97,7 +97,7 @@ async function serve (options: Options, launch: string[]): Promise<void> {
   process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
-  if (options.http) keepYoungGeneration()
+  if (options.http) boundYoungGeneration()
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
     stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })

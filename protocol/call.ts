@@ -1,6 +1,5 @@
 import { respondOn, type Channel } from './channel.js'
-import { now } from './clock.js'
-import { Deadline } from './deadline.js'
+import { Timed } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { FAILED, OK, type Ended } from './ended.js'
 import type { McpError } from './errors.js'
@@ -18,7 +17,7 @@ import type { Revision } from './revisions/revision.js'
 import type { Values } from './store.js'
 
 /** One request being answered: the only thing a handler may touch. */
-export class Call {
+export class Call extends Timed {
   readonly id: Id
   readonly method: string
   readonly params: Params
@@ -27,7 +26,6 @@ export class Call {
   readonly revision: Revision
   /** Who sent this request, and what they were granted. */
   readonly identity: Identity
-  readonly startedAt = now()
   /** True when its caller was not granted what it takes. */
   denied = false
   /** By which the operator finds in the log what a client tells of, when something broke. */
@@ -38,8 +36,6 @@ export class Call {
   #controller: AbortController | undefined
   /** Takes back what the client is still being asked when the call is over. */
   #asked: AbortController | undefined
-  #timed = false
-  #deadline: Deadline | undefined
   #lastProgress = -Infinity
   #open = true
   #aborted: Error | undefined
@@ -47,6 +43,7 @@ export class Call {
   #finished: Promise<void> | undefined
 
   constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
+    super()
     this.#mcp = mcp
     this.id = request.id
     this.method = request.method
@@ -114,7 +111,7 @@ export class Call {
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
   progress (done: number, total?: number, message?: string): void {
-    this.#clock?.extend()
+    this.deadline?.extend()
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
@@ -145,9 +142,9 @@ export class Call {
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
   ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
-    this.#clock?.hold()
+    this.deadline?.hold()
     this.#asked ??= new AbortController()
-    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.#clock?.release())
+    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.deadline?.release())
     return unwatched(answers as Promise<Record<K, unknown>>)
   }
 
@@ -192,13 +189,7 @@ export class Call {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.begun(this)
-    this.#timed = timed
-    if (timed) this.#mcp.deadlines.look(this.dueAt)
-  }
-
-  /** When its time is up; Infinity when it is over, or has no clock. */
-  get dueAt (): number {
-    return this.#timed && this.#open ? this.#deadline?.dueAt ?? this.#mcp.deadlines.first(this.startedAt) : Infinity
+    if (timed) this.startClock(this.#mcp.deadlines)
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
@@ -228,11 +219,6 @@ export class Call {
     return this.#questions
   }
 
-  get #clock (): Deadline | undefined {
-    if (this.#timed) this.#deadline ??= new Deadline(this.#mcp.deadlines, this.startedAt)
-    return this.#open ? this.#deadline : undefined
-  }
-
   #abort (reason: Error): void {
     this.#aborted = reason
     this.#controller?.abort(reason)
@@ -241,6 +227,7 @@ export class Call {
   #close (ended: Ended): boolean {
     if (!this.#open) return false
     this.#open = false
+    this.stopClock()
     this.#asked?.abort(new Error('the call is over'))
     this.peer.over(this)
     this.#finish?.()

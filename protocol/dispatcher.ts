@@ -70,7 +70,7 @@ export class Dispatcher {
     this.store = store
     this.limits = { ...LIMITS, ...limits }
     this.backlogs = new Backlogs(this.limits.maxQueued)
-    this.deadlines = new Deadlines(this.limits, () => [...this.peers].flatMap(peer => peer.inbound.all()))
+    this.deadlines = new Deadlines(this.limits)
     this.#stages = new Stages(challenge)
     this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
   }

@@ -10,7 +10,7 @@ type Take = (room: Buffer, size: number) => void
 
 /**
  * Standard input. A pipe is read into one room again and again, for whoever is named to `onBytes`: a buffer of its own for each message,
- * and an event, would cost as much as the message. Others may listen as ever, such as a plugin, and get a copy. Nothing is read before
+ * and an event, would cost as much as the message. Others who listen to its data, such as a plugin, get a copy. Nothing is read before
  * somebody wants it. Whoever uses `process.stdin` from now on has the same stream: a second one could not read, nor hear of the end.
  */
 export function standardInput (): { input: Readable, onBytes?: (take: Take) => void } {
@@ -18,8 +18,10 @@ export function standardInput (): { input: Readable, onBytes?: (take: Take) => v
   let taker: Take | undefined
   const room = Buffer.allocUnsafeSlow(ROOM)
   const callback = (size: number): boolean => {
+    // Whoever begins to listen because of it hears what comes next.
+    const heard = input.listenerCount('data') > 0
     taker?.(room, size)
-    return input.listenerCount('data') > 0 ? input.emit('data', Buffer.from(room.subarray(0, size))) : taker !== undefined
+    return heard ? input.emit('data', Buffer.from(room.subarray(0, size))) : taker !== undefined
   }
   const options: SocketConstructorOpts & ConnectOpts & { manualStart: boolean } = { fd: INPUT, manualStart: true, readable: true, writable: false, onread: { buffer: room, callback } }
   const input = new Socket(options)

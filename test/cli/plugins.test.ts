@@ -125,3 +125,15 @@ t.test('a plugin that keeps what it hears on standard input keeps what came', as
   t.equal((await launched.exit()).code, 0)
   t.ok(await readFile(join(cwd, 'heard'), 'utf8') === sent)
 })
+
+t.test('a tool that begins to listen to standard input hears what comes next, not what it was called with', async t => {
+  const listen = 'tool({ name: "listen", description: "d", run: () => { process.stdin.once("data", chunk => process.stderr.write("heard <" + chunk + ">\\n")) } })'
+  const cwd = await folder(t, { 'listen.mjs': `import { tool } from 'mcp-patchbay'\nexport default ${listen}` })
+  const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'listen.mjs'], { cwd })
+  for (const message of [initialize, { id: 2, method: 'tools/call', params: { name: 'listen', arguments: {} } }, { id: 3, method: 'ping' }]) {
+    launched.send({ jsonrpc: '2.0', ...message })
+    t.match(await launched.next(), { id: message.id, result: {} })
+  }
+  launched.end()
+  t.match((await launched.exit()).stderr, /heard <\{"jsonrpc":"2.0","id":3,"method":"ping"\}\n>/)
+})

@@ -4,6 +4,7 @@ import t from 'tap'
 import { createClient, tool } from '../../app.js'
 import { listening } from '../helper.js'
 import { gather } from './crowd.js'
+import { eventually } from '../protocol/deadline.js'
 import { within } from './mailbox.js'
 import { textOf } from './message.js'
 
@@ -44,4 +45,23 @@ t.test('whoever waits for an answer that never comes is told so, whatever it cam
 
   const inside = await createClient(place.app)
   await t.rejects(inside.request('tools/call', { name: 'stuck', arguments: {} }), { code: -32603, message: /given up after \d+ ms/ })
+})
+
+t.test('whoever was never agreed with on anything is told so as well', async t => {
+  const { app, url } = await listening(t, { callTimeout: 200 })
+  app.mcp.use(async () => await new Promise(() => {}))
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const answer = await within(fetch(`${url}/mcp`, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' }), 'the answer')
+  t.match(await answer.json(), { id: 1, error: { code: -32603, message: /given up after \d+ ms/ } })
+})
+
+t.test('calls that begin after their client was let go end, too', async t => {
+  const leave = tool({ name: 'leave', description: 'Lets its own client go', run: async (_args, call) => { place.app.mcp.disconnect(call.peer, new Error('gone')) } })
+  const place = await listening(t, { callTimeout: 200, plugins: [async app => { app.tools.add(stuck); app.tools.add(leave) }] })
+  const ended: string[] = []
+  place.app.mcp.onEnd((call, { outcome }) => { ended.push(`${call.id} ${outcome}`) })
+  const call = (id: number, name: string): object => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })
+  void place.app.inject({ method: 'POST', url: '/message', payload: [call(1, 'leave'), call(2, 'stuck')] })
+  await eventually(() => ended.length === 2)
+  t.strictSame(ended.sort(), ['1 cancelled', '2 error'])
 })

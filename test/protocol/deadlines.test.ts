@@ -1,45 +1,38 @@
 import t from 'tap'
-import { Deadline, Deadlines, type Timed } from '../../protocol/deadline.js'
+import { Deadlines, Timed } from '../../protocol/deadline.js'
 import type { McpError } from '../../protocol/errors.js'
 import { LIMITS } from '../../protocol/limits.js'
 
 interface Timer { at: number, run: () => void, unref: () => Timer }
 
 /** What a call does with its deadline, and nothing else. */
-class Work implements Timed {
-  readonly startedAt: number
-  readonly giveUp: (error: McpError) => void
-  readonly #stop: (work: Work) => void
-  readonly #deadline: Deadline
-  #over = false
+class Work extends Timed {
+  readonly #timeUp: (elapsed: string) => void
 
-  constructor (all: Deadlines, startedAt: number, timeUp: (elapsed: string) => void, stop: (work: Work) => void) {
-    this.startedAt = startedAt
-    this.#stop = stop
-    this.#deadline = new Deadline(all, startedAt)
-    this.giveUp = ({ message }) => { this.stop(); timeUp(/\d+/.exec(message)?.[0] ?? '') }
-    all.look(this.dueAt)
+  constructor (timeUp: (elapsed: string) => void) {
+    super()
+    this.#timeUp = timeUp
   }
 
-  get dueAt (): number {
-    return this.#over ? Infinity : this.#deadline.dueAt
+  giveUp ({ message }: McpError): void {
+    this.stop()
+    this.#timeUp(/\d+/.exec(message)?.[0] ?? '')
   }
 
   extend (): void {
-    if (!this.#over) this.#deadline.extend()
+    this.deadline?.extend()
   }
 
   hold (): void {
-    if (!this.#over) this.#deadline.hold()
+    this.deadline?.hold()
   }
 
   release (): void {
-    if (!this.#over) this.#deadline.release()
+    this.deadline?.release()
   }
 
   stop (): void {
-    this.#over = true
-    this.#stop(this)
+    this.stopClock()
   }
 }
 
@@ -65,16 +58,15 @@ function turning (limits: { callTimeout: number, callTimeoutMax: number }, work:
   }
   Object.assign(globalThis, { setTimeout: wait, clearTimeout: (timer: Timer) => { timers.delete(timer) } })
   Object.defineProperty(performance, 'now', { value: () => now, configurable: true })
-  const running = new Set<Work>()
-  const deadlines = new Deadlines({ ...LIMITS, ...limits }, () => [...running])
+  const deadlines = new Deadlines({ ...LIMITS, ...limits })
   const expired: string[] = []
   try {
     work({
       timers,
       expired,
       begin: (name, timeUp = () => {}) => {
-        const work = new Work(deadlines, now, elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() }, work => running.delete(work))
-        running.add(work)
+        const work = new Work(elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() })
+        work.startClock(deadlines)
         return work
       },
       pass: ms => {
@@ -99,7 +91,7 @@ const USUAL = { callTimeout: 100, callTimeoutMax: 1_000 }
 const NAMES = ['a', 'b', 'c', 'd', 'e']
 const after = (ms: number, ...names: string[]): string[] => names.map(name => `${name} after ${ms}`)
 
-t.test('time is up for all of them', async t => {
+t.test('time is up for all in the order they began', async t => {
   turning(USUAL, ({ begin, pass, expired, timers }) => {
     for (const name of NAMES) begin(name)
     pass(99)
@@ -140,6 +132,15 @@ t.test('who ends twice takes nobody with it', async t => {
       t.strictSame(expired, after(100, ...NAMES.filter(name => name !== twice), 'late'), twice)
     })
   }
+})
+
+t.test('who is over refers to none of the others', async t => {
+  turning(USUAL, ({ begin, pass }) => {
+    const running = NAMES.map(name => begin(name))
+    for (const index of [2, 0, 4]) running[index]?.stop()
+    pass(100)
+    for (const [index, { before, after }] of running.entries()) t.strictSame([before, after], [undefined, undefined], `the one at ${index}`)
+  })
 })
 
 t.test('who is due before all others is waited for with the one timer there is', async t => {
