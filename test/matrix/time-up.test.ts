@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
 import { listening } from '../helper.js'
-import { gather } from './crowd.js'
 import { eventually } from '../protocol/deadline.js'
+import { gather } from './crowd.js'
 import { within } from './mailbox.js'
 import { textOf } from './message.js'
 
@@ -24,7 +24,7 @@ const alive = tool({
   input,
   run: async (_args, call) => {
     for (let step = 1; step <= 8; step++) {
-      await sleep(100)
+      await sleep(200)
       call.progress(step)
     }
     return 'done'
@@ -32,7 +32,7 @@ const alive = tool({
 })
 
 t.test('whoever waits for an answer that never comes is told so, whatever it came by', async t => {
-  const place = await listening(t, { callTimeout: 400, plugins: [async app => { app.tools.add(stuck); app.tools.add(alive) }] })
+  const place = await listening(t, { callTimeout: 1_000, plugins: [async app => { app.tools.add(stuck); app.tools.add(alive) }] })
   const { members } = await gather(t, place)
   const replies = await within(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
   for (const [index, reply] of replies.entries()) {
