@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { McpError } from '../protocol/errors.js'
 import { ClipboardError } from '../system/clipboard/clipboard-error.js'
 import { Clipboard } from '../system/clipboard/clipboard.js'
+import { isLoopback } from '../system/loopback.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,7 +22,6 @@ export interface ClipboardOptions { http: boolean, host: string, clipboard: { re
 
 const TOOLS = ['get_clipboard', 'set_clipboard']
 const CLIPBOARD_ERROR = -32001
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
 
 export default fp(async (fastify, { http, host, clipboard: { remote } }: ClipboardOptions) => {
@@ -53,7 +53,7 @@ export default fp(async (fastify, { http, host, clipboard: { remote } }: Clipboa
 
 /** A Unix socket has a path in place of an address. */
 function isLocal (place: string | { address: string }): boolean {
-  return typeof place === 'string' ? place.includes('/') || LOOPBACK.test(place) : LOOPBACK.test(place.address)
+  return typeof place === 'string' ? place.includes('/') || isLoopback(place) : isLoopback(place.address)
 }
 
 async function told<T> (work: Promise<T>): Promise<T> {

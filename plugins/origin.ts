@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusal, type Refusal } from '../protocol/refusal.js'
+import { isLoopback } from '../system/loopback.js'
 
 export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[], maxHeaders: number }
 
@@ -8,7 +9,6 @@ type RawRequest = FastifyRequest['raw']
 
 const MAX_REMEMBERED = 1_000
 const LONG = 256
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
  * Keeps web pages out: a page may make a browser send requests here, but it cannot hide the Host it used nor the Origin it has.
@@ -20,11 +20,11 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
 
   const isHost = remembered(host => {
     const name = hostname(`http://${host}`)
-    return name !== undefined && (LOOPBACK.has(name) || hosts.has(name) || hosts.has(host))
+    return name !== undefined && (isLoopback(name) || hosts.has(name) || hosts.has(host))
   })
   const isOrigin = remembered(origin => {
     const name = hostname(origin)
-    return origins.has(origin) || (name !== undefined && LOOPBACK.has(name))
+    return origins.has(origin) || (name !== undefined && isLoopback(name))
   })
 
   fastify.addHook('onRequest', ({ raw }, _reply, done) => done(wrongWith(raw)))

@@ -1,3 +1,5 @@
+import { isLoopback } from '../loopback.js'
+
 const TIMEOUT = 5_000
 const MAX_BYTES = 512 * 1024
 
@@ -14,8 +16,6 @@ export async function fetchJson (url: URL, signal: AbortSignal): Promise<unknown
 /** True for what may be asked: https, or plain http on this very machine. */
 export const isSafe = ({ protocol, hostname, username, password }: URL): boolean =>
   username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
-
-export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 
 // What counts is the size after decompression.
 async function textOf (response: Response, { href }: URL): Promise<string> {

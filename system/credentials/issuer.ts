@@ -1,4 +1,5 @@
-import { fetchJson, isLoopback, isSafe } from './fetch-json.js'
+import { isLoopback } from '../loopback.js'
+import { fetchJson, isSafe } from './fetch-json.js'
 
 const TIMEOUT = 5_000
 
