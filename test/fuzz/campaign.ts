@@ -14,7 +14,7 @@ export interface Plan {
   name: TargetName
   open: () => Promise<Target>
   seed: string
-  /** How many messages to send. */
+  /** How many new messages to send, after those of the corpus. */
   count: number
   /** When to stop in any case. */
   until: number
@@ -28,7 +28,10 @@ export interface Plan {
 
 export interface Report {
   name: TargetName
+  /** How many messages were sent. */
   inputs: number
+  /** How many of them came from the corpus as they are. */
+  known: number
   cases: number
   seconds: number
   behaviours: number
@@ -81,6 +84,7 @@ class Run {
   readonly #startedAt = performance.now()
   #made = 0
   #inputs = 0
+  #known = 0
   #cases = 0
   #warm: Memory | undefined
   #grown: Memory = { heap: 0, native: 0 }
@@ -96,6 +100,7 @@ class Run {
   async replay (): Promise<void> {
     const { corpus } = this.#plan
     for (let at = 0; at < corpus.length; at += this.#size) await this.#batch(corpus.slice(at, at + this.#size))
+    this.#known = this.#inputs
   }
 
   async fuzz (): Promise<void> {
@@ -123,7 +128,7 @@ class Run {
   /** A leak grows with each message. What a process has once needed for a large one, and keeps for the next, does not. */
   async #growOn (): Promise<void> {
     this.#warm = await memoryInUse()
-    await this.#send(this.#inputs * (2 - WARM), Infinity)
+    await this.#send((this.#inputs - this.#known) * (2 - WARM), Infinity)
     const grown = await this.#growth()
     if (grown > MAX_GROWTH) this.#note({ kind: 'leak', text: `${(grown / 1024 / 1024).toFixed(1)} MB more are in use than before, again` })
   }
@@ -149,6 +154,7 @@ class Run {
     return {
       name: this.#plan.name,
       inputs: this.#inputs,
+      known: this.#known,
       cases: this.#cases,
       seconds: (performance.now() - this.#startedAt) / 1_000,
       behaviours: this.#seen.size,
@@ -161,7 +167,7 @@ class Run {
 
   async #send (count: number, until: number): Promise<void> {
     const { name, seed, enough } = this.#plan
-    while (this.#inputs < count && Date.now() < until && this.#findings.length < enough) {
+    while (this.#inputs - this.#known < count && Date.now() < until && this.#findings.length < enough) {
       const batch = Array.from({ length: this.#size }, () => generate(name, seed, this.#made++, this.#pool))
       for (const input of batch) this.#hash.update(JSON.stringify(toRow(input, '')))
       await this.#batch(batch)

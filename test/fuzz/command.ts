@@ -9,7 +9,7 @@ const MINUTES = 10
 
 export const USAGE = `npm run fuzz -- [--seed TEXT] [--count N] [--minutes M] [--target ${TARGETS.join('|')}] [--learn] [--keep] [--replay FILE]
   --seed     the same seed sends the same inputs over the wires, and nearly the same to the dispatcher; a new one is made up and printed when absent
-  --count    how many messages to send in all (${COUNT}; without an end when only --minutes is given)
+  --count    how many new messages to make and send to all targets together, after the known ones of test/fuzz/corpus/ (${COUNT}; no limit when only --minutes is given)
   --minutes  when to stop in any case (${MINUTES})
   --target   only this one
   --learn    change further at once what showed something new, over the wires too; the same seed then sends other inputs

@@ -48,16 +48,17 @@ async function fuzz (command: Command): Promise<number> {
 }
 
 function conclude (reports: Report[], { seed, count }: Command): number {
-  const inputs = reports.reduce((sum, report) => sum + report.inputs, 0)
+  const known = reports.reduce((sum, report) => sum + report.known, 0)
+  const fresh = reports.reduce((sum, report) => sum + report.inputs, 0) - known
   const findings = reports.flatMap(report => report.findings)
-  const short = Number.isFinite(count) && inputs < count && findings.length === 0
-  console.log(`fuzz: ${inputs} inputs, ${findings.length} findings (seed ${seed})${short ? `: the time was up before all ${count} were sent` : ''}`)
+  const short = Number.isFinite(count) && fresh < count && findings.length === 0
+  console.log(`fuzz: ${fresh} new inputs and ${known} known ones, ${findings.length} findings (seed ${seed})${short ? `: the time was up before all ${count} were sent` : ''}`)
   return findings.length > 0 || short ? 1 : 0
 }
 
-function tell ({ name, inputs, cases, seconds, behaviours, findings, digest, grown }: Report): void {
+function tell ({ name, inputs, known, cases, seconds, behaviours, findings, digest, grown }: Report): void {
   const megabytes = (bytes: number) => `${bytes < 0 ? '' : '+'}${(bytes / 1024 / 1024).toFixed(1)} MB`
-  console.log(`${name.padEnd(10)} ${inputs} inputs in ${cases} conversations, ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)}/s, ${behaviours} behaviours, heap ${megabytes(grown.heap)}, native ${megabytes(grown.native)}, ${findings.length} findings, inputs ${digest}`)
+  console.log(`${name.padEnd(10)} ${inputs - known} new and ${known} known inputs in ${cases} conversations, ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)}/s, ${behaviours} behaviours, heap ${megabytes(grown.heap)}, native ${megabytes(grown.native)}, ${findings.length} findings, new inputs ${digest}`)
 }
 
 function explain ({ input, fault, again }: Finding, seed: string): void {
