@@ -105,6 +105,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     // Fastify's own refusal says neither why nor for how long.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routable(url),
+    ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     ...server
   })
   // Node.js leaves out what is beyond, and that may be what is needed.

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync } from 'fastify'
 import { compile } from './protocol/schema.js'
 import { isSafe } from './system/credentials/fetch-json.js'
+import { isNetwork } from './system/network-notation.js'
 
 const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
 const Command = Type.Object({
@@ -54,6 +55,11 @@ export const Options = Type.Object({
   secret: Type.Optional(Type.String({ minLength: 16, description: 'Shared by instances that serve the same clients; seals cursors and request states' })),
   allowedHosts: Type.Array(Type.String(), { default: [], description: 'Host names besides loopback ones under which the server may be reached' }),
   allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins besides loopback ones that may call the server' }),
+  allowAnonymous: Type.Boolean({ default: false, description: 'Serve other machines although callers need no credential; embedded: give every right to requests for which the application sets no identity' }),
+  trustProxy: Type.Optional(Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1 }))], {
+    'x-expected': 'must be true, false or a list of the addresses and networks of your proxies, for example ["10.0.0.0/8"]',
+    description: 'The addresses and networks of proxies whose `X-Forwarded-For` says where a request comes from; `true` believes every sender'
+  })),
   apiKeys: Type.Array(ApiKey, { default: [], description: 'Who may come in with which key, and what for; `patchbay key NAME` makes one' }),
   oauth: Type.Optional(OAuth),
   token: Type.Optional(Type.String({ minLength: 1, description: 'The API key or access token that standard input and output speaks for; without one it may do everything' })),
@@ -121,7 +127,14 @@ export function resolveOptions (given: Partial<Options>): Options {
   const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
   if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
   if (options.oauth !== undefined) checkUrls(options.oauth)
+  checkProxies(options.trustProxy)
   return options
+}
+
+function checkProxies (trusted: Options['trustProxy']): void {
+  for (const [index, place] of Array.isArray(trusted) ? trusted.entries() : []) {
+    if (!isNetwork(place)) throw new Error(`option trustProxy.${index} must be an address, or a network such as 10.0.0.0/8, not "${place}"`)
+  }
 }
 
 function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): void {
@@ -133,7 +146,7 @@ function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oa
 }
 
 function inWords (wrong: string): string {
-  const name = wrong.split(' ')[0] as keyof typeof Options.properties
+  const name = wrong.split(/[ .;]/)[0] as keyof typeof Options.properties
   const expected: unknown = Options.properties[name]?.['x-expected']
   if (typeof expected === 'string') return `${name} ${expected}`
   return wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')

@@ -93,7 +93,7 @@ function absolute (argv: string[], cwd: string): string[] {
 }
 
 function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
-  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variable(name), { name, type: schema.type as string }]))
+  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variable(name), { name, type: schema.type as string | undefined }]))
   const entries = Object.entries(env).flatMap(([key, value]) => {
     if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') return []
     const option = variables.get(key)
@@ -129,7 +129,9 @@ function pinoLevel (level: string): Values['logLevel'] {
 
 const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
 
-function convert (name: string, value: string, type: string): unknown {
+function convert (name: string, value: string, type: string | undefined): unknown {
+  // A switch or a list.
+  if (type === undefined) return convert(name, value, ['true', 'false'].includes(value) ? 'boolean' : 'array')
   if (type === 'integer') return number(name, value)
   if (type === 'array' && value.startsWith('[{')) return json(name, value)
   if (type === 'array') return value.split(',').map(part => part.trim()).filter(part => part !== '')

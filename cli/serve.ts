@@ -9,6 +9,7 @@ import type { Options } from '../options.js'
 import { standardInput, standardOutputNow } from '../system/standard-streams.js'
 import { boundYoungGeneration } from '../system/young-generation.js'
 import { version } from '../version.js'
+import { anonymousWarning } from './exposure.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
 const LAST_WORD = 200
@@ -66,6 +67,8 @@ export async function serve (options: Options, launch: string[]): Promise<void> 
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (options.http) boundYoungGeneration()
+  const warning = anonymousWarning(options)
+  if (warning !== undefined) logger.warn(warning)
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
     stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })

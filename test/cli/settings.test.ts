@@ -23,6 +23,9 @@ const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
   ['a switch that is none', { env: { PATCHBAY_STDIO: 'maybe' } }, /PATCHBAY_STDIO must be true or false, not "maybe"/],
   ['a value in the environment that is out of range', { env: { PATCHBAY_PAGE_SIZE: '0' } }, /option pageSize must be >= 1/],
   ['a secret that is too short', { env: { PATCHBAY_SECRET: 'short' } }, /option secret/],
+  ['a proxy that is no address', { env: { PATCHBAY_TRUST_PROXY: '10.0.0.0/8, proxy.internal' } }, /option trustProxy\.1 must be an address, or a network such as 10\.0\.0\.0\/8, not "proxy\.internal"/],
+  ['a number of proxies in place of their addresses', { file: '{"trustProxy":1}' }, /option trustProxy must be true, false or a list of the addresses and networks of your proxies/],
+  ['a proxy that is no text', { file: '{"trustProxy":[1]}' }, /option trustProxy must be true, false or a list/],
   ['a file that is not there', { args: ['--config', 'missing.json'] }, /config file .*missing\.json/],
   ['a file named in the environment that is not there', { env: { PATCHBAY_CONFIG: 'missing.json' } }, /config file .*missing\.json/],
   ['a port that is too high', { args: ['--port', '70000'] }, /option port must be <= 65535/],
@@ -42,6 +45,14 @@ for (const [what, launch, says] of MISTAKES) {
 
 t.test('without anything, HTTP is served to this machine only', async t => {
   t.match(await options(t, {}), { http: true, stdio: false, port: 8080, host: '127.0.0.1', tools: true, plugins: [], allowedHosts: [] })
+})
+
+t.test('proxies are a switch or a list', async t => {
+  for (const [text, value] of [['true', true], ['false', false], ['127.0.0.1,fd00::/8', ['127.0.0.1', 'fd00::/8']]] as const) {
+    t.strictSame((await options(t, { env: { PATCHBAY_TRUST_PROXY: text } })).trustProxy, value)
+    t.strictSame((await options(t, { file: JSON.stringify({ trustProxy: value }) })).trustProxy, value)
+  }
+  t.equal((await options(t, {})).trustProxy, undefined)
 })
 
 t.test('stdio turns HTTP off, unless a port or HTTP itself is asked for', async t => {
