@@ -3,6 +3,17 @@ import fp from 'fastify-plugin'
 import { refusal, type Refusal } from '../protocol/refusal.js'
 import { isLoopback } from '../system/loopback.js'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** True when the Host of the request is not allowed. Only routes with `config.anyHost` are reached by such a request. */
+    hostIsForeign: boolean
+  }
+  interface FastifyContextConfig {
+    /** True for a route that answers under any Host, and tells less under one that is not allowed. */
+    anyHost?: boolean
+  }
+}
+
 export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[], maxHeaders: number }
 
 type RawRequest = FastifyRequest['raw']
@@ -15,32 +26,50 @@ const LONG = 256
  * Runs before everything else, on every route and on the WebSocket upgrade. Loopback names are always allowed.
  */
 export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
-  const hosts = new Set(allowedHosts.map(host => host.toLowerCase()))
-  const origins = new Set(allowedOrigins.map(origin => origin.toLowerCase()))
+  const hosts = new Set(allowedHosts.map(normalised))
+  const origins = new Set(allowedOrigins.map(normalised))
+  if (!fastify.hasRequestDecorator('hostIsForeign')) fastify.decorateRequest('hostIsForeign', false)
 
   const isHost = remembered(host => {
     const name = hostname(`http://${host}`)
-    return name !== undefined && (isLoopback(name) || hosts.has(name) || hosts.has(host))
+    return name !== undefined && (isLoopback(name) || hosts.has(normalised(name)) || hosts.has(normalised(host)))
   })
   const isOrigin = remembered(origin => {
     const name = hostname(origin)
-    return origins.has(origin) || (name !== undefined && isLoopback(name))
+    return origins.has(normalised(origin)) || (name !== undefined && isLoopback(name))
   })
 
-  fastify.addHook('onRequest', ({ raw }, _reply, done) => done(wrongWith(raw)))
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { raw, routeOptions: { config } } = request
+    done(malformation(raw) ?? foreignHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? foreignOrigin(raw))
+  })
 
-  function wrongWith ({ rawHeaders, headers, url, httpVersionMajor }: RawRequest): Refusal | undefined {
+  function malformation ({ rawHeaders, url, httpVersionMajor }: RawRequest): Refusal | undefined {
     if (rawHeaders.length > 2 * maxHeaders) return refusal(431, `a request has at most ${maxHeaders} headers`)
     if (url?.startsWith('/') !== true) return refusal(400, 'the request target must be a path')
     if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return refusal(400, 'there must be exactly one Host header')
+    return undefined
+  }
+
+  function foreignHost (request: FastifyRequest, anyHost: boolean): Refusal | undefined {
+    const { headers } = request.raw
     // HTTP/2 has the authority in place of the header.
-    if (!isHost(String(headers.host ?? headers[':authority'] ?? ''))) return refusal(403, `Host ${JSON.stringify(headers.host)} is not allowed; add it to allowedHosts`)
+    if (isHost(String(headers.host ?? headers[':authority'] ?? ''))) return undefined
+    if (!anyHost) return refusal(403, `Host ${JSON.stringify(headers.host)} is not allowed; add it to allowedHosts`)
+    request.hostIsForeign = true
+    return undefined
+  }
+
+  function foreignOrigin ({ rawHeaders, headers }: RawRequest): Refusal | undefined {
     if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
       return refusal(403, `Origin ${JSON.stringify(headers.origin)} is not allowed; add it to allowedOrigins`)
     }
     return undefined
   }
 }, { name: 'patchbay-origin' })
+
+/** A name without the dot that ends a full name, with or without a port, in lower case. */
+const normalised = (name: string): string => name.toLowerCase().replace(/\.(?=(:\d+)?$)/, '')
 
 /** The same few are asked about again and again; case does not matter. */
 function remembered (judge: (name: string) => boolean): (name: string) => boolean {

@@ -10,7 +10,7 @@ import { ADA, apiKeys, challengeOf, headOf } from './keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
-const PUBLIC = ['GET /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp']
+const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp']
 
 t.test('nothing is behind a door that opens by itself', async t => {
   const issuer = await startIssuer(t)
@@ -55,7 +55,7 @@ t.test('whoever does two things wrong hears of the first', async t => {
     ['a bad Host and no credential', 403, request('POST', '/mcp', [evil], body)],
     ['a bad Origin and a bad credential', 403, request('POST', '/mcp', [HOST, ['Origin', 'https://evil.test'], ...headOf('x')], body)],
     ['a bad Host and two credentials', 403, request('POST', '/mcp', [evil, ...headOf(ADA), ...headOf(ADA)], body)],
-    ['a bad Host on what is public', 403, request('GET', '/health', [evil])],
+    ['a bad Host on what is public', 403, request('GET', '/health', [evil, ...upgradeHead(0).slice(1)])],
     ['no credential and a wrong method', 401, request('PUT', '/mcp', [HOST], body)],
     ['no credential and a wrong media type', 401, request('POST', '/message', [HOST, ['Content-Type', 'text/plain']], body)],
     ['no credential and an Accept that allows nothing', 401, request('POST', '/mcp', [HOST, ['Accept', 'text/html']], body)],

@@ -42,9 +42,10 @@ t.test('the routes of the host are as they were', async t => {
 t.test('the guard of Host and Origin holds on every route of ours', async t => {
   const app = await host(t)
   for (const url of ['/ai/mcp', '/ai/message', '/ai/sse', '/ai/mcp/sse', '/ai/health']) {
-    t.equal((await app.inject({ url, headers: { host: 'evil.example' } })).statusCode, 403, url)
+    if (url !== '/ai/health') t.equal((await app.inject({ url, headers: { host: 'evil.example' } })).statusCode, 403, url)
     t.equal((await app.inject({ url, headers: { host: 'localhost', origin: 'https://evil.example' } })).statusCode, 403, url)
   }
+  t.strictSame((await app.inject({ url: '/ai/health', headers: { host: '192.0.2.7' } })).json(), { status: 'healthy', live: true, ready: true }, 'a probe is told how it is, and no more')
   const named = await host(t, undefined, { allowedHosts: ['api.example.com'], allowedOrigins: ['https://app.example.com'] })
   t.equal((await named.inject({ url: '/ai/health', headers: { host: 'api.example.com:8443', origin: 'https://app.example.com' } })).statusCode, 200)
 })
@@ -61,7 +62,7 @@ t.test('refusals have the form the host gives its errors', async t => {
   await refused(415, /Content-Type/, { method: 'POST', url: '/ai/mcp', payload: 'x', headers: { 'content-type': 'text/plain' } })
   await refused(404, /no such session/, { url: '/ai/mcp', headers: { accept: 'text/event-stream', 'mcp-session-id': 'x' } })
   await refused(406, /Accept/, { url: '/ai/mcp', headers: { accept: 'text/html' } })
-  await refused(403, /Host/, { url: '/ai/health', headers: { host: 'evil.example' } })
+  await refused(403, /Host/, { url: '/ai/sse', headers: { host: 'evil.example' } })
   await refused(405, /POST/, { method: 'PUT', url: '/ai/mcp' })
   await refused(413, /4194304 bytes/, { method: 'POST', url: '/ai/message', payload: { pad: 'x'.repeat(5_000_000) } })
   await refused(418, /own mistake/, { url: '/own/broken' })

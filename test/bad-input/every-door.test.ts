@@ -14,7 +14,7 @@ const ISSUER = 'http://127.0.0.1:1'
 const METADATA = '/.well-known/oauth-protected-resource'
 
 /** What is shown to those, too, who do not say who they are: whoever adds to this list has a reason. */
-const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health']
+const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health']
 
 interface Door { method: string, url: string, more: Head, named: string }
 
@@ -75,6 +75,6 @@ t.test('who asks too often is turned away at every door, before anything else ab
     const limited = replies.find(({ status }) => status === 429)
     t.match({ named: door.named, wait: limited?.headers.get('retry-after') }, { named: door.named, wait: /^[1-9]\d*$/ })
   }
-  t.equal(await statusOf(port, request('GET', '/health', [['Host', 'evil.example'], key])), 403, 'but a foreign page hears nothing, not even that')
+  t.equal(await statusOf(port, request('GET', '/sse', [['Host', 'evil.example'], key])), 403, 'but a foreign page hears nothing, not even that')
   t.equal(await statusOf(port, request('POST', '/mcp', [HOST])), 401, 'nor does who has no key')
 })

@@ -56,9 +56,10 @@ t.test('every route is closed to pages of other sites', async t => {
 
 t.test('names and origins that are allowed are allowed exactly', async t => {
   const { port } = await startServer(t, { allowedHosts: ['gateway.test', 'other.test:81'], allowedOrigins: ['https://app.test'] })
+  const status = async (head: Head) => await statusOf(port, request('GET', '/message', head))
   const health = async (head: Head) => await statusOf(port, request('GET', '/health', head))
-  for (const value of ['gateway.test', 'GATEWAY.test:99', 'other.test:81']) t.equal(await health([['Host', value]]), 200, value)
-  for (const value of ['other.test', 'other.test:82', 'x.gateway.test', 'gateway.test.evil.com', 'app.test']) t.equal(await health([['Host', value]]), 403, value)
+  for (const value of ['gateway.test', 'GATEWAY.test:99', 'other.test:81']) t.equal(await status([['Host', value]]), 405, value)
+  for (const value of ['other.test', 'other.test:82', 'x.gateway.test', 'gateway.test.evil.com', 'app.test']) t.equal(await status([['Host', value]]), 403, value)
   for (const value of ['https://app.test', 'HTTPS://APP.test']) t.equal(await health([GOOD_HOST, ['Origin', value]]), 200, value)
   for (const value of ['http://app.test', 'https://app.test:444', 'https://app.test.evil.com', 'https://gateway.test']) t.equal(await health([GOOD_HOST, ['Origin', value]]), 403, value)
 })
@@ -85,8 +86,14 @@ t.test('in an application of somebody else our routes are closed and theirs are 
 
 const same = (url: string): string => url
 
+/** Probes ask for /health by whatever Host they know; what they are told is bare. */
+const isProbe = (method: string, url: string, { row }: Visit, more: Head): boolean =>
+  url.endsWith('/health') && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
+
 async function refuses (t: Test, port: number, method: string, url: string, more: Head = []): Promise<void> {
-  const wrong = await Promise.all(REFUSED.map(async ({ row, title, head, target = same, status }) => {
+  const wrong = await Promise.all(REFUSED.map(async visit => {
+    const { row, title, head, target = same } = visit
+    const status = isProbe(method, url, visit, more) ? [200] : visit.status
     const got = await statusOf(port, request(method, target(url), [...head, ...more]))
     return status.includes(got) ? [] : [`${row}, ${title}: ${got}`]
   }))

@@ -19,7 +19,7 @@ const raw = (text: string) => (port: number) => [Buffer.from(text.replaceAll('\n
 const get = (target: string, head: Head = []) => (port: number) => [request('GET', target, [host(port), ...head])]
 
 const POSTS = ['/mcp', '/message', '/message?sessionId=x']
-const ALLOWED = { '/mcp': 'GET, POST, DELETE', '/message': 'POST', '/sse': 'GET', '/mcp/sse': 'GET', '/health': 'GET' }
+const ALLOWED = { '/mcp': 'GET, POST, DELETE', '/message': 'POST', '/sse': 'GET', '/mcp/sse': 'GET', '/health': 'GET, HEAD' }
 const TYPES: Array<[row: string, type: string]> = [
   ['E3', 'text/plain'], ['E3', 'application/x-www-form-urlencoded'], ['E3', 'multipart/form-data; boundary=x'], ['E3', 'application/json-rpc'], ['E3', '*/*'], ['E3', ''],
   ['E3', 'application/json, text/plain'], ['E4', 'application/json; charset=utf-16'], ['E4', 'application/json; charset=utf-8; charset=utf-16'],

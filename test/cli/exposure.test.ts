@@ -65,3 +65,17 @@ t.test('listening for other machines', async t => {
     t.match(await launched.exit(), { code: 0 })
   })
 })
+
+t.test('every way to name this machine alone is served without keys, under the name that was used', async t => {
+  t.jobs = PROCESSES
+  for (const host of ['127.0.0.1', '127.0.0.2', '127.1', '::1', 'localhost']) {
+    t.test(`--host ${host}`, { buffered: true }, async t => {
+      const launched = launch(t, ['--host', host, '--port', '0', '--ephemeral'])
+      const url = await launched.url()
+      const name = host.includes(':') ? `[${host}]` : host
+      for (const base of [url, `http://${name}:${new URL(url).port}`]) t.match(await (await fetch(`${base}/health`)).json(), { status: 'healthy', version: String }, base)
+      launched.kill('SIGTERM')
+      t.match(await launched.exit(), { code: 0 })
+    })
+  }
+})

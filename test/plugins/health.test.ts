@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { ADA, bearer, listed } from '../access/keys.js'
 import { gateway } from '../helper.js'
 import { Speaker, dataOf } from '../tools/speaker.js'
 
@@ -34,6 +35,35 @@ t.test('the worst decides; who refuses calls is live but not ready, and tells wh
   t.match(await health(app), { code: 503, retryAfter: '1', status: 'overloaded', live: true, ready: false, parts: { pressure: /late/, redis: /answer/ } })
   app.health.report('pressure', undefined)
   t.match(await health(app), { code: 200, status: 'degraded', ready: true })
+})
+
+t.test('under a Host that is not allowed it tells its three bare fields, whatever the caller may do', async t => {
+  const app = await gateway(t, { apiKeys: [listed('ada', ADA, ['admin'])], allowedHosts: ['mcp.example.com'] })
+  app.health.report('redis', 'it does not answer')
+  const bare = { status: 'degraded', live: true, ready: true }
+  for (const host of ['192.0.2.7:8080', 'patchbay:8080', 'evil.example', '[2001:db8::1]']) {
+    for (const headers of [{ host }, { host, ...bearer(ADA) }]) t.strictSame((await app.inject({ url: '/health', headers })).json(), bare, host)
+  }
+  t.match((await app.inject({ url: '/health', headers: { host: 'mcp.example.com', ...bearer(ADA) } })).json(), { ...bare, reason: /answer/, name: String })
+  t.strictSame((await app.inject({ url: '/health', headers: { host: 'mcp.example.com' } })).json(), bare)
+  app.health.report('pressure', 'the event loop is late', 'overloaded')
+  t.equal((await app.inject({ url: '/health', headers: { host: '192.0.2.7' } })).statusCode, 503)
+})
+
+t.test('without keys, too, a Host that is not allowed learns no more, and a foreign page nothing', async t => {
+  const app = await gateway(t)
+  t.strictSame((await app.inject({ url: '/health', headers: { host: '192.0.2.7:8080' } })).json(), { status: 'healthy', live: true, ready: true })
+  t.match((await app.inject('/health')).json(), { version: String })
+  for (const host of ['localhost', '192.0.2.7']) t.equal((await app.inject({ url: '/health', headers: { host, origin: 'https://evil.example' } })).statusCode, 403)
+  for (const request of [{ method: 'POST' as const, url: '/health' }, { url: '/health/' }, { url: '/sse' }]) t.equal((await app.inject({ ...request, headers: { host: '192.0.2.7' } })).statusCode, 403, JSON.stringify(request))
+})
+
+t.test('HEAD is answered like GET, without the body', async t => {
+  const app = await gateway(t)
+  const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url: '/health', headers: { host: '192.0.2.7' } })
+  t.match({ statusCode, body, headers }, { statusCode: 200, body: '', headers: { 'cache-control': 'no-store' } })
+  app.health.report('pressure', 'the event loop is late', 'overloaded')
+  t.match(await app.inject({ method: 'HEAD', url: '/health' }), { statusCode: 503, body: '' })
 })
 
 t.test('the tool and the resource say the same', async t => {
