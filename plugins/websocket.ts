@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import ws, { type WebSocket } from '@fastify/websocket'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { patience } from '../protocol/patience.js'
 
@@ -19,6 +20,7 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMess
   }
   await fastify.register(ws, {
     options,
+    errorHandler,
     // By now the dispatcher has answered what was in flight.
     preClose: done => {
       const timeUp = new AbortController()
@@ -32,6 +34,18 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMess
     }
   })
 }, { name: 'websocket', dependencies: ['mcp'] })
+
+/**
+ * A client that breaks the protocol, or goes away in the middle of a message, may do so as often as it likes, so this is logged at debug
+ * level; ws closes the socket with the code that fits. Every other error is one of ours.
+ */
+function errorHandler (error: NodeJS.ErrnoException, socket: WebSocket, { log, id }: FastifyRequest): void {
+  if (isFaultOfClient(error)) return log.debug({ reqId: id, err: error }, 'a client broke the WebSocket protocol or went away')
+  log.error({ reqId: id, err: error }, 'a WebSocket could not be served')
+  socket.terminate()
+}
+
+const isFaultOfClient = ({ code = '', syscall }: NodeJS.ErrnoException): boolean => code.startsWith('WS_ERR_') || syscall === 'read' || syscall === 'write'
 
 /** Settles when everything said so far was handed to the operating system, or the socket is gone. */
 async function written (socket: WebSocket): Promise<void> {
