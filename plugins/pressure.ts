@@ -1,6 +1,6 @@
-import underPressure from '@fastify/under-pressure'
 import fp from 'fastify-plugin'
 import { errors } from '../protocol/errors.js'
+import { LoadMeter, type Load } from '../system/load.js'
 import { heapLimit, memoryLimit, neededHeap } from '../system/memory.js'
 
 declare module 'fastify' {
@@ -29,13 +29,13 @@ const RSS_SHARE = 0.8
 const COLLECT_EVERY = 5_000
 
 /**
- * Refuses new work while there is too much of it, on every transport. What is measured is what `@fastify/under-pressure` measures; its
- * own refusal is for HTTP alone and after one measurement.
+ * Refuses new work while there is too much of it, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
+ * measurement, and throws in its timer when there are too many open files, so this measures for itself.
  */
 export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
   const { mcp, health, log } = fastify
   const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
-  if (!fastify.hasDecorator('memoryUsage')) await fastify.register(underPressure, { sampleInterval: interval })
+  const meter = new LoadMeter()
   let row = 0
   let why = ''
   let collectedAt = -Infinity
@@ -52,20 +52,23 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   })
 
   const sampler = setInterval(sample, interval).unref()
-  fastify.addHook('onClose', async () => clearInterval(sampler))
+  fastify.addHook('onClose', async () => {
+    clearInterval(sampler)
+    meter.stop()
+  })
 
   function sample (): void {
     const before = fastify.pressure.level
-    const found = tooMuch()
+    const load = meter.measure()
+    const found = tooMuch(load)
     row = found === undefined ? 0 : row + found.weight
     why = found?.why ?? ''
     const { level } = fastify.pressure
     health.report('pressure', level === 'none' ? undefined : why, 'overloaded')
-    if (level !== before) log.warn({ pressure: level, ...fastify.memoryUsage() }, level === 'none' ? 'the pressure is over' : `new work is refused: ${why}`)
+    if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'the pressure is over' : `new work is refused: ${why}`)
   }
 
-  function tooMuch (): { why: string, weight: number } | undefined {
-    const { eventLoopDelay, heapUsed, rssBytes } = fastify.memoryUsage()
+  function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): { why: string, weight: number } | undefined {
     if (heapUsed > maxHeap && isNeeded(heapUsed)) return { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
     if (rssBytes > maxRss) return { why: 'the process takes too much memory, option maxRss', weight: WEIGHT.memory }
     return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, option maxEventLoopDelay', weight: WEIGHT.loop } : undefined

@@ -9,6 +9,8 @@ const FAILED = -32603
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
   if (fastify.folders.length === 0) fastify.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
+  // Now and not when somebody reads: Node.js never tries again to import what could not be opened once, for want of descriptors.
+  else await types()
   for (const folder of fastify.folders) fastify.resources.add(filesOf(folder))
 }
 

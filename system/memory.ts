@@ -22,5 +22,5 @@ export function neededHeap (): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
-  return process.memoryUsage().heapUsed
+  return getHeapStatistics().used_heap_size
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { Output, type OnOutput } from './output.js'
 import { ProcessGroup, type Ending } from './process-group.js'
 
@@ -64,11 +64,13 @@ async function run (program: Program, signal: AbortSignal, output: Output): Prom
 }
 
 function start ({ path, args, folder }: Program, output: Output): ProcessGroup {
-  const child = spawn(path, args, { cwd: folder, env: environment(folder), stdio: ['ignore', 'pipe', 'pipe'], shell: false, detached: true, windowsHide: true })
+  const child: ChildProcess = spawn(path, args, { cwd: folder, env: environment(folder), stdio: ['ignore', 'pipe', 'pipe'], shell: false, detached: true, windowsHide: true })
+  const group = new ProcessGroup(child)
   for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].on('data', (chunk: Buffer) => output.write(stream, chunk)).on('error', () => {})
+    // Where there are too many open files for a pipe, Node.js makes no streams and tells of it by an event.
+    child[stream]?.on('data', (chunk: Buffer) => output.write(stream, chunk)).on('error', () => {})
   }
-  return new ProcessGroup(child)
+  return group
 }
 
 async function supervise (group: ProcessGroup, timeout: number, signal: AbortSignal): Promise<Ending> {

@@ -29,11 +29,12 @@ export interface Ended { code: number | null, signal: string | null, stdout: str
 /** A program with what the test runner puts into the environment taken out: what is measured is not slowed down by its coverage. */
 export const unobserved = (command: string[]): [string, string[]] => ['env', ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', ...command]]
 
-export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean }
+export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean, openFiles?: number }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true }: LaunchOptions = {}): Launched {
-  const command = [process.execPath, COMMAND, ...args]
+export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles }: LaunchOptions = {}): Launched {
+  const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh']
+  const command = [...limited, process.execPath, COMMAND, ...args]
   const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
   const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
   const launched = new Launched(child)

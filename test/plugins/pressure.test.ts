@@ -25,7 +25,7 @@ t.test('without a limit of its own the memory of the process is nobody\'s troubl
   t.strictSame([app.pressure.level, app.pressure.why], ['none', ''])
 })
 
-t.test('a host that measures already is not measured twice', async t => {
+t.test('a host that uses @fastify/under-pressure can have a gateway beside it', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
   await app.register(underPressure, { sampleInterval: 50 })
