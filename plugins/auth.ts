@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../protocol/challenge.js'
-import { ANYBODY, NOBODY, type Identity } from '../protocol/identity.js'
+import { moveExpiry } from '../protocol/expiry.js'
+import { ANYBODY, hasExpired, NOBODY, type Identity } from '../protocol/identity.js'
 import { audienceOf } from '../protocol/protected-resource.js'
 import { refusal, type Refusal } from '../protocol/refusal.js'
-import type { ListedKey } from '../system/credentials/api-key.js'
+import type { KeyChanges, ListedKey } from '../system/credentials/api-key.js'
 import { openAuthority } from '../system/credentials/authority.js'
-import { CredentialRefused, CredentialUnknowable } from '../system/credentials/credential-error.js'
+import { CredentialRefused, CredentialUnknowable, type RefusalReason } from '../system/credentials/credential-error.js'
 import { presented } from '../system/credentials/presented.js'
 import { Tickets } from '../system/credentials/tickets.js'
 
@@ -17,6 +18,11 @@ declare module 'fastify' {
       readonly required: boolean
       /** Whom a key or an access token speaks for. Rejects with a sentence that says why nobody. */
       authenticate: (credential: string) => Promise<Identity>
+      /**
+       * Accepts these keys from now on. What a removed key let in ends as if the key had expired; a key whose scopes changed has the new ones at
+       * once, also on connections that are open. Throws a sentence, and changes nothing, when something listed makes no sense.
+       */
+      replaceKeys: (apiKeys: ListedKey[]) => KeyChanges
       /** A pass for one request that cannot carry a header; undefined when there are too many. */
       issueTicket: (identity: Identity) => { ticket: string, expiresIn: number } | undefined
     }
@@ -42,6 +48,8 @@ export interface AuthOptions {
   scopes: readonly string[]
 }
 
+interface CredentialTrouble { reason: RefusalReason, detail?: string | undefined }
+
 const UNREACHABLE = 'access tokens cannot be checked, because the keys of their issuer cannot be fetched'
 const RETRY_AFTER = 5
 
@@ -62,6 +70,11 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
     authenticate: async credential => {
       if (!authority.exists) throw new Error('nobody can authenticate here: neither apiKeys nor oauth is set')
       return await authority.recognise(credential)
+    },
+    replaceKeys: listed => {
+      const changes = authority.replaceKeys(listed)
+      for (const holder of changes.holders) moveExpiry(holder)
+      return changes
     },
     issueTicket: identity => tickets.issue(identity, identity.principal ?? '', identity.expires)
   })
@@ -86,29 +99,35 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, challenger, 
     const { raw, query, headers, routeOptions: { config } } = request
     const shown = presented(raw, Object(query) as Record<string, unknown>, config?.tickets === true && request.method === 'GET')
     if ('credential' in shown) return authority.recognise(shown.credential)
-    if ('ticket' in shown) return tickets.redeem(shown.ticket) ?? refuse(reply, 401, 'the ticket is not known, was used or has expired', 'invalid_token')
-    if ('malformed' in shown) return refuse(reply, 400, shown.malformed, 'invalid_request')
+    if ('ticket' in shown) return redeem(shown.ticket) ?? refuse(reply, 401, 'the ticket is not known, was used or has expired', { reason: 'unknown_ticket' }, 'invalid_token')
+    if ('malformed' in shown) return refuse(reply, 400, shown.malformed, { reason: 'malformed_credential', detail: shown.malformed }, 'invalid_request')
     if (config?.public === true && shown.none === undefined && headers.upgrade === undefined) return NOBODY
-    return refuse(reply, 401, shown.none ?? 'say who you are: send "Authorization: Bearer" with an API key or an access token')
+    return refuse(reply, 401, shown.none ?? 'say who you are: send "Authorization: Bearer" with an API key or an access token', { reason: shown.reason })
+  }
+
+  /** Whom a ticket lets in; a ticket ends with the credential that got it. */
+  function redeem (ticket: string): Identity | undefined {
+    const identity = tickets.redeem(ticket)
+    return identity === undefined || hasExpired(identity) ? undefined : identity
   }
 
   function explain (error: unknown, request: FastifyRequest, reply: FastifyReply): Error {
     if (error instanceof CredentialRefused) {
       // Whoever runs this may want to know; the caller need not.
       if (error.cause instanceof Error) request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
-      return refused(reply, 401, error.message, 'invalid_token')
+      return refused(reply, 401, error.message, error, 'invalid_token')
     }
     if (!(error instanceof CredentialUnknowable)) return error as Error
     return refusal(503, `${error.message}; try again later`, RETRY_AFTER)
   }
 
-  function refused (reply: FastifyReply, status: number, why: string, error?: string): Refusal {
+  function refused (reply: FastifyReply, status: number, why: string, { reason, detail }: CredentialTrouble, error?: string): Refusal {
     reply.header('www-authenticate', challenge(challenger, { ...(error === undefined ? {} : { error, description: why }), scopes }))
-    return refusal(status, why)
+    return Object.assign(refusal(status, why), { because: { reason, detail } })
   }
 
-  function refuse (reply: FastifyReply, status: number, why: string, error?: string): never {
-    throw refused(reply, status, why, error)
+  function refuse (reply: FastifyReply, status: number, why: string, because: CredentialTrouble, error?: string): never {
+    throw refused(reply, status, why, because, error)
   }
 }, { name: 'patchbay-auth' })
 

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import type { Refusal } from '../protocol/refusal.js'
 
 const TELLING = new Set([401, 403, 429])
 
@@ -6,9 +7,10 @@ const TELLING = new Set([401, 403, 429])
 export default fp(async fastify => {
   fastify.addHook('onError', async (request, reply, error) => {
     const status = error.statusCode ?? reply.statusCode
-    if (!TELLING.has(status)) return
+    const { because } = error as Partial<Refusal>
+    if (!TELLING.has(status) && because === undefined) return
     const { method, ip, headers: { upgrade }, routeOptions: { url: route } } = request
     const principal = request.identity?.principal
-    request.log.info({ audit: { outcome: 'refused', status, principal, transport: upgrade === undefined ? 'http' : 'websocket', method, route, address: ip, correlation: request.id } }, 'request')
+    request.log.info({ audit: { outcome: 'refused', status, ...because, principal, transport: upgrade === undefined ? 'http' : 'websocket', method, route, address: ip, correlation: request.id } }, 'request')
   })
 }, { name: 'patchbay-refusals' })

@@ -9,7 +9,7 @@ export interface Identity {
   /** Where they came from over the network, when nobody had to say. */
   readonly address?: string
   /** When this stops being true, in milliseconds since 1970. */
-  readonly expires?: number
+  readonly expires?: number | undefined
 }
 
 /** Where nobody has to say who they are, everybody may do everything. */

@@ -1,4 +1,7 @@
-export type Refusal = Error & { statusCode: number, headers?: Record<string, string> }
+export type Refusal = Error & { statusCode: number, headers?: Record<string, string>, because?: Because }
+
+/** What the log says of a refusal and the caller is not told: one of a few words, and what there is to add to it. */
+export interface Because { reason: string, detail?: string | undefined }
 
 const LATER = new Set([429, 503])
 

@@ -1,6 +1,6 @@
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import type { Holder } from './api-key.js'
-import { CredentialRefused, CredentialUnknowable } from './credential-error.js'
+import { CredentialRefused, CredentialUnknowable, type RefusalReason } from './credential-error.js'
 
 /** Whose tokens are accepted, and for whom they have to be. */
 export interface Trust { issuer: string, audience: string[], algorithms: string[] }
@@ -10,6 +10,8 @@ const KNOWN_FOR = 5 * 60_000
 /** By how many seconds the issuer's clock may be ahead of ours. */
 const LEEWAY = 30
 const MAX_SUBJECT = 1_024
+/** How much of a claim is logged, in characters. */
+const MAX_SHOWN = 256
 const TYPES = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
 
 /** Access tokens that are signed JWTs. A good one is verified once and then known by its digest for some minutes, never beyond its end. */
@@ -63,7 +65,7 @@ export class AccessTokens {
       if (!TYPES.has(typ?.toLowerCase())) throw new Error('typ is not that of an access token')
       return holderOf(payload, this.#trust.issuer, this.#now())
     } catch (error) {
-      throw refusalOf(error as Error)
+      throw refusalOf(error as Error, this.#trust)
     }
   }
 }
@@ -87,8 +89,27 @@ function namesIn (scope: unknown): string[] {
   return typeof scope === 'string' ? scope.split(' ').filter(name => name !== '') : []
 }
 
-function refusalOf (error: Error): Error {
+function refusalOf (error: Error, trust: Trust): Error {
   if (error instanceof CredentialUnknowable) return error
   const message = error instanceof errors.JWTExpired ? 'the access token has expired' : 'the access token is not valid here'
-  return new CredentialRefused(message, { cause: error })
+  const [reason, detail] = reasonOf(error, trust)
+  return new CredentialRefused(message, reason, { cause: error, detail })
+}
+
+function reasonOf (error: Error, { issuer, audience }: Trust): [reason: RefusalReason, detail?: string] {
+  if (error instanceof errors.JWTExpired) return ['expired_token']
+  if (error instanceof errors.JWSSignatureVerificationFailed) return ['wrong_signature']
+  if (error instanceof errors.JWKSNoMatchingKey) return ['unknown_signing_key']
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return ['unknown_credential', 'it is neither a listed key nor a signed token']
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return ['invalid_token', error.message]
+  // Claims are looked at when the signature has been verified, so what they say comes from the issuer.
+  const { claim, payload } = error
+  if (claim === 'aud') return ['wrong_audience', `wanted ${audience.join(' or ')}, given ${shown(payload.aud)}`]
+  if (claim === 'iss') return ['wrong_issuer', `wanted ${issuer}, given ${shown(payload.iss)}`]
+  return ['invalid_token', error.message]
+}
+
+/** A claim as it can be logged: what a terminal might obey is not repeated. */
+function shown (claim: unknown): string {
+  return claim === undefined ? 'none' : [claim].flat().map(String).join(' and ').slice(0, MAX_SHOWN).replace(/[\p{C}\u2028\u2029]/gu, '?')
 }

@@ -1,5 +1,5 @@
 import type { AccessTokens } from './access-token.js'
-import { ApiKeys, digestOf, type Holder, type ListedKey } from './api-key.js'
+import { ApiKeys, digestOf, type Holder, type KeyChanges, type ListedKey } from './api-key.js'
 import { CredentialRefused } from './credential-error.js'
 import { fetchJson } from './fetch-json.js'
 import { findJwks } from './issuer.js'
@@ -30,17 +30,20 @@ export class Authority {
   readonly #tokens: AccessTokens | undefined
   readonly #keys: RemoteKeys | undefined
   readonly #closing: AbortController
+  /** False where there is nothing that anybody could show. It stays as it was at first: without its last key a gateway is closed, not open. */
+  readonly exists: boolean
 
   constructor (apiKeys: ApiKeys, closing: AbortController, issuer: Issuer | undefined) {
     this.#apiKeys = apiKeys
     this.#closing = closing
     this.#keys = issuer?.keys
     this.#tokens = issuer?.tokens
+    this.exists = issuer !== undefined || apiKeys.size > 0
   }
 
-  /** False where there is nothing that anybody could show. */
-  get exists (): boolean {
-    return this.#tokens !== undefined || this.#apiKeys.size > 0
+  /** Accepts these keys instead of the present ones. */
+  replaceKeys (listed: ListedKey[]): KeyChanges {
+    return this.#apiKeys.replace(listed)
   }
 
   /** At once where that is possible. Throws or rejects with `CredentialRefused`, or `CredentialUnknowable`. */
@@ -48,8 +51,8 @@ export class Authority {
     const digest = digestOf(credential)
     const holder = this.#apiKeys.find(digest)
     if (holder === undefined && this.#tokens !== undefined) return this.#tokens.verify(credential, digest)
-    if (holder === undefined) throw new CredentialRefused('the API key is not known')
-    if (holder.expires !== undefined && holder.expires <= Date.now()) throw new CredentialRefused('the API key has expired')
+    if (holder === undefined) throw new CredentialRefused('the API key is not known', 'unknown_key')
+    if (holder.expires !== undefined && holder.expires <= Date.now()) throw new CredentialRefused('the API key has expired', 'expired_key', { detail: holder.principal })
     return holder
   }
 

@@ -1,8 +1,10 @@
+import type { RefusalReason } from './credential-error.js'
+
 /** What a request may carry, as Node reads it. */
 export interface Carrier { headers: Record<string, string | string[] | undefined>, rawHeaders: string[] }
 
 /** What somebody shows: a key or token, a ticket, nothing, or something that cannot be taken for one credential. */
-export type Presented = { credential: string } | { ticket: string } | { malformed: string } | { none: string | undefined }
+export type Presented = { credential: string } | { ticket: string } | { malformed: string } | { none: string | undefined, reason: RefusalReason }
 
 const HEADERS = ['authorization', 'x-api-key']
 /** Credentials in a URL end up in logs and histories, so that is no place for them. */
@@ -16,16 +18,16 @@ export function presented ({ headers, rawHeaders }: Carrier, query: Record<strin
   const inUrl = NOT_IN_URLS.some(name => query[name] !== undefined)
   const tickets = takesTickets ? [...ticketsIn(query), ...ticketsOffered(headers['sec-websocket-protocol'])] : []
   if (inHeaders + tickets.length + Number(inUrl) > 1) return { malformed: 'there is more than one credential; send one' }
-  if (inUrl) return { none: 'a credential in a URL does not count; send it in the Authorization header' }
+  if (inUrl) return { none: 'a credential in a URL does not count; send it in the Authorization header', reason: 'credential_in_url' }
   if (tickets[0] !== undefined) return { ticket: tickets[0] }
   return inHeader(headers)
 }
 
 function inHeader ({ authorization, 'x-api-key': key }: Carrier['headers']): Presented {
   if (typeof key === 'string') return TOKEN.test(key) ? { credential: key } : { malformed: 'X-API-Key must be one key' }
-  if (authorization === undefined) return { none: undefined }
+  if (authorization === undefined) return { none: undefined, reason: 'no_credential' }
   const [, scheme = '', rest = ''] = /^([^ ]*) *(.*)$/.exec(String(authorization)) ?? []
-  if (scheme.toLowerCase() !== 'bearer') return { none: 'the Authorization header must begin with Bearer' }
+  if (scheme.toLowerCase() !== 'bearer') return { none: 'the Authorization header must begin with Bearer', reason: 'not_bearer' }
   return TOKEN.test(rest) ? { credential: rest } : { malformed: 'the Authorization header must be "Bearer" and one token' }
 }
 
