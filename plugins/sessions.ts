@@ -1,8 +1,11 @@
 import { hostname } from 'node:os'
 import fp from 'fastify-plugin'
+import { now } from '../protocol/clock.js'
+import { errors, type McpError } from '../protocol/errors.js'
 import type { PeerOptions } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { Session } from '../protocol/session.js'
+import { SessionTable } from '../protocol/session-table.js'
 import type { SessionRecord } from '../protocol/store.js'
 
 declare module 'fastify' {
@@ -26,21 +29,14 @@ declare module 'fastify' {
 
 export interface SessionOptions { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
-/** After which time a session makes room for another, when there are as many as allowed: one that nobody has used since the handshake, or another. */
-const ABANDONED = { unused: 10_000, used: 5 * 60_000 }
-
 export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessionIdle }: SessionOptions) => {
   const { mcp, store: { sessions: store } } = fastify
-  const sessions = new Map<string, Session>()
+  const sessions = new SessionTable()
   const reviving = new Map<string, Promise<void>>()
-  /** Those whose clients have not come back since the handshake, the oldest first. */
-  const unused = new Set<Session>()
-  /** How many sessions each caller has. */
-  const owned = new Map<string, number>()
   const interval = Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
   let adopting = 0
   let home = ''
-  let swept = Date.now()
+  let swept = now()
   let told: string | undefined
 
   fastify.decorate('sessions', {
@@ -52,25 +48,23 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
       makeRoom()
       const session = new Session({ store, onTrouble, peer, primed })
       session.peer.changed = true
-      admit(session)
-      unused.add(session)
+      admit(session, true)
       return session
     },
     find: (id, principal) => {
       const session = sessions.get(id)
       // Another's session is none of yours, and you need not know that it is there.
       if (session === undefined || session.peer.principal !== principal) return undefined
-      session.lastSeen = Date.now()
-      unused.delete(session)
+      sessions.use(session)
       return session
     },
     revive: (id, principal) => {
       const revival = reviving.get(id)
-      return revival !== undefined || sessions.has(id) ? revival : reviveFor(id, principal)
+      return revival !== undefined || sessions.get(id) !== undefined ? revival : reviveFor(id, principal)
     },
-    keep: session => session.peer.changed ? keep(session) : undefined,
+    keep: session => session.peer.changed && sessions.has(session) ? keep(session) : undefined,
     end: async (session, reason) => {
-      forget(session, reason)
+      forget(session, errors.interrupted(`The session was ended (${reason.message})`))
       session.end()
       // Whoever asks for it meanwhile waits until it is gone.
       const removed = store.remove(session.id)
@@ -95,7 +89,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     clearInterval(sweeper)
     untake()
     calm()
-    for (const session of sessions.values()) forget(session, new Error('the server is shutting down'))
+    for (const session of sessions.values()) forget(session, errors.closing())
   })
 
   async function takeOver (): Promise<void> {
@@ -104,25 +98,17 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     await Promise.all(left.map(async id => { await revive(id).catch(onTrouble) }))
   }
 
-  function admit (session: Session): void {
-    const { principal } = session.peer
-    sessions.set(session.id, session)
-    if (principal !== undefined) owned.set(principal, (owned.get(principal) ?? 0) + 1)
+  function admit (session: Session, unused: boolean): void {
+    sessions.add(session, unused)
     mcp.connect(session.peer)
   }
 
-  function forget (session: Session, reason: Error): void {
-    const { principal } = session.peer
-    unused.delete(session)
-    if (sessions.delete(session.id) && principal !== undefined) disown(principal)
+  /** What is in flight is answered with the reason. */
+  function forget (session: Session, reason: McpError): void {
+    sessions.remove(session)
+    session.peer.giveUp(reason)
     mcp.disconnect(session.peer, reason)
     if (!isFull()) fastify.health.report('sessions', undefined)
-  }
-
-  function disown (principal: string): void {
-    const left = (owned.get(principal) ?? 0) - 1
-    if (left > 0) owned.set(principal, left)
-    else owned.delete(principal)
   }
 
   function isFull (): boolean {
@@ -131,32 +117,22 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   // Whoever only shakes hands, again and again, does not keep out those who mean it.
   function makeRoom (): void {
-    const session = isFull() ? abandoned() : undefined
+    const session = isFull() ? sessions.abandoned() : undefined
     if (session !== undefined) fastify.sessions.end(session, new Error('the session was not used')).catch(onTrouble)
   }
 
-  function abandoned (): Session | undefined {
-    const [oldest] = unused
-    if (oldest !== undefined && oldest.lastSeen <= Date.now() - ABANDONED.unused && !oldest.busy) return oldest
-    let idlest: Session | undefined
-    for (const session of sessions.values()) {
-      if (session.lastSeen < (idlest?.lastSeen ?? Date.now() - ABANDONED.used) && !session.busy) idlest = session
-    }
-    return idlest
-  }
-
   function checkRoom (principal: string | undefined): void {
-    if (isFull() && abandoned() === undefined) {
+    if (isFull() && sessions.abandoned() === undefined) {
       fastify.health.report('sessions', 'there are as many as option maxSessions allows')
       throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
     }
-    if (principal !== undefined && (owned.get(principal) ?? 0) >= maxSessionsPerPrincipal) {
+    if (principal !== undefined && sessions.countOf(principal) >= maxSessionsPerPrincipal) {
       throw refusal(429, `you have ${maxSessionsPerPrincipal} sessions already (option maxSessionsPerPrincipal); end some with DELETE`)
     }
   }
 
   function lose (session: Session): void {
-    forget(session, new Error('another server has the session now'))
+    forget(session, errors.interrupted('Another server took over the session'))
     session.hangUp()
   }
 
@@ -168,7 +144,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   /** Once, however many want it at the same time. */
   async function revive (id: string): Promise<void> {
-    if (sessions.has(id)) return
+    if (sessions.get(id) !== undefined) return
     const begun = reviving.get(id) ?? adopt(id).finally(() => reviving.delete(id))
     reviving.set(id, begun)
     await begun
@@ -193,7 +169,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     peer.changed = false
     // What happens from now on is told in its streams, behind the last words of the replies that were cut off.
     const finished = session.finishReplies().catch(onTrouble)
-    admit(session)
+    admit(session, false)
     for (const uri of record.subscriptions) {
       // The client may have changed its mind by now.
       if (peer.subscriptions.has(uri)) await fastify.resources.subscribe(uri, peer).catch(onTrouble)
@@ -216,14 +192,14 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   }
 
   function sweep (): void {
-    const now = Date.now()
+    const at = now()
     for (const session of sessions.values()) {
-      if (session.busy) session.lastSeen = now
-      else if (session.lastSeen < now - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
+      if (session.busy) session.lastSeen = at
+      else if (session.lastSeen < at - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
       if (session.peer.changed && session.peer.greeted && !session.peer.closed) void keep(session)
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
-    swept = now
+    swept = at
     if (seen.length > 0) store.touch(seen, expiry()).catch(onTrouble)
     store.sweep().catch(onTrouble)
   }

@@ -1,6 +1,6 @@
 import type { Channel } from './channel.js'
 import { errors, type McpError } from './errors.js'
-import type { Message } from './jsonrpc.js'
+import { encodeError, type Incoming, type Message } from './jsonrpc.js'
 import type { Revision } from './revisions/revision.js'
 import { claimsVersion } from './revisions/table.js'
 
@@ -16,6 +16,20 @@ export function inBatch (message: Message): Message {
   if (message.kind !== 'request') return message
   const alone = message.method === 'initialize' || claimsVersion(message.params)
   return alone ? { kind: 'invalid', id: message.id, error: errors.invalidRequest('this request cannot be part of a batch') } : message
+}
+
+/** The answer to every request of a message, as one error under each id; undefined when nothing was asked. */
+export function answerWith (error: McpError, incoming: Incoming): string | undefined {
+  if (incoming.kind === 'request') return encodeError(incoming.id, error)
+  const asked = incoming.kind === 'batch' ? incoming.messages.filter(message => message.kind === 'request') : []
+  return asked.length === 0 ? undefined : `[${asked.map(message => answerWith(error, message)).join(',')}]`
+}
+
+/** Takes what came for a peer that is closed: a request is answered all the same. */
+export function refuseClosed (incoming: Incoming, channel: Channel): void {
+  const text = answerWith(errors.closed(), incoming)
+  if (text === undefined) channel.end()
+  else channel.respond(text, 200)
 }
 
 /** Gathers the answers to a batch, in the order of its messages, and sends them as one array when the last is there. */

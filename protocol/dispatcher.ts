@@ -1,6 +1,6 @@
 import { admit, revisionOf } from './admission.js'
 import { Backlogs } from './backlog.js'
-import { BatchChannel, batchRefusal, inBatch } from './batch.js'
+import { BatchChannel, batchRefusal, inBatch, refuseClosed } from './batch.js'
 import { Answers } from './answers.js'
 import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
@@ -171,7 +171,7 @@ export class Dispatcher {
    * `identity` is who sent this very message, where that is said for each of them.
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
-    if (peer.closed) channel.end()
+    if (peer.closed) refuseClosed(incoming, channel)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }

@@ -68,7 +68,8 @@ export const errors = {
   overloaded: (why: string) => new McpError(-32603, `The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, { 'retry-after': '1' }),
   storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
   full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`, { max }),
-  interrupted: () => new McpError(-32603, 'The server was stopped before the call was answered; whether it took effect is not known'),
+  interrupted: (why = 'The server was stopped') => new McpError(-32603, `${why} before the call was answered; whether it took effect is not known`),
+  closed: () => new McpError(-32603, 'The session or connection was closed before the request was read; it was not carried out'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),

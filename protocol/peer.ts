@@ -155,9 +155,14 @@ export class Peer {
     this.#draining = true
     for (const ending of this.#endings ?? []) ending()
     this.#reject(errors.closing())
-    const timer = setTimeout(() => { for (const call of this.inbound.all()) call.giveUp(errors.closing()) }, graceMs)
+    const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
     clearTimeout(timer)
+  }
+
+  /** Answers every call in flight with an error. */
+  giveUp (error: McpError): void {
+    for (const call of this.inbound.all()) call.giveUp(error)
   }
 
   /** The other end is gone: nothing is written any more and its calls are aborted. */

@@ -1,4 +1,5 @@
 import type { Channel } from './channel.js'
+import { now } from './clock.js'
 import { Peer, type PeerOptions } from './peer.js'
 import { randomText } from './random-text.js'
 import { ResumableStream, type StreamLog, type StreamOptions } from './resumable-stream.js'
@@ -33,7 +34,8 @@ export class Session implements Channel {
   named = false
   /** True once the store has it. */
   kept = false
-  lastSeen = Date.now()
+  /** On the clock that cannot be set. */
+  lastSeen = now()
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
   readonly #primed: boolean

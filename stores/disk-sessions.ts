@@ -86,7 +86,8 @@ export class DiskSessions implements SessionStore {
   }
 
   onTaken (listener: (id: string) => void): () => void {
-    return this.#disk.onTaken(listener)
+    // We may have taken it back before we hear of it.
+    return this.#disk.onTaken(id => { if (!this.#isKnownAsOurs(id)) listener(id) })
   }
 
   async open (id: string, stream: string, lastWord: string): Promise<void> {
@@ -125,6 +126,14 @@ export class DiskSessions implements SessionStore {
     const owner = this.#ownerOf(id)
     if (owner !== undefined && owner !== this.#disk.writer) this.#disk.lost(id)
     return owner === this.#disk.writer
+  }
+
+  #isKnownAsOurs (id: string): boolean {
+    try {
+      return this.#ownerOf(id) === this.#disk.writer
+    } catch {
+      return false
+    }
   }
 
   #remove (id: string): void {

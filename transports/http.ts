@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import { answerWith } from '../protocol/batch.js'
 import { AT_END_OF_TURN, Cohort } from '../protocol/cohort.js'
 import { errors } from '../protocol/errors.js'
 import { encodeError, type Incoming, type Request } from '../protocol/jsonrpc.js'
@@ -139,16 +140,9 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
-    lastWord: () => lastWord(incoming),
+    lastWord: () => answerWith(errors.interrupted(), incoming) ?? '',
     beforeAnswer: () => app.sessions.keep(session)
   }), request.identity)
-}
-
-/** The answer to everything that was asked, for whoever finds that the process which was asked is gone. */
-function lastWord (incoming: Incoming): string {
-  if (incoming.kind === 'request') return encodeError(incoming.id, errors.interrupted())
-  const asked = incoming.kind === 'batch' ? incoming.messages.filter(message => message.kind === 'request') : []
-  return `[${asked.map(lastWord).join(',')}]`
 }
 
 function versionOf ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): string | undefined {

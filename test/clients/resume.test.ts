@@ -5,8 +5,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { tool } from '../../app.js'
+import { tool, type Options } from '../../app.js'
 import fixture, { listening } from '../helper.js'
+import { dataFolder } from '../stores/on-disk.js'
 import { connectV2 } from './client-v2.js'
 import { until } from './doors.js'
 import levers from './levers.js'
@@ -65,6 +66,24 @@ for (const [name, connect] of Object.entries(generations)) {
     if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
     t.strictSame(resumed.filter(status => status !== 204), [])
   })
+
+  t.test(`${name} hears at once that another server took its session over, or that it was ended`, async t => {
+    const data = await dataFolder(t)
+    const [one, two] = [await serve(t, { data }), await serve(t, { data })]
+    for (const end of ['taken', 'ended']) {
+      let id = ''
+      const { call } = await connect(t, one.url, async (input, init) => {
+        id = new Headers(init?.headers).get('mcp-session-id') ?? id
+        return await fetch(input, init)
+      })
+      const answered = t.rejects(call({ name: 'wait' }, { timeout: 30_000 }), { code: -32603, message: /before the call was answered; whether it took effect is not known/ })
+      await until(() => one.app.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
+      const headers = { 'mcp-session-id': id, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+      if (end === 'ended') await fetch(one.url, { method: 'DELETE', headers })
+      else await fetch(two.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' }) })
+      await answered
+    }
+  })
 }
 
 t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that knows the session and the last event', async t => {
@@ -87,9 +106,9 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that know
   t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), { structuredContent: { text: 'still here' } })
 })
 
-async function serve (t: Test): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
+async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
   const gate = new EventTarget()
-  const { app, url } = await listening(t, { plugins: [fixture, levers] })
+  const { app, url } = await listening(t, { plugins: [fixture, levers], ...options })
   app.tools.add(tool({
     name: 'pause',
     description: 'Shows progress before and after a pause',
@@ -101,6 +120,7 @@ async function serve (t: Test): Promise<{ app: FastifyInstance, url: URL, goOn: 
       return 'done'
     }
   }))
+  app.tools.add(tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }))
   app.tools.add(tool({
     name: 'let_go',
     description: 'Lets the client poll for the answer',

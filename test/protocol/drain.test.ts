@@ -130,3 +130,18 @@ t.test('what was registered for the end of a peer runs once', async t => {
   mcp.disconnect(peer, new Error('gone'))
   t.equal(closed, 1)
 })
+
+t.test('a request for a peer that is closed is answered, and nothing else is', async t => {
+  const mcp = dispatcher()
+  mcp.method('m', Anything, () => { throw new Error('it was carried out') })
+  const { peer, channel } = client(mcp)
+  mcp.disconnect(peer, new Error('gone'))
+  const receive = (message: object) => mcp.receive(mcp.decode(JSON.stringify(message)), peer, channel)
+  receive({ jsonrpc: '2.0', id: 7, method: 'm' })
+  receive([{ jsonrpc: '2.0', id: 8, method: 'm' }, { jsonrpc: '2.0', method: 'n' }])
+  const closed = { code: -32603, message: 'The session or connection was closed before the request was read; it was not carried out' }
+  t.match(channel.sent.map(text => JSON.parse(text) as unknown), [{ id: 7, error: closed }, [{ id: 8, error: closed }]])
+  receive({ jsonrpc: '2.0', method: 'n' })
+  receive({ jsonrpc: '2.0', id: 1, result: {} })
+  t.equal(channel.ends, 2, 'a notification and a response are taken')
+})
