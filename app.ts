@@ -74,10 +74,10 @@ export { serveStdio, type Stdio } from './transports/stdio.js'
 export { createClient, type Client, type ClientOptions } from './transports/memory.js'
 export { version }
 
-/** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. */
+/** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
   if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
-  const options = resolveOptions(given)
+  const options = resolveOptions({ ...given, tools: given.tools ?? false })
   await fastify.register(capabilities, options)
   if (options.http) await fastify.register((await import('./doors.js')).doors, options)
   if (options.tools) {
@@ -112,7 +112,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   // Node.js leaves out what is beyond, and that may be what is needed.
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
   if (!isPrivate(options)) await app.register((await import('./doors.js')).guards, options)
-  await app.register(patchbay, given)
+  await app.register(patchbay, { ...given, tools: options.tools })
   return app
 }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { WebSocket } from 'ws'
 import { once } from 'node:events'
 import Fastify from 'fastify'
-import { createClient, patchbay, prompt, resource, tool } from '../../app.js'
+import { build, createClient, patchbay, prompt, resource, tool } from '../../app.js'
 import { within } from '../protocol/deadline.js'
 import { asJson, asStream, host, modernPost } from './host.js'
 import { events } from './modern.js'
@@ -96,6 +96,19 @@ t.test('a plugin of the host may come after without waiting', async t => {
   void app.register(async scope => { scope.tools.add(tool({ name: 'orders', description: 'd', run: () => 'none' })) })
   const { request } = await createClient(app)
   t.match(await request('tools/call', { name: 'orders' }), { content: [{ text: 'none' }] })
+})
+
+t.test('the built-in tools, resources and prompts come only when they are asked for', async t => {
+  for (const [options, built] of [[{}, false], [{ tools: true }, true], [{ tools: undefined }, false]] as const) {
+    const app = Fastify()
+    t.teardown(async () => await app.close())
+    await app.register(patchbay, { prefix: '/ai', ...options } as object)
+    await app.ready()
+    t.strictSame([app.tools.names().length > 0, app.resources.uris().length > 0, app.prompts.names().length > 0], [built, built, built], JSON.stringify(options))
+  }
+  const alone = await build()
+  t.teardown(async () => await alone.close())
+  t.ok(alone.tools.names().includes('calculate'), 'a gateway of its own has them')
 })
 
 t.test('an encapsulated part of the host can hold all of it, with its own prefix and hooks', async t => {

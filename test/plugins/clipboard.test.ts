@@ -67,7 +67,7 @@ t.test('who may use the clipboard', async t => {
     for (const remote of [false, true]) {
       const host = Fastify()
       t.teardown(async () => await host.close())
-      await host.register(patchbay, { prefix: '/ai', grace: 100, clipboard: { remote } })
+      await host.register(patchbay, { prefix: '/ai', grace: 100, tools: true, clipboard: { remote } })
       await host.listen({ port: 0, host: '0.0.0.0' })
       t.strictSame(served(host), remote ? NAMES : [])
     }
