@@ -179,7 +179,7 @@ class Run {
     this.#cases += inputs.length
     this.#inputs += inputs.reduce((sum, { steps }) => sum + steps.length, 0)
     for (const [at, input] of inputs.entries()) await this.#judge(input, heard[at] as Heard)
-    const shared = [...await this.#probe(), ...this.#plan.watch.take()]
+    const shared = [...await this.#probe(), ...this.#plan.watch.take(), ...this.#target.overheard?.() ?? []]
     for (const fault of shared) await this.#find(await this.#suspects.culprit(inputs, fault) ?? inputs[0] as Case, fault)
   }
 

@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import { isUtf8 } from 'node:buffer'
 
-export const TARGETS = ['dispatcher', 'http', 'websocket', 'stdio', 'process'] as const
+export const TARGETS = ['dispatcher', 'http', 'websocket', 'stdio', 'process', 'principals'] as const
 export type TargetName = typeof TARGETS[number]
 
 /** How a conversation begins: with a handshake of that revision, in the stateless one, without either, or at an HTTP address of its own. */
 export type Door = 'none' | '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28' | 'message' | 'sse'
+
+/** The callers of the target that has two of them. */
+export const WHO = ['ada', 'bob'] as const
+export type Who = typeof WHO[number]
+/** How a caller is connected there; a `ticketed` WebSocket is opened with a ticket and the others with a key. */
+export type Line = 'session' | 'modern' | 'message' | 'sse' | 'websocket' | 'ticketed'
 
 /** An HTTP request without its body. `{{session}}` and `{{endpoint}}` stand for what the server gave. */
 export interface Head { method: string, path: string, headers: Array<[name: string, value: string]> }
@@ -16,6 +22,8 @@ export interface Step {
   head?: Head
   /** True for bytes of the wire itself, which need not hold a message: WebSocket frames, a whole HTTP request. */
   raw?: true
+  /** Who sends it over which connection, where there are two callers. */
+  from?: { who: Who, line: Line }
 }
 
 /** One conversation, from its first byte to its last: nothing else is needed to have it again. */

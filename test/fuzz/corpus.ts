@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ATTACKS } from './principals/attacks.js'
 import { digest, fromRow, toRow, type Case, type Row, type TargetName } from './case.js'
 
 /** Where it is kept, seen from the compiled file. */
@@ -33,5 +34,8 @@ export function keepBehaviours (target: string, kept: Array<{ input: Case, why: 
   return file
 }
 
-/** What is kept for one target. */
-export const corpusOf = (target: TargetName, folder = FOLDER): Case[] => readCorpus(folder).filter(row => row.target === target).map(fromRow)
+/** What is kept for one target, after what is always tried there. */
+export function corpusOf (target: TargetName, folder = FOLDER): Case[] {
+  const kept = readCorpus(folder).filter(row => row.target === target).map(fromRow)
+  return target === 'principals' ? [...Object.values(ATTACKS).flat(), ...kept] : kept
+}

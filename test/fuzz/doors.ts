@@ -13,7 +13,8 @@ export const doorsOf: Record<TargetName, Door[]> = {
   http: [...DOORS, 'message', 'message', 'sse'],
   websocket: DOORS,
   stdio: DOORS,
-  process: ['2025-11-25']
+  process: ['2025-11-25'],
+  principals: [...REVISIONS]
 }
 
 export const eraOf = (door: Door): Era => door === MODERN ? 'modern' : 'legacy'

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { build, type Options } from '../../app.js'
 import fixture from '../helper.js'
 import { MAX_MESSAGE } from './expect.js'
@@ -37,8 +37,8 @@ export const OPTIONS: Partial<Options> = {
 export type Plugin = (fastify: FastifyInstance) => Promise<void>
 
 /** A gateway in this process; `more` is added to what it serves. */
-export async function openGateway (more: Plugin[] = []): Promise<FastifyInstance> {
-  const app = await build({ ...OPTIONS, plugins: [fixture, withoutClipboard, ...more] })
+export async function openGateway (more: Plugin[] = [], options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+  const app = await build({ ...OPTIONS, ...options, plugins: [fixture, withoutClipboard, ...more] }, server)
   await app.ready()
   return app
 }

@@ -6,6 +6,7 @@ import { mutateFrames } from './mutate/frames.js'
 import { mutateHead } from './mutate/head.js'
 import { mutateJson } from './mutate/json.js'
 import { mutateSequence } from './mutate/sequence.js'
+import { freshPair, mutatePair } from './principals/generate.js'
 import { Random } from './random.js'
 import { ANSWERS, SEEDS } from './seeds.js'
 
@@ -13,6 +14,10 @@ import { ANSWERS, SEEDS } from './seeds.js'
 export function generate (target: TargetName, seed: string, index: number, pool: readonly Case[]): Case {
   const random = new Random(`${seed}/${target}/${index}`)
   const base = pool.length > 0 && random.below(10) < 4 ? copy(random.pick(pool)) : fresh(target, random)
+  if (target === 'principals') {
+    mutatePair(base, random)
+    return base
+  }
   const others = () => random.pick(SEEDS[random.oneIn(4) ? 'modern' : eraOf(base.door)])
   if (random.oneIn(3)) mutateSequence(base.steps, random, others)
   for (const step of base.steps) if (!random.oneIn(4)) mutateStep(target, base, step, random, others)
@@ -21,6 +26,7 @@ export function generate (target: TargetName, seed: string, index: number, pool:
 }
 
 function fresh (target: TargetName, random: Random): Case {
+  if (target === 'principals') return freshPair(random)
   const door = random.pick(doorsOf[target])
   const steps = Array.from({ length: 1 + random.below(4) }, () => ({ bytes: random.pick(SEEDS[eraOf(door)]) }))
   const answers = Array.from({ length: random.below(3) }, () => random.pick(ANSWERS))

@@ -17,9 +17,11 @@ export interface Exchange {
   /** True when nothing is sent after this. */
   last?: boolean
   cut?: Buffer[]
-  /** Takes the data of an event as it comes; true when enough was heard. */
-  onEvent?: (data: string) => boolean
+  /** Takes the data of an event as it comes, and the id where it has one; true when enough was heard. */
+  onEvent?: OnEvent
 }
+
+type OnEvent = (data: string, id: string | undefined) => boolean
 
 /** One connection to a server, for one request after the other. */
 export class HttpLine {
@@ -59,17 +61,59 @@ export class HttpLine {
   }
 }
 
+/** One reply that is read until it ends or is left: an event stream, most often. */
+export class StreamLine {
+  readonly #socket: Socket
+  readonly #reader: ReplyReader
+
+  constructor (socket: Socket, onEvent: (data: string, id: string | undefined) => void) {
+    this.#socket = socket
+    this.#reader = new ReplyReader(false, (data, id) => {
+      onEvent(data, id)
+      return false
+    })
+  }
+
+  /** Settles when the head of the reply is there, the connection has ended, or the time is up. */
+  static async open (port: number, request: Buffer, onEvent: (data: string, id: string | undefined) => void): Promise<StreamLine> {
+    const line = new StreamLine(await connected(port), onEvent)
+    await line.#begin(request)
+    return line
+  }
+
+  /** Its `status` is 0 when there was none. */
+  get reply (): Reply {
+    return this.#reader.reply
+  }
+
+  get streams (): boolean {
+    return this.reply.headers.get('content-type')?.startsWith('text/event-stream') === true
+  }
+
+  close (): void {
+    hangUp(this.#socket)
+  }
+
+  async #begin (request: Buffer): Promise<void> {
+    const wait = new Wait(() => this.#reader.done || this.streams)
+    this.#socket.on('data', chunk => { this.#reader.push(chunk); wait.look() })
+    this.#socket.once('close', () => { this.#reader.end(); wait.look() })
+    this.#socket.write(request)
+    await wait.promise
+  }
+}
+
 class ReplyReader {
   done = false
   readonly #bodiless: boolean
-  readonly #onEvent: (data: string) => boolean
+  readonly #onEvent: OnEvent
   #unread = Buffer.alloc(0)
   #head: Pick<Reply, 'status' | 'headers'> | undefined
   #body = ''
   #told = 0
   #whole = false
 
-  constructor (bodiless: boolean, onEvent: (data: string) => boolean) {
+  constructor (bodiless: boolean, onEvent: OnEvent) {
     this.#bodiless = bodiless
     this.#onEvent = onEvent
   }
@@ -131,9 +175,9 @@ class ReplyReader {
   #tell (): boolean {
     const end = this.#body.lastIndexOf('\n\n') + 2
     if (end <= this.#told + 1) return false
-    const data = eventsIn(this.#body.slice(this.#told, end))
+    const blocks = this.#body.slice(this.#told, end).split('\n\n').filter(block => block !== '')
     this.#told = end
-    return data.some(text => this.#onEvent(text)) || (data.length === 0 && this.#onEvent(''))
+    return blocks.map(block => this.#onEvent(eventsIn(block).join('\n'), /^id: (.*)$/m.exec(block)?.[1])).includes(true)
   }
 
   #finish (): void {

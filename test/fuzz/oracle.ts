@@ -5,7 +5,7 @@ import { META_KEYS } from './dictionary.js'
 import { isId, isObject, messagesIn, type Expectation, type Id, type Tally } from './expect.js'
 
 /** Something the server must not do. */
-export interface Fault { kind: 'unanswered' | 'unasked' | 'invalid' | 'leak' | 'internal' | 'status' | 'closed' | 'hang' | 'uncaught' | 'prototype' | 'died', text: string }
+export interface Fault { kind: 'unanswered' | 'unasked' | 'invalid' | 'leak' | 'internal' | 'status' | 'closed' | 'hang' | 'uncaught' | 'prototype' | 'died' | 'isolation' | 'access' | 'secret', text: string }
 
 /** A message of the server. */
 export type Heard = Record<string, unknown>

@@ -1,10 +1,9 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Channel } from '../../protocol/channel.js'
 import type { Incoming } from '../../protocol/jsonrpc.js'
 import { Peer } from '../../protocol/peer.js'
 import type { Plugin } from './gateway.js'
-import { short } from './short.js'
-import { patience } from './waiting.js'
+import { hurry, short } from './short.js'
 
 type Planted = (incoming: Incoming, channel: Channel, peer: Peer) => Channel
 const planted = (bug: Planted): Plugin => async ({ mcp }) => {
@@ -38,13 +37,6 @@ const BUGS: Record<string, { kind: string, bug: Planted }> = {
       return channel
     }
   }
-}
-
-/** Where answers are bound to be missing, they are not waited for as long as elsewhere. */
-function hurry (t: Test, small = patience.small): void {
-  const usual = { ...patience }
-  Object.assign(patience, { ms: 1_000, alone: 150, small })
-  t.teardown(() => Object.assign(patience, usual))
 }
 
 for (const [name, { kind, bug }] of Object.entries(BUGS)) {
