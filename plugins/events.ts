@@ -85,6 +85,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
 
 /** One stream, written to the connection as it comes: a stream of Node.js in between would be half of what an idle client costs. */
 class EventStream implements Sink {
+  readonly named: boolean
   readonly #raw: ServerResponse
   readonly #nameOf: EventName
   readonly #max: number
@@ -96,6 +97,7 @@ class EventStream implements Sink {
   #over = false
 
   constructor (raw: ServerResponse, nameOf: EventName, limits: Pick<BacklogOptions, 'max' | 'deadline' | 'together'>, heard: { ended: () => void, over: () => void }) {
+    this.named = nameOf !== unnamed
     this.#raw = raw
     this.#nameOf = nameOf
     this.#max = limits.max
@@ -131,6 +133,13 @@ class EventStream implements Sink {
     this.#ended = true
     this.#heard.ended()
     if (this.#early === undefined) this.#raw.end()
+  }
+
+  close (): void {
+    const { socket, httpVersionMajor } = this.#raw.req
+    this.end()
+    // A client that is not there any more would not close the connection, and keep it as one that is idle.
+    if (httpVersionMajor === 1 && !this.#over) this.#raw.once('finish', () => socket.destroySoon())
   }
 
   isFull (): boolean {

@@ -1,13 +1,18 @@
 import type { Channel } from './channel.js'
 import type { LoggedEvent, Replay } from './store.js'
+import { StreamConnections } from './stream-connections.js'
 
 /** One message on its way to an SSE client; `id` is where the client may resume after it. */
 export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
 
 /** Where events are written while a client is connected. */
 export interface Sink {
+  /** True where messages have names beside their data, as on `/mcp/sse`. */
+  readonly named?: boolean
   write (event: StreamEvent): void
   end (): void
+  /** Ends it, and the connection with it. */
+  close (): void
   /** True while more waits than may, so that its reader has to read before it asks for more. */
   isFull? (): boolean
 }
@@ -39,6 +44,10 @@ const nothing = (): void => {}
 /**
  * A stream of a session that outlives its connection, and the process too where its log does: what is sent while nobody listens waits,
  * and a client that names the last event it saw gets what followed, once and in order. An event is kept before it is sent.
+ *
+ * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot see, or alive; it stays
+ * open and silent, so that two clients which are alive do not close each other in turns. When the newest is gone, the one before carries
+ * on; what is written there does not count as seen, because its client may have left it long ago.
  */
 export class ResumableStream implements Channel {
   readonly streams = true
@@ -51,8 +60,8 @@ export class ResumableStream implements Channel {
   /** What was begun is done one after the other: appending, connecting, ending. */
   #turn: Promise<void> = DONE
   #known: boolean
-  #client: Sink | undefined
-  /** The client, once it has been sent what came before. */
+  readonly #connections = new StreamConnections()
+  /** The connection that is written to: the newest, once it has been sent what came before. */
   #sink: Sink | undefined
   #sent = 0
   ended = false
@@ -67,7 +76,17 @@ export class ResumableStream implements Channel {
   }
 
   get connected (): boolean {
-    return this.#client !== undefined
+    return this.#connections.newest !== undefined
+  }
+
+  /** True while there is a connection which its client has not replaced: a sign that there is a client. */
+  get attended (): boolean {
+    return this.connected && !this.#connections.doubtful
+  }
+
+  /** True while the newest connection is one with named events. */
+  get named (): boolean {
+    return this.#connections.newest?.named === true
   }
 
   /** Settles when everything that was begun is done. */
@@ -75,35 +94,37 @@ export class ResumableStream implements Channel {
     await this.#turn
   }
 
-  /** Connects a client: it gets what followed the event it names, or else what nobody has seen, and then whatever comes. */
+  /** Connects a client: it gets what followed the event it names, or else what nobody has seen, and then whatever comes, until a newer one connects. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
-    this.#client = sink
+    this.#connections.add(sink)
     this.#known = true
     this.#unheard = undefined
     this.#next(async () => {
       const replay = await this.#log.read(after)
-      if (this.#client === sink) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
+      if (this.#connections.has(sink)) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
     })
   }
 
   /** The connection is gone; the stream goes on. */
   detach (sink: Sink): void {
-    if (this.#client !== sink) return
-    this.#client = this.#sink = undefined
+    const newest = this.#connections.newest === sink
+    this.#connections.remove(sink)
+    // The one before the newest has been sent what came before, but a newer one has not.
+    if (this.#sink === sink) this.#sink = newest ? this.#connections.newest : undefined
     this.#rest()
   }
 
   emit (text: string, method: string): void {
     if (this.ended || this.#isOldNews(text, method)) return
     const event = { text, method }
-    const seen = this.#sink !== undefined
+    const seen = this.#isSeen
     const kept = this.#log.append(event, seen)
     this.#next(async () => {
       const number = await kept
       if (number === 'taken') return
       this.#write(number, event)
       // The client has connected meanwhile.
-      if (number !== undefined && !seen && this.#sink !== undefined) this.#log.saw(number)
+      if (number !== undefined && !seen && this.#isSeen) this.#log.saw(number)
     })
   }
 
@@ -114,27 +135,32 @@ export class ResumableStream implements Channel {
   end (): void {
     if (this.ended) return
     this.ended = true
-    const client = this.#client
+    const clients = this.#connections.all
     const kept = this.#log.end()
     this.#next(async () => {
       await kept
-      this.#leave(client)
+      this.#leave(clients)
       this.#rest()
     })
   }
 
   /** Lets the client go; it may come back. */
   hangUp (): void {
-    const client = this.#client
-    this.#next(async () => this.#leave(client))
+    const clients = this.#connections.all
+    this.#next(async () => this.#leave(clients))
   }
 
   release (retryMs: number): void {
-    const client = this.#client
+    const clients = this.#connections.all
     this.#next(async () => {
-      if (this.#sink === client) client?.write({ text: '', retry: retryMs })
-      this.#leave(client)
+      if (this.#sink !== undefined && clients.includes(this.#sink)) this.#sink.write({ text: '', retry: retryMs })
+      this.#leave(clients)
     })
+  }
+
+  /** True when what is written now reaches a client, as far as anybody can tell. */
+  get #isSeen (): boolean {
+    return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.doubtful
   }
 
   #begin (sink: Sink, { after, events, ended }: Replay, retry: number): void {
@@ -143,7 +169,7 @@ export class ResumableStream implements Channel {
     if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
     for (const { number, ...event } of events) this.#write(number, event)
     if (events.length > 0) this.#log.saw(this.#sent)
-    if (ended) this.#leave(sink)
+    if (ended) this.#leave([sink])
   }
 
   // What a client was sent when it connected is not sent again when its turn comes.
@@ -167,12 +193,13 @@ export class ResumableStream implements Channel {
     this.#turn = this.#turn.then(job)
   }
 
-  // Whoever has come meanwhile is not meant.
-  #leave (client: Sink | undefined): void {
-    if (client === undefined || this.#client !== client) return
-    this.#client = this.#sink = undefined
-    client.end()
-    this.#rest()
+  // A client that has connected meanwhile is not meant.
+  #leave (clients: Sink[]): void {
+    for (const client of clients) {
+      if (!this.#connections.has(client)) continue
+      this.detach(client)
+      client.end()
+    }
   }
 
   #rest (): void {

@@ -30,8 +30,6 @@ export interface Place { stream: ResumableStream, after: number }
 export class Session implements Channel {
   readonly id: string
   readonly peer: Peer
-  /** Everything outside an answer goes to the standalone stream: its client reads named events beside plain replies. */
-  named = false
   /** True once the store has it. */
   kept = false
   /** On the clock that cannot be set. */
@@ -76,6 +74,11 @@ export class Session implements Channel {
   get standalone (): ResumableStream {
     this.#standalone ??= this.#stream(STANDALONE, { primed: this.#primed, known: this.#known })
     return this.#standalone
+  }
+
+  /** True while everything outside an answer goes to the standalone stream: its client reads named events beside plain replies. */
+  get named (): boolean {
+    return this.#standalone?.named === true
   }
 
   get streams (): boolean {
@@ -124,9 +127,9 @@ export class Session implements Channel {
     await this.#store.finish(this.id)
   }
 
-  /** True while the client is connected or waits for an answer. */
+  /** True while the client waits for an answer, or has a connection open that it has not replaced by a newer one. */
   get busy (): boolean {
-    return this.peer.inbound.size > 0 || this.#streams.some(stream => stream.connected)
+    return this.peer.inbound.size > 0 || this.#streams.some(stream => stream.attended)
   }
 
   /** Settles when everything that was said is kept, and sent to whoever is connected. */

@@ -47,7 +47,7 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
   if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
   // The event-stream way of saying that there is nothing to come back for.
   if (place === 'exhausted') return sendJson(reply, undefined, 204)
-  if (place.stream.connected) throw refusal(409, 'this stream is open on another connection')
+  checkAlive(app, session)
   app.events.checkRoom()
   reply.header('mcp-session-id', session.id)
   const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
@@ -60,7 +60,7 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
   const session = findSession(app, request)
   checkVersion(session, request)
   await app.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
-  await reply.code(204).send()
+  await reply.code(200).send()
 }
 
 /** Brings back the session a request names, if another process has left it. */
@@ -71,6 +71,11 @@ export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
     if (revival === undefined) done()
     else revival.catch(unavailable).then(() => done(), done)
   }
+}
+
+/** Throws what an unknown session is answered with, once a session that was found before has ended. */
+export function checkAlive ({ sessions }: FastifyInstance, session: Session): void {
+  if (sessions.find(session.id, session.peer.principal) !== session) unknownSession()
 }
 
 /** The session a request names, by either header. */

@@ -6,7 +6,7 @@ import { oldest } from '../protocol/revisions/table.js'
 import type { Sink } from '../protocol/resumable-stream.js'
 import type { Session } from '../protocol/session.js'
 import { bodyOf, jsonReply, overSink } from './channels.js'
-import { accepts, findSession, sessionId } from './http.js'
+import { accepts, checkAlive, findSession, sessionId } from './http.js'
 
 /** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
 export class SseConnections {
@@ -59,14 +59,12 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
   const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)
   await app.sessions.keep(session)
-  if (session.standalone.connected) throw refusal(409, 'this session has its stream open on another connection')
-  session.named = true
+  checkAlive(app, session)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   const sink = app.events.open(reply, nameOf, () => {
     session.standalone.detach(sink)
-    session.named = false
-    // Nobody shook hands, so nobody comes back for it.
-    if (!session.peer.greeted) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
+    // Without a handshake the session lasts as long as its streams.
+    if (!session.peer.greeted && !session.standalone.connected) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
   })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
   session.standalone.attach(sink, after)

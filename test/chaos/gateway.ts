@@ -94,6 +94,11 @@ export class Gateway {
     await response.arrayBuffer()
   }
 
+  /** Stops a call of `chaos_until`; gives how many numbers it has told. */
+  async stop (key: string): Promise<number> {
+    return await (await fetch(`http://127.0.0.1:${this.port}/chaos/stop?key=${encodeURIComponent(key)}`)).json() as number
+  }
+
   /** Waits until its state is as it should be; gives the last one either way. */
   async until (reached: (state: State) => boolean, ms: number, prefix = ''): Promise<State> {
     const end = Date.now() + ms

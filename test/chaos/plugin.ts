@@ -17,6 +17,7 @@ const Work = Type.Object({ key: Type.String(), ms: Type.Integer({ minimum: 0 }),
 export default async function chaosTools (fastify: FastifyInstance): Promise<void> {
   const { tools, mcp } = fastify
   const calls = new Map<string, Seen>()
+  const endless = new Map<string, { told: number, stop: () => void }>()
   // Whoever started this gateway may be killed before it can end it.
   setInterval(() => { if (String(process.ppid) !== process.env['CHAOS_PARENT']) process.exit(1) }, 1_000).unref()
 
@@ -24,6 +25,13 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     const { prefix = '' } = request.query as { prefix?: string }
     const connections = await new Promise<number>((resolve, reject) => fastify.server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
     return { peers: mcp.peers.size, sessions: fastify.sessions.size, connections, calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix))) }
+  })
+
+  // How many numbers a call of chaos_until has told, which tells no more.
+  fastify.get('/chaos/stop', async request => {
+    const call = endless.get((request.query as { key: string }).key)
+    call?.stop()
+    return call?.told ?? 0
   })
 
   tools.add(tool({
@@ -61,6 +69,23 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     run: async ({ count, perTurn, own }, call) => {
       const told = tell(call.peer, own ? number => call.progress(number, count) : undefined, count, perTurn)
       if (own) await told
+      return 'told'
+    }
+  }))
+
+  tools.add(tool({
+    name: 'chaos_until',
+    description: 'Tells numbers until it is stopped, as its own progress and to the session it is called from',
+    input: Type.Object({ key: Type.String() }),
+    run: async ({ key }, call) => {
+      const stop = new AbortController()
+      const over = AbortSignal.any([stop.signal, call.signal])
+      for (let number = 1; !over.aborted; number++) {
+        call.progress(number)
+        call.peer.notify('notifications/message', { level: 'alert', data: number })
+        endless.set(key, { told: number, stop: () => stop.abort() })
+        await sleep(20, undefined, { signal: over }).catch(() => {})
+      }
       return 'told'
     }
   }))

@@ -3,6 +3,7 @@ import { busy } from './busy.js'
 import { cuts } from './cuts.js'
 import { cleanUp } from './gateway.js'
 import { halfOpen } from './half-open.js'
+import { lossy } from './lossy.js'
 import type { Scenario } from '../load/report.js'
 import { silence } from './silence.js'
 import { starts } from './starts.js'
@@ -11,7 +12,7 @@ import { disk, kill } from './tests.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME...] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, kill, disk }
+const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 

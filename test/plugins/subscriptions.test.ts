@@ -102,7 +102,7 @@ t.test('a session without a stream learns once of many changes', async t => {
     await there.channel.next()
   }
   const told: string[] = []
-  session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {} })
+  session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {}, close: () => {} })
   await session?.standalone.settled()
   t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })

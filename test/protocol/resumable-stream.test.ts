@@ -7,6 +7,7 @@ class Listener implements Sink {
   ended = false
   write (event: StreamEvent): void { this.events.push(event) }
   end (): void { this.ended = true }
+  close (): void { this.end() }
   get texts (): string[] { return this.events.map(({ text }) => text) }
   get ids (): Array<string | undefined> { return this.events.map(({ id }) => id) }
 }
@@ -103,6 +104,110 @@ t.test('an older client that goes does not take the newer one along', async t =>
   t.equal(source.connected, true)
 })
 
+t.test('each event goes to the newest connection, and the older ones stay open and silent', async t => {
+  const source = stream([])
+  const [first, second, third] = [await listen(source), await listen(source), await listen(source)]
+  for (let number = 1; number <= 3; number++) source.emit(`event ${number}`, 'm')
+  await source.settled()
+  t.strictSame([first, second, third].map(({ texts }) => texts), [[], [], ['event 1', 'event 2', 'event 3']])
+  t.strictSame([first, second, third].map(({ ended }) => ended), [false, false, false])
+})
+
+t.test('a client that returns with its last event gets what was written to the connection it has lost', async t => {
+  const source = stream([])
+  const lost = await listen(source)
+  for (const text of ['a', 'b', 'c']) source.emit(text, 'm')
+  await source.settled()
+  t.strictSame(lost.texts, ['a', 'b', 'c'])
+  const back = await listen(source, 1)
+  source.emit('d', 'm')
+  await source.settled()
+  t.strictSame(back.texts, ['b', 'c', 'd'])
+  t.strictSame(lost.texts, ['a', 'b', 'c'])
+})
+
+t.test('what is told while a newer connection is being opened goes to that one, once', async t => {
+  for (const after of [undefined, 1]) {
+    const source = stream([])
+    const older = await listen(source)
+    source.emit('a', 'm')
+    await source.settled()
+    const newer = new Listener()
+    source.attach(newer, after)
+    source.emit('b', 'm')
+    source.emit('c', 'm')
+    await source.settled()
+    t.strictSame([older.texts, newer.texts], [['a'], ['b', 'c']])
+  }
+})
+
+t.test('beyond four connections the oldest is closed', async t => {
+  const source = stream([])
+  const listeners = []
+  for (let count = 0; count < 6; count++) listeners.push(await listen(source))
+  t.strictSame(listeners.map(({ ended }) => ended), [true, true, false, false, false, false])
+})
+
+t.test('when the newest connection goes, the one before carries on, and what it is told does not count as seen', async t => {
+  const source = stream([])
+  const [older, newer] = [await listen(source), await listen(source)]
+  source.emit('a', 'm')
+  await source.settled()
+  source.detach(newer)
+  t.strictSame([source.connected, source.attended], [true, false])
+  source.emit('b', 'm')
+  await source.settled()
+  t.strictSame([older.texts, newer.texts], [['b'], ['a']])
+  const fresh = await listen(source)
+  t.strictSame(fresh.texts, ['b'], 'a client that does not say what it saw gets it, because the older connection may have been dead')
+  t.equal(source.attended, true)
+  t.strictSame((await listen(source, 2)).texts, [], 'one that says so does not')
+})
+
+t.test('an older connection that goes before the newer one is served takes nothing with it', async t => {
+  const source = stream([])
+  const older = await listen(source)
+  const newer = new Listener()
+  source.attach(newer, 0)
+  source.detach(older)
+  source.emit('a', 'm')
+  await source.settled()
+  t.strictSame(newer.texts, ['a'])
+})
+
+t.test('a newer connection that goes before it is served leaves the older one as it was', async t => {
+  const source = stream([])
+  const older = await listen(source)
+  const newer = new Listener()
+  source.attach(newer)
+  source.emit('a', 'm')
+  source.detach(newer)
+  source.emit('b', 'm')
+  await source.settled()
+  t.strictSame([older.texts, newer.texts], [['a', 'b'], []])
+})
+
+t.test('the end of a stream, a release and a hang-up end every connection', async t => {
+  for (const leave of [(source: ResumableStream) => source.end(), (source: ResumableStream) => source.release(250), (source: ResumableStream) => source.hangUp()]) {
+    const source = stream(['a'], true)
+    const listeners = [await listen(source), await listen(source), await listen(source)]
+    leave(source)
+    await source.settled()
+    t.strictSame(listeners.map(({ ended }) => ended), [true, true, true])
+    t.equal(source.connected, false)
+  }
+})
+
+t.test('two that come for the rest of an ended stream both get it', async t => {
+  const source = stream(['a', 'b'])
+  source.end()
+  const [one, other] = [new Listener(), new Listener()]
+  source.attach(one, 0)
+  source.attach(other, 1)
+  await source.settled()
+  t.strictSame([one.texts, other.texts, one.ended, other.ended], [['a', 'b'], ['b'], true, true])
+})
+
 t.test('a primed stream opens with an event to resume from, and without data', async t => {
   t.strictSame((await listen(stream([], true))).events, [{ id: '7-0', text: '', retry: 1000 }])
   t.strictSame((await listen(stream(['a', 'b'], true), 1)).ids, ['7-1', '7-2'])
@@ -181,7 +286,7 @@ t.test('an event is kept before it is sent', async t => {
   const log = memoryLog('7')
   const source = stream([], false, log)
   const kept: Array<Promise<unknown>> = []
-  source.attach({ write: () => { kept.push(log.read(0)) }, end: () => {} })
+  source.attach({ write: () => { kept.push(log.read(0)) }, end: () => {}, close: () => {} })
   source.emit('a', 'm')
   await source.settled()
   t.match(await Promise.all(kept), [{ events: [{ number: 1, text: 'a' }] }])

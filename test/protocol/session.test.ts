@@ -23,7 +23,7 @@ t.test('what belongs to no call goes to the standalone stream', async t => {
   const { peer, standalone } = session()
   peer.notify('notifications/tools/list_changed')
   const texts: string[] = []
-  standalone.attach({ write: ({ text }) => { texts.push(text) }, end: () => {} })
+  standalone.attach({ write: ({ text }) => { texts.push(text) }, end: () => {}, close: () => {} })
   await standalone.settled()
   t.strictSame(texts, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
@@ -119,7 +119,7 @@ t.test('replies are primed where the revision knows polling', async t => {
   for (const [version, primed] of [['2025-11-25', true], ['2025-06-18', false]] as const) {
     let first: unknown
     const stream = session(version).openStream('')
-    stream.attach({ write: event => { first ??= event }, end: () => {} })
+    stream.attach({ write: event => { first ??= event }, end: () => {}, close: () => {} })
     await stream.settled()
     t.equal(first !== undefined, primed, version)
   }
@@ -128,7 +128,7 @@ t.test('replies are primed where the revision knows polling', async t => {
 t.test('a session is busy while its client is connected', async t => {
   const { standalone, ...rest } = bound(session())
   t.equal(rest.busy(), false)
-  const sink = { write: () => {}, end: () => {} }
+  const sink = { write: () => {}, end: () => {}, close: () => {} }
   standalone.attach(sink)
   t.equal(rest.busy(), true)
   standalone.detach(sink)
@@ -152,7 +152,7 @@ t.test('a finished reply that nobody has fetched is kept longer than one that wa
   const client = session()
   const reply = async (size: number, read: boolean) => {
     const stream = client.openStream('')
-    if (read) stream.attach({ write: () => {}, end: () => {} })
+    if (read) stream.attach({ write: () => {}, end: () => {}, close: () => {} })
     stream.respond('x'.repeat(size))
     stream.end()
     await stream.settled()
@@ -204,7 +204,7 @@ t.test('a session that comes back goes on with its streams where they were', asy
 async function eventsAfter (session: Session, eventId: string): Promise<StreamEvent[]> {
   const place = await placeAt(async id => await session.locate(id), eventId)
   const events: StreamEvent[] = []
-  place?.stream.attach({ write: event => { events.push(event) }, end: () => {} }, place.after)
+  place?.stream.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} }, place.after)
   await place?.stream.settled()
   return events
 }
@@ -215,7 +215,7 @@ t.test('what cannot be kept is told, and the client is served all the same', asy
   const troubles: unknown[] = []
   const { standalone } = new Session({ store: Object.assign(sessions, broken), onTrouble: error => { troubles.push(error) } })
   const events: StreamEvent[] = []
-  standalone.attach({ write: event => { events.push(event) }, end: () => {} })
+  standalone.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} })
   standalone.emit('a', 'm')
   await standalone.settled()
   t.match(events, [{ text: 'a' }])

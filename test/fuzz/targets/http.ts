@@ -14,7 +14,7 @@ import type { Heard, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
 /** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
-const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 429, 431]
+const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 413, 415, 426, 429, 431]
 const ODD_STATUSES = [...STATUSES, 101, 408, 411, 414, 417, 501]
 
 const VERSIONS = [...REVISIONS, MODERN]
