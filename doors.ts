@@ -36,9 +36,13 @@ export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(httpErrors)
 })
 
+/** Hooks hold for what is registered after them, so nothing that a later hook says of a caller would be heard. */
+const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered: call app.decorateRequest('identity'), and add the hook that sets it, before"
+
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   const { prefix, maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, heartbeat, maxQueue, writeDeadline, maxMessage, maxFragments, assemblyTimeout, maxPings, maxStreams, grace } = options
+  const decorated = fastify.hasRequestDecorator('identity')
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
@@ -52,6 +56,9 @@ export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
     if (!scope.hasDecorator('identities')) await scope.register(auth, authentication(scope, options))
     if (!scope.hasPlugin('patchbay-rate-limit')) await scope.register(rateLimit)
     if (!scope.hasPlugin('patchbay-readiness')) await scope.register(readiness)
+    scope.addHook('onReady', async () => {
+      if (!decorated && fastify.hasRequestDecorator('identity') && !scope.identities.required && !options.allowAnonymous) throw new Error(TOO_LATE)
+    })
     await scope.register(replies, { maxPipelined: options.maxPipelined, writeDeadline })
     await scope.register(jsonBody, { maxMessage })
     if (options.oauth !== undefined) await scope.register(wellKnownRoutes, { ...options.oauth, endpoint: `${prefix}/mcp` })

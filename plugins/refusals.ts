@@ -7,8 +7,8 @@ const TELLING = new Set([401, 403, 429])
 export default fp(async fastify => {
   fastify.addHook('onError', async (request, reply, error) => {
     const status = error.statusCode ?? reply.statusCode
-    const { because } = error as Partial<Refusal>
-    if (!TELLING.has(status) && because === undefined) return
+    const { because, quiet } = error as Partial<Refusal>
+    if (quiet === true || (!TELLING.has(status) && because === undefined)) return
     const { method, ip, headers: { upgrade }, routeOptions: { url: route } } = request
     const principal = request.identity?.principal
     request.log.info({ audit: { outcome: 'refused', status, ...because, principal, transport: upgrade === undefined ? 'http' : 'websocket', method, route, address: ip, correlation: request.id } }, 'request')

@@ -1,4 +1,5 @@
-export type Refusal = Error & { statusCode: number, headers?: Record<string, string>, because?: Because }
+/** `quiet` where the log has a line about the same already. */
+export type Refusal = Error & { statusCode: number, headers?: Record<string, string>, because?: Because, quiet?: boolean }
 
 /** What the log says of a refusal and the caller is not told: one of a few words, and what there is to add to it. */
 export interface Because { reason: string, detail?: string | undefined }

@@ -81,7 +81,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     alive = true
     // Frames that were on their way when we said goodbye.
     if (socket.readyState !== socket.OPEN) return
-    if (hasExpired(identity)) expire()
+    if (peer.closed || hasExpired(identity)) expire()
     else if (isBinary) close(CLOSE.notText, 'messages are text frames')
     else inbox.push(data)
   })

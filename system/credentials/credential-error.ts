@@ -1,6 +1,6 @@
 /** Why a credential is not accepted, in words that can be counted and searched for. */
 export type RefusalReason =
-  'no_credential' | 'credential_in_url' | 'not_bearer' | 'malformed_credential' | 'unknown_ticket' |
+  'no_credential' | 'no_identity' | 'credential_in_url' | 'not_bearer' | 'malformed_credential' | 'unknown_ticket' |
   'unknown_key' | 'expired_key' | 'unknown_credential' |
   'expired_token' | 'wrong_audience' | 'wrong_issuer' | 'wrong_signature' | 'unknown_signing_key' | 'invalid_token'
 
