@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { Listeners } from '../protocol/listeners.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -7,8 +8,8 @@ declare module 'fastify' {
       now: () => Health
       /** Tells that a part is in trouble, in words that anybody may read, or that it is well again when there are none. */
       report: (part: string, why: string | undefined, status?: Trouble) => void
-      /** Runs when the status changes, or the reason for it. */
-      onChange: (listener: () => void) => void
+      /** Runs when the status changes, or the reason for it; returns how to remove it. */
+      onChange: (listener: () => void) => () => void
     }
   }
 }
@@ -39,7 +40,7 @@ export default fp(async fastify => {
   const { mcp, store } = fastify
   const startedAt = performance.now()
   const troubles = new Map<string, { why: string, status: Trouble }>()
-  const listeners = new Set<() => void>()
+  const listeners = new Listeners<[]>(mcp.reporting('health.onChange'))
 
   fastify.decorate('health', {
     now: () => ({
@@ -55,9 +56,9 @@ export default fp(async fastify => {
       if (known?.why === why && (why === undefined || known?.status === status)) return
       if (why === undefined) troubles.delete(part)
       else troubles.set(part, { why, status })
-      for (const listener of listeners) listener()
+      listeners.tell()
     },
-    onChange: listener => { listeners.add(listener) }
+    onChange: listener => listeners.add(listener)
   })
 
   const tell = () => fastify.health.report('store', store.trouble)

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
-import { Dispatcher, type DispatcherOptions } from '../protocol/dispatcher.js'
+import { Dispatcher } from '../protocol/dispatcher.js'
+import type { DispatcherOptions } from '../protocol/dispatcher-options.js'
 import { patience } from '../protocol/patience.js'
 
 declare module 'fastify' {

@@ -16,7 +16,7 @@ const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Rec
 
 export default fp(async fastify => {
   const { mcp, access } = fastify
-  const prompts = new Collection<Prompt>('prompt')
+  const prompts = new Collection<Prompt>('prompt', mcp.reporting('prompts'))
 
   fastify.decorate('prompts', {
     add: prompt => {

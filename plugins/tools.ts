@@ -22,7 +22,7 @@ const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(T
 
 export default fp(async fastify => {
   const { mcp, access } = fastify
-  const tools = new Collection<Tool>('tool')
+  const tools = new Collection<Tool>('tool', mcp.reporting('tools'))
 
   fastify.decorate('tools', {
     add: tool => {

@@ -1,4 +1,5 @@
 import { respondOn, type Channel } from './channel.js'
+import type { Conversation } from './conversation.js'
 import { Timed } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { FAILED, OK, type Ended } from './ended.js'
@@ -26,6 +27,8 @@ export class Call extends Timed {
   readonly revision: Revision
   /** Who sent this request, and what they were granted. */
   readonly identity: Identity
+  /** What was agreed with the client when it sent this request; for a handshake, by this request. */
+  conversation: Readonly<Conversation>
   /** True when its caller was not granted what it takes. */
   denied = false
   /** By which the operator finds in the log what a client tells of, when something broke. */
@@ -52,6 +55,7 @@ export class Call extends Timed {
     this.channel = channel
     this.revision = revision
     this.identity = identity
+    this.conversation = peer.conversation
     this.#meta = metaOf(request.params)
     if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#asking
   }
@@ -83,19 +87,19 @@ export class Call extends Timed {
 
   /** What the client said it can do: at the handshake, or in this very request. */
   get capabilities (): Record<string, unknown> {
-    if (!this.revision.stateless) return this.peer.capabilities
+    if (!this.revision.stateless) return this.conversation.capabilities
     const declared = this.#meta[META.capabilities]
     return isObject(declared) ? declared : {}
   }
 
   /** How the client names itself. Not verified. */
   get client (): unknown {
-    return this.revision.stateless ? this.#meta[META.clientInfo] : this.peer.client
+    return this.revision.stateless ? this.#meta[META.clientInfo] : this.conversation.client
   }
 
   /** The level from which the client wants to hear of this call; undefined for silence. */
   get logLevel (): LogLevel | undefined {
-    return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.peer.logLevel
+    return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.conversation.logLevel
   }
 
   /** True once the call is answered or given up. */

@@ -1,3 +1,4 @@
+import { Listeners, type Report } from './listeners.js'
 import type { Json } from './result.js'
 
 /** Which of the items somebody may see. */
@@ -7,14 +8,15 @@ export type Keep<T> = (key: string, item: T) => boolean
 export class Collection<T> {
   readonly #kind: string
   readonly #items = new Map<string, T>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
   /** Whatever is derived from the items and must not outlive a change, such as written pages. */
   readonly derived = new Map<string, Json>()
 
-  /** `kind` is what one of them is called in messages. */
-  constructor (kind: string) {
+  /** `kind` is what one of them is called in messages; `report` hears of listeners that fail. */
+  constructor (kind: string, report?: Report) {
     this.#kind = kind
+    this.#listeners = new Listeners(report)
   }
 
   /** Throws when the key is taken: two things of one name are a mistake, not an update. */
@@ -76,14 +78,13 @@ export class Collection<T> {
   }
 
   onChange (listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   #changed (): void {
     this.#sorted = undefined
     this.derived.clear()
-    for (const listener of this.#listeners) listener()
+    this.#listeners.tell()
   }
 }
 

@@ -6,38 +6,29 @@ import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
 import { Deadlines } from './deadline.js'
+import type { DispatcherOptions } from './dispatcher-options.js'
 import type { Ended } from './ended.js'
 import { errors, type McpError } from './errors.js'
-import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Notification, type Request } from './jsonrpc.js'
+import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Request } from './jsonrpc.js'
+import type { Report } from './listeners.js'
 import type { LogLevel } from './log-level.js'
-import { BASIC, type Identity } from './identity.js'
+import { Held } from './held.js'
+import type { Identity } from './identity.js'
 import { LIMITS, type Limits } from './limits.js'
+import { Methods } from './methods.js'
 import { Notifications, type Listener } from './notifications.js'
+import { Observers, type CallListener, type EndListener, type LogSink, type PeerListener } from './observers.js'
 import { Passing } from './passing.js'
 import type { Peer } from './peer.js'
 import type { QuestionKind } from './question.js'
 import { META } from './revisions/meta.js'
 import { isThenable } from './result.js'
-import type { Implementation, Revision, Server } from './revisions/revision.js'
-import { lazily, type Schema, type Typed } from './schema.js'
+import type { Revision, Server } from './revisions/revision.js'
+import type { Schema, Typed } from './schema.js'
 import { Sealer } from './seal.js'
-import { Stages, type About, type Challenge, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
+import { Stages, type About, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './stages.js'
 import { statusOf } from './status.js'
 import type { Values } from './store.js'
-
-export type CallListener = (call: Call) => void
-export type EndListener = (call: Call, ended: Ended) => void
-/** Hears of what calls log and of what handlers throw unexpectedly. */
-export type LogSink = (level: LogLevel, data: unknown, call?: Call) => void
-
-export interface DispatcherOptions {
-  info: Implementation
-  instructions?: string
-  secret?: string
-  store?: Values
-  limits?: Partial<Limits>
-  challenge?: Challenge
-}
 
 /** Method to handler, for every transport. `receive` is the only door; it never throws and never loses a request. */
 export class Dispatcher {
@@ -51,16 +42,13 @@ export class Dispatcher {
   readonly store: Values | undefined
   /** Everyone who can be told of changes. */
   readonly peers = new Passing<Peer>()
-  readonly #methods = new Map<string, Method>()
-  readonly #notifications = new Notifications()
+  readonly #methods = new Methods()
+  readonly #notifications = new Notifications((err, notification) => this.log('error', { err, notification }))
   readonly #kinds = new Map<string, QuestionKind>()
   readonly #capabilities = new Capabilities()
   readonly #stages: Stages
   readonly #answers: Answers
-  #begun: CallListener | undefined
-  #ended: EndListener[] = []
-  #log: LogSink = () => {}
-  #drained: Array<() => void> = []
+  readonly #observers = new Observers()
   #draining = false
 
   constructor ({ info, instructions, secret, store, limits, challenge }: DispatcherOptions) {
@@ -76,11 +64,8 @@ export class Dispatcher {
   }
 
   /** Serves a request. Params that do not fit the schema are refused before the handler runs. */
-  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, { timed = true, scopes = BASIC, unknown = () => errors.methodNotFound(name) }: MethodOptions = {}): void {
-    if (this.#methods.has(name)) throw new Error(`method ${name} is registered already`)
-    const fixed = { scopes: scopes as readonly string[] }
-    const target = typeof scopes === 'function' ? scopes : () => fixed
-    this.#methods.set(name, { check: lazily(schema), handle: handle as Handler, timed, target, unknown })
+  method<S extends Schema> (name: string, schema: S, handle: Handler<Typed<S>>, options?: MethodOptions): void {
+    this.#methods.add(name, schema, handle as Handler, options)
   }
 
   /** Hears a notification. One that does not fit the schema is ignored, as the sender expects no answer. */
@@ -117,14 +102,23 @@ export class Dispatcher {
     return kind
   }
 
-  /** Hears of each call when it comes, whatever becomes of it. */
-  onBegin (listener: CallListener): void {
-    this.#begun = listener
+  /** Hears of each call when it comes, whatever becomes of it; returns how to remove the listener, as all of these do. */
+  onBegin (listener: CallListener): () => void {
+    return this.#observers.begin.add(listener)
   }
 
   /** Hears of each call when it is over, and how it went. */
-  onEnd (listener: EndListener): void {
-    this.#ended.push(listener)
+  onEnd (listener: EndListener): () => void {
+    return this.#observers.end.add(listener)
+  }
+
+  /** Hears of a client that shakes hands again, before what it agreed on is forgotten. */
+  onReopen (listener: PeerListener): () => void {
+    return this.#observers.reopen.add(listener)
+  }
+
+  reopened (peer: Peer): void {
+    this.#observers.reopen.tell(peer)
   }
 
   /** What the call is about, as it is registered; undefined when there is no such thing. */
@@ -132,22 +126,22 @@ export class Dispatcher {
     return this.#methods.get(call.method)?.target(call.params, call)?.about
   }
 
-  /** Never throws, as `log`. */
   ended (call: Call, ended: Ended): void {
-    try {
-      for (const listener of this.#ended) listener(call, ended)
-    } catch {}
+    this.#observers.end.tell(call, ended)
   }
 
-  onLog (sink: LogSink): void {
-    this.#log = sink
+  onLog (sink: LogSink): () => void {
+    return this.#observers.log.add(sink)
   }
 
   /** Never throws: a log that cannot be written must not cost a client its answer. */
   log (level: LogLevel, data: unknown, call?: Call): void {
-    try {
-      this.#log(level, data, call)
-    } catch {}
+    this.#observers.log.tell(level, data, call)
+  }
+
+  /** What reports a listener that failed to the log; `of` is what it listens to. */
+  reporting (of: string): Report {
+    return this.#observers.reporting(of)
   }
 
   /** Makes a peer reachable for announcements and part of an orderly end. */
@@ -158,7 +152,7 @@ export class Dispatcher {
   /** The other end is gone: its calls are aborted and it hears of nothing any more. */
   disconnect (peer: Peer, reason: Error): void {
     this.peers.delete(peer)
-    peer.close(reason)
+    peer.close(reason, this.#observers.ofPeer)
   }
 
   /** The one parser of all transports. Never throws. */
@@ -172,27 +166,29 @@ export class Dispatcher {
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
+    else if (peer.held !== undefined && incoming.kind !== 'response') this.#hold(peer.held, incoming, peer, channel, identity)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }
 
-  /** Runs when the server begins to end things in order. */
-  onDrain (listener: () => void): void {
-    this.#drained.push(listener)
+  /** Runs once, when the server begins to end things in order. */
+  onDrain (listener: () => void): () => void {
+    return this.#observers.drain.add(listener)
   }
 
   /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
   async drain (atMostMs = Infinity): Promise<void> {
     this.#draining = true
-    for (const listener of this.#drained.splice(0)) listener()
-    await Promise.all([...this.peers].map(peer => peer.drain(Math.min(this.limits.grace, atMostMs))))
+    this.#observers.drain.tell()
+    this.#observers.drain.clear()
+    await Promise.all([...this.peers].map(peer => peer.drain(Math.min(this.limits.grace, atMostMs), this.#observers.ofPeer)))
   }
 
   #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {
     if (message.kind === 'request') return this.#request(message, peer, channel, identity)
     if (message.kind === 'invalid') return this.#refuse(message.id, message.error, peer, channel)
     if (message.kind === 'response') peer.settle(message)
-    else this.#hear(message, peer)
+    else this.#notifications.hear(message, peer)
     channel.end()
   }
 
@@ -204,26 +200,18 @@ export class Dispatcher {
     for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index, index === first), identity)
   }
 
-  #hear (notification: Notification, peer: Peer): void {
-    try {
-      this.#notifications.hear(notification, peer)
-    } catch (error) {
-      this.log('error', { err: error, notification: notification.method })
-    }
-  }
-
   #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
     try {
       const revision = revisionOf(request, peer, this.limits)
       peer.spoken = revision
       this.#begin(new Call(this, request, peer, channel, revision, identity))
     } catch (error) {
-      this.#refuse(request.id, error as McpError, peer, channel)
+      this.#refuse(request.id, this.#observers.mcpError(error), peer, channel)
     }
   }
 
   #begin (call: Call): void {
-    this.#begun?.(call)
+    this.#observers.begin.tell(call)
     try {
       const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
@@ -239,8 +227,15 @@ export class Dispatcher {
   // What is answered without waiting is answered before the next message is read: a handshake comes before what follows it.
   #answer (call: Call, method: Method): void {
     const result = this.#stages.run(call, method)
-    if (isThenable(result)) this.#answers.finishLater(call, result)
-    else this.#answers.finish(call, result)
+    if (!isThenable(result)) return this.#answers.finish(call, result)
+    if (call.method === 'initialize') Held.behind(call)
+    this.#answers.finishLater(call, result)
+  }
+
+  #hold (held: Held, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
+    if (held.add(() => this.receive(incoming, peer, channel, identity))) return
+    if (incoming.kind === 'notification') return channel.end()
+    this.#refuse(incoming.kind === 'request' ? incoming.id : undefined, errors.invalidRequest('too many messages before initialize is answered; wait for its answer'), peer, channel)
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {

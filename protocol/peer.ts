@@ -1,9 +1,12 @@
 import type { Call } from './call.js'
 import type { Channel } from './channel.js'
+import { NO_CONVERSATION, type Conversation } from './conversation.js'
 import { errors, McpError } from './errors.js'
+import type { Held } from './held.js'
 import { ANYBODY, type Identity } from './identity.js'
 import { InFlight } from './in-flight.js'
 import { encodeNotification, encodeRequest, type Id, type Response } from './jsonrpc.js'
+import { tellEach, type Report } from './listeners.js'
 import type { LogLevel } from './log-level.js'
 import type { Implementation, Revision } from './revisions/revision.js'
 
@@ -29,7 +32,7 @@ export interface PeerOptions {
 }
 
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
-const NONE = { capabilities: Object.freeze({}), subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'has' | 'get' | 'all'> }
+const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'has' | 'get' | 'all'> }
 
 interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
 
@@ -44,15 +47,15 @@ export class Peer {
   readonly claim: string | undefined
   readonly headers: Headers | undefined
   readonly identity: Identity
-  /** True once `initialize` was answered; it is asked for only once. */
+  /** True once `initialize` was answered. */
   greeted = false
-  client: Implementation | undefined
-  capabilities: Record<string, unknown> = NONE.capabilities
-  logLevel: LogLevel = 'warning'
+  /** What came while an `initialize` before it waits; undefined when none does. */
+  held: Held | undefined
   /** True when what is agreed with the peer has changed since its session was last kept. */
   changed = false
   closed = false
   readonly #askedAs: string | undefined
+  #conversation: Conversation = NO_CONVERSATION
   #subscriptions: Set<string> | undefined
   #inbound: InFlight | undefined
   #outbound: Map<Id, Question> | undefined
@@ -75,6 +78,35 @@ export class Peer {
     return this.identity.principal
   }
 
+  /** What the latest handshake agreed on. */
+  get conversation (): Readonly<Conversation> {
+    return this.#conversation
+  }
+
+  get client (): Implementation | undefined {
+    return this.#conversation.client
+  }
+
+  set client (client: Implementation | undefined) {
+    this.#own.client = client
+  }
+
+  get capabilities (): Record<string, unknown> {
+    return this.#conversation.capabilities
+  }
+
+  set capabilities (capabilities: Record<string, unknown>) {
+    this.#own.capabilities = capabilities
+  }
+
+  get logLevel (): LogLevel {
+    return this.#conversation.logLevel
+  }
+
+  set logLevel (level: LogLevel) {
+    this.#own.logLevel = level
+  }
+
   /** URIs the client wants to hear of. */
   get subscriptions (): ReadonlySet<string> {
     return this.#subscriptions ?? NONE.subscriptions
@@ -83,6 +115,15 @@ export class Peer {
   /** Calls of the client that are not answered yet. */
   get inbound (): typeof NONE.calls {
     return this.#inbound ?? NONE.calls
+  }
+
+  /** A handshake: what was agreed before is over, except for calls that are still being answered. */
+  open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
+    if (this.greeted) this.#own.over = true
+    this.#conversation = { client, capabilities, logLevel: this.greeted ? NO_CONVERSATION.logLevel : this.logLevel, over: false }
+    this.revision = revision
+    this.greeted = true
+    this.changed = true
   }
 
   subscribed (uri: string, wanted: boolean): void {
@@ -151,9 +192,9 @@ export class Peer {
   }
 
   /** Ends long-lived calls with their answer, gives up questions, and waits until what is in flight is answered or the time is up. */
-  async drain (graceMs: number): Promise<void> {
+  async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
-    for (const ending of this.#endings ?? []) ending()
+    tellEach(this.#endings ?? [], report)
     this.#reject(errors.closing())
     const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
@@ -166,13 +207,19 @@ export class Peer {
   }
 
   /** The other end is gone: nothing is written any more and its calls are aborted. */
-  close (reason: Error): void {
+  close (reason: Error, report: Report = () => {}): void {
     if (this.closed) return
     this.closed = true
     for (const call of this.inbound.all()) call.cancel(reason)
     this.#reject(reason)
-    for (const closing of this.#closings ?? []) closing()
+    tellEach(this.#closings ?? [], report)
     this.channel = undefined
+  }
+
+  /** One that can be written to: what all peers share is copied first. */
+  get #own (): Conversation {
+    if (this.#conversation === NO_CONVERSATION) this.#conversation = { ...NO_CONVERSATION }
+    return this.#conversation
   }
 
   #reject (reason: Error): void {

@@ -5,7 +5,7 @@ import { ChangeFeed } from './change-feed.js'
 import type { OpenFile } from './disk-file.js'
 import { explain } from './disk-trouble.js'
 import { GroupCommit } from './group-commit.js'
-import { Listeners } from './listeners.js'
+import { Listeners } from '../protocol/listeners.js'
 
 const LOOK_MS = 1_000
 const GONE = 'the data file was removed or replaced: start the gateway again'

@@ -1,7 +1,7 @@
 import { errors } from '../protocol/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../protocol/store.js'
 import { byCodePoint, checkKey, checkSum, toJson } from './checks.js'
-import { Listeners } from './listeners.js'
+import { Listeners } from '../protocol/listeners.js'
 import { MemorySessions } from './memory-sessions.js'
 
 /** Keeps everything until the process ends. */

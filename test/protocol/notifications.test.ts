@@ -7,11 +7,12 @@ import type { Params } from '../../protocol/jsonrpc.js'
 const Counted = Type.Object({ count: Type.Integer() })
 
 function hearing () {
-  const notifications = new Notifications()
+  const reported: unknown[] = []
+  const notifications = new Notifications((error, method) => { reported.push([error, method]) })
   const heard: unknown[] = []
   const peer = new Peer()
   notifications.on('counted', Counted, ({ count }, from) => { heard.push([count, from === peer]) })
-  return { notifications, heard, tell: (method: string, params: Params = {}) => notifications.hear({ kind: 'notification', method, params }, peer) }
+  return { notifications, heard, reported, tell: (method: string, params: Params = {}) => notifications.hear({ kind: 'notification', method, params }, peer) }
 }
 
 t.test('a notification is heard with its params and who sent it', async t => {
@@ -35,10 +36,11 @@ t.test('one is registered once', async t => {
   t.strictSame(heard, [[1, true]])
 })
 
-t.test('what a listener throws reaches who told it, and the next is heard all the same', async t => {
-  const { notifications, heard, tell } = hearing()
+t.test('what a listener throws is reported with its method, and the next is heard all the same', async t => {
+  const { notifications, heard, reported, tell } = hearing()
   notifications.on('broken', Type.Object({}), () => { throw new Error('broken') })
-  t.throws(() => tell('broken'), { message: 'broken' })
+  tell('broken')
+  t.match(reported, [[{ message: 'broken' }, 'broken']])
   tell('counted', { count: 3 })
   t.strictSame(heard, [[3, true]])
 })

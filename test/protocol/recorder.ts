@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { Channel } from '../../protocol/channel.js'
-import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatcher.js'
+import { Dispatcher } from '../../protocol/dispatcher.js'
+import type { DispatcherOptions } from '../../protocol/dispatcher-options.js'
 import { decode, type Incoming } from '../../protocol/jsonrpc.js'
 import { Peer, type PeerOptions } from '../../protocol/peer.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'
