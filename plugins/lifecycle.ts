@@ -24,13 +24,12 @@ const DISCOVER_TTL = 60_000
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   const welcomes = new WeakMap<object, Json>()
 
-  mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, { peer, revision }) => {
+  mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
+    const { peer, revision } = call
     if (JSON.stringify(capabilities).length > maxCapabilities) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON`)
-    peer.greeted = true
-    peer.changed = true
-    peer.revision = revision
-    peer.client = clientInfo as Implementation | undefined
-    peer.capabilities = capabilities as Record<string, unknown>
+    if (peer.greeted) mcp.reopened(peer)
+    peer.open(revision, clientInfo as Implementation | undefined, capabilities as Record<string, unknown>)
+    call.conversation = peer.conversation
     return welcome(revision)
   }, OPEN)
 

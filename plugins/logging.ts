@@ -19,7 +19,9 @@ export default fp(async fastify => {
 
   mcp.capability('logging', () => ({}))
 
-  mcp.method('logging/setLevel', SetLevel, ({ level }, { peer }) => {
+  mcp.method('logging/setLevel', SetLevel, ({ level }, { peer, conversation }) => {
+    // One that waited until the client shook hands again says nothing about the new conversation.
+    if (conversation.over) return {}
     peer.logLevel = level === 'warn' ? 'warning' : level
     peer.changed = true
     return {}

@@ -5,6 +5,7 @@ import { Collection } from '../protocol/collection.js'
 import { errors, McpError } from '../protocol/errors.js'
 import { Interest } from '../protocol/interest.js'
 import type { Params } from '../protocol/jsonrpc.js'
+import { Listeners } from '../protocol/listeners.js'
 import type { Peer } from '../protocol/peer.js'
 import type { Resource } from '../protocol/resource.js'
 import { resourceListing } from '../protocol/resource-listing.js'
@@ -42,9 +43,9 @@ const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions) => {
   const { mcp, access } = fastify
-  const fixed = new Collection<Resource>('resource')
-  const templates = new Collection<Resource>('resource template')
-  const listeners = new Set<(mayKnow?: MayKnow) => void>()
+  const fixed = new Collection<Resource>('resource', mcp.reporting('resources'))
+  const templates = new Collection<Resource>('resource template', mcp.reporting('resources'))
+  const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.reporting('resources.listChanged'))
   const interest = new Interest(async uri => {
     const found = find(uri)
     if (found === undefined) return undefined
@@ -66,11 +67,11 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
       for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
       fastify.subscriptions.updated(uri, mayKnow)
     },
-    listChanged: mayKnow => { for (const listener of listeners) listener(mayKnow) },
+    listChanged: mayKnow => listeners.tell(mayKnow),
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
   for (const collection of [fixed, templates]) fastify.announce(collection, LIST_CHANGED)
-  fastify.announce({ onChange: listener => { listeners.add(listener); return () => listeners.delete(listener) } }, LIST_CHANGED)
+  fastify.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED)
   fastify.subscriptions.onInterest(async (uri, call) => {
     const found = find(uri)
     return found !== undefined && access.allows(call, 'resources', found.resource.uri, found.resource) ? await interest.begin(uri) : undefined
@@ -78,6 +79,7 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
   fastify.paginate('resources/list', 'resources', resourceListing(access.listing('resources', fixed), templates, (call, resource) => access.allows(call, 'resources', resource.uri, resource)))
   fastify.paginate('resources/templates/list', 'resourceTemplates', access.listing('resources', templates))
   fastify.addHook('onClose', async () => interest.end())
+  mcp.onReopen(peer => subscribers.removeAll(peer))
   mcp.capability('resources', () => ({ subscribe: true, listChanged: true }))
 
   mcp.method('resources/read', ByUri, async ({ uri }, call) => {
@@ -87,7 +89,8 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
   }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
-    const { subscriptions } = call.peer
+    const { peer: { subscriptions }, conversation } = call
+    if (conversation.over) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
     if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}

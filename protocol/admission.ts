@@ -25,7 +25,8 @@ export function admit ({ id, method, params, peer, identity }: Call, { maxInFlig
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
   if (!claimsVersion(params)) {
-    if (method === 'initialize' && peer.greeted) throw errors.invalidRequest('initialize was answered already')
+    // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new sessions for that.
+    if (method === 'initialize' && peer.greeted && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
   }
   // A ping is answered at once and tells whether anybody is there.

@@ -69,9 +69,11 @@ export class Questions {
 
   /** Why the client cannot be asked, in words. */
   #obstacle ({ method, params }: Question): string | undefined {
-    const { revision, channel, capabilities } = this.#call
+    const { revision, channel, capabilities, conversation } = this.#call
     const kind = this.#kinds(method)
     if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
+    // Another user may be there by now, who did not make this call.
+    if (!revision.stateless && conversation.over) return 'it has sent initialize again since this request'
     if (!kind.known(params, revision)) return `its protocol revision ${revision.version} has no such question`
     const needed = kind.needs(params)
     return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`

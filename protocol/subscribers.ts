@@ -33,6 +33,10 @@ export class Subscribers {
     if (!peer.closed) peer.subscribed(uri, false)
   }
 
+  removeAll (peer: Peer): void {
+    for (const uri of [...peer.subscriptions]) this.remove(uri, peer)
+  }
+
   #begin (uri: string, peer: Peer): Subscription {
     const peers = this.#peers.get(uri) ?? new Map<Peer, Subscription>()
     const off = peer.onClose(() => this.remove(uri, peer))

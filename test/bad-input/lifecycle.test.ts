@@ -16,7 +16,7 @@ const rows: Row[] = [
     { row: 'D1', title: `${method} before initialize`, input: call(method), expect: before('400 -32600 id 7', '-32600 id 7') })),
   { row: 'D1', title: 'ping before initialize is answered', input: call('ping'), expect: BEFORE_OK },
   { row: 'D1', title: 'no handshake is needed on POST /message', input: call('tools/list'), expect: { message: '200 ok id 7' } },
-  { row: 'D2', title: 'initialize twice', input: initialize(NEWEST, {}, 7), expect: { session: '400 -32600 id 7', ...only(answered('-32600 id 7'), 'sse', 'websocket', 'stdio') } },
+  { row: 'D2', title: 'initialize twice: a connection begins anew, a session does not', input: initialize(NEWEST, {}, 7), expect: { session: '400 -32600 id 7', ...only(answered('ok id 7'), 'sse', 'websocket', 'stdio') } },
   ...[{}, { protocolVersion: NEWEST }, { clientInfo: {} }].map(params => (
     { row: 'D4', title: `initialize with nothing but ${JSON.stringify(params)}`, input: call('initialize', params), expect: { message: '200 ok id 7', ...except(BEFORE_OK, 'mcp without a session') } })),
   ...[{ protocolVersion: 5 }, { capabilities: 'all' }, { clientInfo: [] }].map(params => (
@@ -33,7 +33,7 @@ const rows: Row[] = [
     { row: 'D8–D12', title: `a cancellation with ${JSON.stringify(params)}`, input: notification('notifications/cancelled', params), expect: ignored }))
 ]
 
-t.test('the handshake comes first, comes once, and is lenient', async t => {
+t.test('the handshake comes first, comes once in a session, and is lenient', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
 

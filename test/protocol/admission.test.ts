@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Dispatcher } from '../../protocol/dispatcher.js'
+import type { PeerOptions } from '../../protocol/peer.js'
 import { versions } from '../../protocol/revisions/table.js'
 import { client, dispatcher, modern } from './recorder.js'
 
@@ -16,8 +17,8 @@ function telling (): Dispatcher {
   return mcp
 }
 
-function stranger (mcp = telling()) {
-  const connected = client(mcp)
+function stranger (mcp = telling(), options: PeerOptions = {}) {
+  const connected = client(mcp, options)
   connected.peer.revision = undefined
   return connected
 }
@@ -30,12 +31,21 @@ for (const [asked, answered] of [['2024-11-05', '2024-11-05'], ['2025-11-25', '2
   })
 }
 
-t.test('hands are shaken once', async t => {
+t.test('an HTTP session shakes hands once', async t => {
   const { request } = stranger()
   await request('initialize', { protocolVersion: '2025-06-18' })
-  t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { error: { code: -32600, message: /already/ } })
+  t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { error: { code: -32600, message: /already; send it without Mcp-Session-Id/ } })
   t.match(await request('m'), { result: { version: '2025-06-18' } })
 })
+
+for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
+  t.test(`a connection (${transport}) may shake hands again`, async t => {
+    const { request } = stranger(telling(), { transport })
+    await request('initialize', { protocolVersion: '2025-06-18' })
+    t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { result: { version: '2024-11-05' } })
+    t.match(await request('m'), { result: { version: '2024-11-05' } })
+  })
+}
 
 t.test('a request that describes itself is answered in its own words, before and after a handshake', async t => {
   const { request } = stranger()

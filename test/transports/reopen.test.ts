@@ -1,0 +1,158 @@
+import { EventEmitter, once } from 'node:events'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { createClient, resource, tool } from '../../app.js'
+import { until } from '../bad-input/deadline.js'
+import { call, callTool, initialize, modernMeta, notification } from '../bad-input/messages.js'
+import { startServer, type Server } from '../bad-input/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+
+type Json = Record<string, unknown>
+
+const WIRES: Record<string, (server: Server) => Promise<Wire>> = { stdio: stdioWire, WebSocket: socketWire, 'HTTP+SSE': sseWire }
+
+/** A server with a resource that is watched, and tools that say something, wait and ask when they are told to. */
+async function setUp (t: Test) {
+  const watched = { begun: 0, ended: 0 }
+  const signals = new EventEmitter().setMaxListeners(0)
+  const plugin = async ({ tools, resources }: FastifyInstance): Promise<void> => {
+    resources.add(resource({ uri: 'test://watched', name: 'watched', read: () => 'x', watch: async () => { watched.begun++; return () => { watched.ended++ } } }))
+    tools.add(tool({ name: 'murmur', description: 'd', run: (_input, call) => { call.log('info', 'psst'); return 'murmured' } }))
+    tools.add(tool({
+      name: 'ask_later',
+      description: 'd',
+      run: async (_input, call) => {
+        await once(signals, 'ask', { signal: call.signal })
+        return await call.roots()
+      }
+    }))
+    tools.add(tool({
+      name: 'wait',
+      description: 'd',
+      input: Type.Object({}),
+      output: Type.Object({ said: Type.String() }),
+      run: async (_input, call) => {
+        await once(signals, 'go', { signal: call.signal })
+        return { said: 'gone' }
+      }
+    }))
+  }
+  const server = await startServer(t, { plugins: [plugin] })
+  return { server, watched, signals, updated: () => server.app.resources.updated('test://watched') }
+}
+
+async function ask (wire: Wire, text: string): Promise<Json> {
+  await wire.write(text)
+  return await wire.inbox.next() as Json
+}
+
+const subscribe = call('resources/subscribe', { uri: 'test://watched' }, 'sub')('legacy')
+const setLevel = call('logging/setLevel', { level: 'debug' }, 'level')('legacy')
+const tools = (name: string, id: unknown = 1) => callTool(name, {}, id)('legacy')
+
+for (const [name, open] of Object.entries(WIRES)) {
+  t.test(`${name}: a second initialize opens the conversation anew`, async t => {
+    const { server, watched, updated } = await setUp(t)
+    const wire = await open(server)
+    await ask(wire, initialize('2025-06-18', { roots: {} }))
+    await ask(wire, setLevel)
+    await ask(wire, subscribe)
+    t.match(await ask(wire, tools('murmur')), { method: 'notifications/message', params: { data: 'psst' } })
+    await wire.inbox.next()
+
+    t.match(await ask(wire, initialize('2025-03-26')), { id: 0, result: { protocolVersion: '2025-03-26' } })
+    updated()
+    t.match(await ask(wire, tools('murmur')), { id: 1, result: { content: [{ text: 'murmured' }] } }, 'the log level is the default, and no update precedes the answer')
+    t.match(watched, { begun: 1, ended: 1 }, 'nothing is watched for it any more')
+    t.match(await ask(wire, tools('ask_roots')), { error: { message: /did not declare the capability/ } }, 'what it can do is what it says now')
+    t.match(await ask(wire, tools('echo')), { error: { code: -32602 } }, 'answers are those of the new revision')
+    await ask(wire, subscribe)
+    updated()
+    t.match(await wire.inbox.next(), { method: 'notifications/resources/updated' }, 'it can subscribe again')
+    await wire.close()
+  })
+
+  t.test(`${name}: one that is refused leaves the conversation as it was`, async t => {
+    const { server, watched, updated } = await setUp(t)
+    const wire = await open(server)
+    await ask(wire, initialize('2025-03-26', { roots: {} }))
+    await ask(wire, setLevel)
+    await ask(wire, subscribe)
+    for (const params of [{ capabilities: 'all' }, { clientInfo: [] }, { protocolVersion: 5 }, { capabilities: { x: 'y'.repeat(1_000_000) } }]) {
+      t.match(await ask(wire, call('initialize', params)('legacy')), { error: { code: -32602 } })
+    }
+    t.match(await ask(wire, call('initialize', { _meta: modernMeta() })('modern')), { error: { code: -32601 } })
+    updated()
+    t.match(await wire.inbox.next(), { method: 'notifications/resources/updated' })
+    t.match(await ask(wire, tools('murmur')), { method: 'notifications/message' })
+    await wire.inbox.next()
+    t.match(await ask(wire, tools('ask_roots')), { method: 'roots/list' })
+    t.equal(watched.ended, 0)
+    await wire.close()
+  })
+
+  t.test(`${name}: calls in flight end as they would, in the revision they were asked in`, async t => {
+    const { server, signals } = await setUp(t)
+    const wire = await open(server)
+    await ask(wire, initialize('2025-06-18'))
+    await wire.write(tools('wait', 'old'))
+    await until('the call', () => signals.listenerCount('go') === 1)
+    await ask(wire, initialize('2024-11-05'))
+    await wire.write(tools('wait', 'new'))
+    await until('the other call', () => signals.listenerCount('go') === 2)
+    t.match(await ask(wire, tools('wait', 'old')), { id: 'old', error: { code: -32600, message: /still being answered/ } })
+    signals.emit('go')
+    const answers = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: string, result: Json }>
+    t.match(answers.find(({ id }) => id === 'old'), { result: { structuredContent: { said: 'gone' } } })
+    t.notOk('structuredContent' in (answers.find(({ id }) => id === 'new')?.result ?? {}))
+    await wire.close()
+  })
+
+  t.test(`${name}: a question that is open can still be answered; a call of before asks nothing new`, async t => {
+    const { server, signals } = await setUp(t)
+    const wire = await open(server)
+    await ask(wire, initialize('2025-06-18', { roots: {} }))
+    const question = await ask(wire, tools('ask_roots', 'asked'))
+    await wire.write(tools('ask_later', 'later'))
+    await until('the call', () => signals.listenerCount('ask') === 1)
+    await ask(wire, initialize('2025-06-18', { roots: {} }))
+    signals.emit('ask')
+    t.match(await wire.inbox.next(), { id: 'later', error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
+    t.match(await ask(wire, JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } })), { id: 'asked', result: {} })
+    const next = await ask(wire, tools('ask_roots', 'asked'))
+    t.not(next.id, question.id, 'ids of questions are not used again')
+    await wire.close()
+  })
+
+  t.test(`${name}: what follows a handshake that has to wait comes after it`, async t => {
+    const { server } = await setUp(t)
+    server.app.mcp.use(async (_call, next) => { await new Promise(resolve => setImmediate(resolve)); return await next() })
+    const wire = await open(server)
+    for (const text of [initialize('2025-03-26'), notification('notifications/initialized'), call('ping', {}, 1)('legacy'), initialize('2024-11-05', {}, 2), tools('wait', 3)]) await wire.write(text)
+    t.match([await wire.inbox.next(), await wire.inbox.next(), await wire.inbox.next()], [{ id: 0, result: { protocolVersion: '2025-03-26' } }, { id: 1, result: {} }, { id: 2, result: { protocolVersion: '2024-11-05' } }])
+    await wire.close()
+  })
+}
+
+t.test('only so much waits for a handshake', async t => {
+  const { server } = await setUp(t)
+  const gate = new EventEmitter()
+  server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
+  const wire = await stdioWire(server)
+  await wire.write(initialize())
+  for (let id = 1; id <= 65; id++) await wire.write(call('ping', {}, id)('legacy'))
+  t.match(await wire.inbox.next(), { id: 65, error: { code: -32600, message: /wait for its answer/ } })
+  gate.emit('open')
+  for (let id = 0; id <= 64; id++) t.match(await wire.inbox.next(), { id, result: {} })
+  await wire.close()
+})
+
+t.test('in one process: a client may shake hands again', async t => {
+  const { server: { app }, watched } = await setUp(t)
+  const client = await createClient(app, { protocolVersion: '2025-06-18' })
+  await client.request('resources/subscribe', { uri: 'test://watched' })
+  t.match(await client.request('initialize', { protocolVersion: '2025-03-26' }), { protocolVersion: '2025-03-26' })
+  t.match(watched, { begun: 1, ended: 1 })
+  client.close()
+})
