@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import fp from 'fastify-plugin'
 import { ToolError } from '../protocol/errors.js'
+import { canExplode } from '../protocol/explosive-pattern.js'
 import { isExecutable, isFolder, lookUp } from '../system/programs/executable.js'
 import { runProgram, type Outcome, type Watch } from '../system/programs/program.js'
 import { Turns } from '../system/turns.js'
@@ -28,6 +29,9 @@ const MAX_RUNNING = 4
 export default fp(async (fastify, { commands: listed }: { commands: Record<string, Listed> }) => {
   const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checked(name, command)]))
   const turns = new Turns(MAX_RUNNING)
+  for (const { name, patterns } of commands.values()) {
+    for (const pattern of patterns.filter(canExplode)) fastify.log.warn({ command: name, pattern }, 'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions')
+  }
 
   fastify.decorate('commands', {
     names: [...commands.keys()],

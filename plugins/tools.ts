@@ -4,6 +4,7 @@ import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
 import { text, type CallToolResult } from '../protocol/content.js'
 import { brief, errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../protocol/errors.js'
+import { explosivePatterns } from '../protocol/explosive-pattern.js'
 import { isObject } from '../protocol/json.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { checkHeaders } from '../protocol/mirrored-headers.js'
@@ -18,6 +19,7 @@ declare module 'fastify' {
   }
 }
 
+const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async fastify => {
@@ -28,6 +30,7 @@ export default fp(async fastify => {
     add: tool => {
       if (tool?.kind !== 'tool') throw new Error('tools.add takes what tool({ ... }) returns')
       tools.add(tool.name, tool)
+      for (const pattern of explosivePatterns(tool.listed.inputSchema)) fastify.log.warn({ tool: tool.name, pattern }, EXPLOSIVE)
     },
     remove: name => tools.remove(name),
     get: name => tools.get(name),
