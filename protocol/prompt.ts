@@ -3,6 +3,7 @@ import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from './content.js'
 import { checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
+import { checkLengths } from './result-size.js'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -65,6 +66,7 @@ export function prompt<const A extends Record<string, PromptArgument>> (definiti
 
 function toResult (value: string | PromptMessage[] | PromptResult, description: string | undefined): PromptResult {
   const messages: unknown = typeof value === 'string' ? [{ role: 'user', content: text(value) }] : isObject(value) ? value.messages : value
+  checkLengths(messages)
   if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('a prompt has to give text, or messages with a role and content')
   return isObject(value) ? value as unknown as PromptResult : { ...(description === undefined ? {} : { description }), messages }
 }

@@ -2,6 +2,7 @@ import type { Call } from './call.js'
 import type { Annotations, ResourceContents } from './content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
+import { checkLengths } from './result-size.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
 import type { CacheHints } from './revisions/revision.js'
@@ -89,6 +90,7 @@ export function resource<const U extends string> (definition: ResourceDefinition
 }
 
 function toContents (uri: string, value: ResourceValue, mimeType: string | undefined): ResourceContents[] {
+  if (!(value instanceof Uint8Array)) checkLengths(value)
   if (Array.isArray(value) && value.every(isContents)) return value
   const type = mimeType === undefined ? {} : { mimeType }
   if (typeof value === 'string') return [{ uri, ...type, text: value }]

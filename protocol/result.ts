@@ -1,3 +1,5 @@
+import { checkLengths } from './result-size.js'
+
 /** A result that is JSON text already, such as a page of a list that is written once and sent many times. */
 export class Json {
   #ending: Ending | undefined
@@ -35,6 +37,7 @@ export function toJson (result: object | Json): string {
 export function toOpenJson (result: object | Json): string {
   if (result instanceof Json) return result.text.slice(0, -1)
   if (isPlainText(result)) return openPlainText(result)
+  checkLengths(result)
   const text = JSON.stringify(result) as string | undefined
   if (text?.startsWith('{') !== true) throw new Error('a method has to answer with an object')
   return text.slice(0, -1)

@@ -4,6 +4,7 @@ import { text, type CallToolResult, type ContentBlock } from './content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './definition.js'
 import { isObject } from './json.js'
 import { mirrorsOf, type Mirror } from './mirrored-headers.js'
+import { checkLengths } from './result-size.js'
 import { compile, type Check, type Schema, type Typed } from './schema.js'
 
 type Awaitable<T> = T | Promise<T>
@@ -82,6 +83,7 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
       },
       run: (given, call) => run(given as Typed<I>, call),
       finish: (value, given) => {
+        checkLengths(value)
         const wrong = checkOutput?.(value)
         if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
         const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
