@@ -1,9 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import { briefClient } from '../protocol/client-info.js'
 import { errors } from '../protocol/errors.js'
+import { inspect } from '../protocol/json.js'
+import type { MessageLimits } from '../protocol/limits.js'
 import { Json } from '../protocol/result.js'
 import { convert } from '../protocol/revisions/convert.js'
-import type { Implementation, Revision } from '../protocol/revisions/revision.js'
+import type { Revision } from '../protocol/revisions/revision.js'
 import { versions } from '../protocol/revisions/table.js'
 
 // Lenient on purpose: clients of the first years leave out any of these.
@@ -20,15 +23,22 @@ const OPEN = { scopes: [] }
 
 const DISCOVER_TTL = 60_000
 
+/** How many characters there are for each value of the capabilities: they are kept, and a value takes more than it takes to write it. */
+const PER_VALUE = 64
+
+const most = (maxCapabilities: number): number => Math.ceil(maxCapabilities / PER_VALUE)
+
+const isTooMuch = (capabilities: object, max: number, limits: MessageLimits): boolean => JSON.stringify(capabilities).length > max || inspect(capabilities, limits) > most(max)
+
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   const welcomes = new WeakMap<object, Json>()
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
-    if (JSON.stringify(capabilities).length > maxCapabilities) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON`)
+    if (isTooMuch(capabilities, maxCapabilities, mcp.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
     if (peer.greeted) mcp.reopened(peer)
-    peer.open(revision, clientInfo as Implementation | undefined, capabilities as Record<string, unknown>)
+    peer.open(revision, briefClient(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
     return welcome(revision)
   }, OPEN)

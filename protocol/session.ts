@@ -7,8 +7,6 @@ import { revisionNamed } from './revisions/table.js'
 import type { Implementation } from './revisions/revision.js'
 import { STANDALONE, type LoggedEvent, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
-const MAX_NAME = 256
-const MEMBERS = ['name', 'version', 'title'] as const
 /** Each request of a session says for itself what it was granted. */
 const NOTHING: ReadonlySet<string> = new Set()
 
@@ -99,8 +97,8 @@ export class Session implements Channel {
   }
 
   get record (): SessionRecord {
-    const { revision, greeted, capabilities, logLevel, subscriptions, principal } = this.peer
-    return { revision: revision?.version, greeted, client: brief(this.peer.client), capabilities, logLevel, subscriptions: [...subscriptions], principal }
+    const { revision, greeted, client, capabilities, logLevel, subscriptions, principal } = this.peer
+    return { revision: revision?.version, greeted, client, capabilities, logLevel, subscriptions: [...subscriptions], principal }
   }
 
   /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
@@ -203,15 +201,4 @@ async function quietly<T> (kept: Promise<T>, onTrouble: (error: unknown) => void
     onTrouble(error)
     return undefined
   }
-}
-
-/** Who the client is, without its pictures and whatever else it says of itself. */
-function brief (client: Implementation | undefined): unknown {
-  if (client === undefined) return undefined
-  const said: Record<string, string> = {}
-  for (const member of MEMBERS) {
-    const text: unknown = client[member]
-    if (typeof text === 'string') said[member] = text.slice(0, MAX_NAME)
-  }
-  return said
 }
