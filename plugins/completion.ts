@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { Completers } from '../protocol/completion.js'
 import { brief, errors, type McpError } from '../protocol/errors.js'
 import { isObject } from '../protocol/json.js'
+import { checkLengths } from '../protocol/result-size.js'
 import type { Target } from '../protocol/stages.js'
 
 const MAX_VALUES = 100
@@ -28,8 +29,9 @@ export default fp(async fastify => {
 
   mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
     const { known, complete } = find(ref) ?? missing(ref)
-    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${argument.name}"`)
+    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${brief(argument.name)}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
+    checkLengths(all)
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
   }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined, unknown: ({ ref }) => unknown(ref as Reference) })

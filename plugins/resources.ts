@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { Collection } from '../protocol/collection.js'
-import { errors, McpError } from '../protocol/errors.js'
+import { brief, errors, McpError } from '../protocol/errors.js'
 import { Interest } from '../protocol/interest.js'
 import type { Params } from '../protocol/jsonrpc.js'
 import { Listeners } from '../protocol/listeners.js'
@@ -39,6 +39,8 @@ declare module 'fastify' {
 export interface ResourceOptions { maxSubscriptions: number, maxUri: number }
 
 const ByUri = Type.Object({ uri: Type.String() })
+/** Up to how many characters a URI that is not known is repeated whole. */
+const REPEATED = 2_048
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions) => {
@@ -122,6 +124,8 @@ function notFound (uri: string, call: Call): never {
   throw unknown(uri, call)
 }
 
+/** Repeats the URI, but not one that is too long to be that of a resource. */
 function unknown (uri: string, { revision }: Call): McpError {
-  return new McpError(revision.unknownResource, `Resource not found: ${uri}`, { uri })
+  const shown = uri.length > REPEATED ? brief(uri) : uri
+  return new McpError(revision.unknownResource, `Resource not found: ${shown}`, { uri: shown })
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { errors } from './errors.js'
+import { brief, errors } from './errors.js'
 import { isObject } from './json.js'
 import type { Params, Request } from './jsonrpc.js'
 import type { Headers } from './peer.js'
@@ -72,7 +72,7 @@ function count (schema: unknown): number {
 
 function expect (headers: Headers, name: string, value: string, read = plain): void {
   const given = read(name, headers[name.toLowerCase()])
-  if (given !== value) throw errors.headerMismatch(`${name} is "${given}", the body says "${value}"`)
+  if (given !== value) throw errors.headerMismatch(`${name} is "${brief(given)}", the body says "${brief(value)}"`)
 }
 
 function plain (name: string, value: string | string[] | undefined): string {

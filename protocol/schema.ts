@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
+import { brief } from './errors.js'
 import { plain } from './plain-schema.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
@@ -68,15 +69,15 @@ function describe ({ errors }: ValidateFunction): string {
 }
 
 function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
-  const where = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const where = brief(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
   return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
 }
 
 // Ajv's own words leave out the part that a person needs most.
 function detail (keyword: string, params: Record<string, unknown>): string {
-  if (keyword === 'additionalProperties') return `: "${String(params.additionalProperty)}"`
-  if (keyword === 'unevaluatedProperties') return `: "${String(params.unevaluatedProperty)}"`
+  if (keyword === 'additionalProperties') return `: "${brief(String(params.additionalProperty))}"`
+  if (keyword === 'unevaluatedProperties') return `: "${brief(String(params.unevaluatedProperty))}"`
   if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
   return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
 }
