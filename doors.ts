@@ -5,6 +5,7 @@ import type { Options } from './options.js'
 import auth from './plugins/auth.js'
 import connectionLimits from './plugins/connection-limits.js'
 import connections from './plugins/connections.js'
+import continues from './plugins/continue.js'
 import cors from './plugins/cors.js'
 import events from './plugins/events.js'
 import httpErrors from './plugins/http-errors.js'
@@ -27,6 +28,7 @@ import { writeParts } from './transports/channels.js'
 /** What stands before every URL of a gateway of its own: limits, and who may come. */
 export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(connectionLimits, options)
+  await fastify.register(continues)
   if (options.audit) await fastify.register(refusals)
   await fastify.register(origin, options)
   await fastify.register(cors)
