@@ -1,5 +1,6 @@
 import { errors } from './errors.js'
 import type { Call } from './call.js'
+import type { BytesHeld } from './bytes-held.js'
 import { hasExpired } from './identity.js'
 import type { Request } from './jsonrpc.js'
 import type { Limits } from './limits.js'
@@ -21,7 +22,7 @@ export function revisionOf (request: Request, peer: Peer, { maxId }: Limits): Re
 }
 
 /** Refuses whose time is over, and what the state of the peer does not allow. */
-export function admit ({ id, method, params, peer, identity }: Call, { maxInFlight }: Limits): void {
+export function admit ({ id, method, params, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, held: BytesHeld): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
   if (!claimsVersion(params)) {
@@ -30,7 +31,12 @@ export function admit ({ id, method, params, peer, identity }: Call, { maxInFlig
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
   }
   // A ping is answered at once and tells whether anybody is there.
-  if (peer.inbound.size >= maxInFlight && method !== 'ping') throw errors.tooManyInFlight(maxInFlight)
+  if (method === 'ping') return
+  const { inbound } = peer
+  if (inbound.size >= maxInFlight) throw errors.tooManyInFlight(maxInFlight)
+  // One may be as large as a message may be.
+  if (inbound.size > 0 && inbound.bytes + size > maxBytesInFlight) throw errors.tooMuchInFlight(maxBytesInFlight)
+  if (!held.hasRoom(size)) throw errors.tooMuchInAll(held.max)
 }
 
 // The order of these checks is the order of refusals that clients rely on to find out which era they talk to.

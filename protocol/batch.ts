@@ -1,6 +1,6 @@
 import type { Channel } from './channel.js'
 import { errors, type McpError } from './errors.js'
-import { encodeError, type Incoming, type Message } from './jsonrpc.js'
+import { encodeError, type Id, type Incoming, type Message } from './jsonrpc.js'
 import type { Revision } from './revisions/revision.js'
 import { claimsVersion } from './revisions/table.js'
 
@@ -11,12 +11,25 @@ export function batchRefusal (messages: Message[], revision: Revision | undefine
   return responses > 0 && responses < messages.length ? errors.invalidRequest('a batch holds requests or responses, not both') : undefined
 }
 
-/** A message as it counts inside a batch: some requests only stand alone. */
-export function inBatch (message: Message): Message {
-  if (message.kind !== 'request') return message
-  const alone = message.method === 'initialize' || claimsVersion(message.params)
-  return alone ? { kind: 'invalid', id: message.id, error: errors.invalidRequest('this request cannot be part of a batch') } : message
+/** The messages of a batch as they count inside one, each with the channel for its answer. */
+export function inBatch (messages: Message[], channel: Channel): Array<[Message, Channel]> {
+  const replies = new BatchChannel(channel, messages.length)
+  const first = messages.findIndex(({ kind }) => kind === 'request')
+  const ids = new Set<Id>()
+  return messages.map((message, index) => [admissible(message, ids), replies.slot(index, index === first)])
 }
+
+/** Some requests only stand alone, and an id is used once, even when its first request is answered already. */
+function admissible (message: Message, ids: Set<Id>): Message {
+  if (message.kind !== 'request') return message
+  const { id, method, params } = message
+  if (method === 'initialize' || claimsVersion(params)) return refused(id, 'this request cannot be part of a batch')
+  if (ids.has(id)) return refused(id, `the id ${JSON.stringify(id)} is used twice in this batch`)
+  ids.add(id)
+  return message
+}
+
+const refused = (id: Id, why: string): Message => ({ kind: 'invalid', id, error: errors.invalidRequest(why) })
 
 /** The answer to every request of a message, as one error under each id; undefined when nothing was asked. */
 export function answerWith (error: McpError, incoming: Incoming): string | undefined {
@@ -33,7 +46,7 @@ export function refuseClosed (incoming: Incoming, channel: Channel): void {
 }
 
 /** Gathers the answers to a batch, in the order of its messages, and sends them as one array when the last is there. */
-export class BatchChannel {
+class BatchChannel {
   readonly #channel: Channel
   readonly #answers: Array<string | undefined>
   #waiting: number

@@ -22,6 +22,8 @@ export class Call extends Timed {
   readonly id: Id
   readonly method: string
   readonly params: Params
+  /** About how many bytes it holds until it is answered. */
+  readonly size: number
   readonly peer: Peer
   readonly channel: Channel
   readonly revision: Revision
@@ -40,6 +42,7 @@ export class Call extends Timed {
   /** Takes back what the client is still being asked when the call is over. */
   #asked: AbortController | undefined
   #lastProgress = -Infinity
+  #begun = false
   #open = true
   #aborted: Error | undefined
   #finish: (() => void) | undefined
@@ -51,6 +54,7 @@ export class Call extends Timed {
     this.id = request.id
     this.method = request.method
     this.params = request.params
+    this.size = request.size
     this.peer = peer
     this.channel = channel
     this.revision = revision
@@ -193,6 +197,8 @@ export class Call extends Timed {
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
     this.peer.begun(this)
+    this.#mcp.bytesHeld.add(this.size)
+    this.#begun = true
     if (timed) this.startClock(this.#mcp.deadlines)
   }
 
@@ -234,6 +240,7 @@ export class Call extends Timed {
     this.stopClock()
     this.#asked?.abort(new Error('the call is over'))
     this.peer.over(this)
+    if (this.#begun) this.#mcp.bytesHeld.remove(this.size)
     this.#finish?.()
     this.#mcp.ended(this, ended)
     return true

@@ -1,7 +1,8 @@
 import { admit, revisionOf } from './admission.js'
 import { Backlogs } from './backlog.js'
-import { BatchChannel, batchRefusal, inBatch, refuseClosed } from './batch.js'
+import { batchRefusal, inBatch, refuseClosed } from './batch.js'
 import { Answers } from './answers.js'
+import { BytesHeld } from './bytes-held.js'
 import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from './channel.js'
@@ -37,6 +38,7 @@ export class Dispatcher {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly backlogs: Backlogs
+  readonly bytesHeld: BytesHeld
   readonly deadlines: Deadlines
   /** What handlers keep beyond their call. */
   readonly store: Values | undefined
@@ -57,6 +59,7 @@ export class Dispatcher {
     this.sealer = new Sealer(secret)
     this.store = store
     this.limits = { ...LIMITS, ...limits }
+    this.bytesHeld = new BytesHeld(this.limits.maxAllBytesInFlight)
     this.backlogs = new Backlogs(this.limits.maxQueued)
     this.deadlines = new Deadlines(this.limits)
     this.#stages = new Stages(challenge)
@@ -194,10 +197,8 @@ export class Dispatcher {
 
   #batch ({ messages }: Batch, peer: Peer, channel: Channel, identity: Identity): void {
     const refusal = batchRefusal(messages, peer.revision)
-    if (refusal !== undefined) return this.#refuse(undefined, refusal, peer, channel)
-    const replies = new BatchChannel(channel, messages.length)
-    const first = messages.findIndex(({ kind }) => kind === 'request')
-    for (const [index, message] of messages.entries()) this.#one(inBatch(message), peer, replies.slot(index, index === first), identity)
+    if (refusal !== undefined) this.#refuse(undefined, refusal, peer, channel)
+    else for (const [message, reply] of inBatch(messages, channel)) this.#one(message, peer, reply, identity)
   }
 
   #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
@@ -215,7 +216,7 @@ export class Dispatcher {
     try {
       const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
-      admit(call, this.limits)
+      admit(call, this.limits, this.bytesHeld)
       if (this.#draining) throw errors.draining()
       call.begin(method.timed)
       this.#answer(call, method)
@@ -233,7 +234,7 @@ export class Dispatcher {
   }
 
   #hold (held: Held, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
-    if (held.add(() => this.receive(incoming, peer, channel, identity))) return
+    if (held.add(() => this.receive(incoming, peer, channel, identity), incoming)) return
     if (incoming.kind === 'notification') return channel.end()
     this.#refuse(incoming.kind === 'request' ? incoming.id : undefined, errors.invalidRequest('too many messages before initialize is answered; wait for its answer'), peer, channel)
   }

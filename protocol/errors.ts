@@ -47,6 +47,9 @@ const invalidParams = (why: string, status?: number) => new McpError(-32602, `In
 export const errors = {
   parse: (why: string) => new McpError(-32700, `Parse error: ${why}`),
   invalidRequest: (why: string) => new McpError(-32600, `Invalid Request: ${why}`),
+  tooManyValues: (max: number) => errors.invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`),
+  tooManyKeys: (max: number) => errors.invalidRequest(`the objects of a message have at most ${max} members together`),
+  tooDeep: (max: number) => errors.invalidRequest(`the message is nested deeper than ${max} levels`),
   methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${brief(method)}`),
   invalidParams: (why: string) => invalidParams(why),
   badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, 200),
@@ -62,6 +65,10 @@ export const errors = {
     undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
   tooManyInFlight: (max: number) => new McpError(
     -32603, `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
+  tooMuchInFlight: (max: number) => new McpError(
+    -32603, `The calls that are waiting for their answer hold too much already, at most ${max} bytes (option maxBytesInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
+  tooMuchInAll: (max: number) => new McpError(
+    -32603, `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, { 'retry-after': '1' }),
   tooManySubscriptions: (max: number) => new McpError(-32603, `A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
   tooFast: (what: string, seconds: number) => new McpError(
     -32603, `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
@@ -75,5 +82,5 @@ export const errors = {
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
   cannotAsk: (method: string, why: string) => new McpError(-32603, `The client cannot be asked for ${method}: ${why}`),
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
-    -32022, `Unsupported protocol version ${requested}; this server speaks ${supported.join(', ')}`, { supported, requested }, 400)
+    -32022, `Unsupported protocol version ${brief(requested)}; this server speaks ${supported.join(', ')}`, { supported, requested: brief(requested) }, 400)
 }

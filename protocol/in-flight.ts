@@ -13,6 +13,12 @@ export class InFlight {
   #one: Call | undefined
   #more: Map<Id, Call> | undefined
   #added = 0
+  #bytes = 0
+
+  /** About how many bytes they hold. */
+  get bytes (): number {
+    return this.#bytes
+  }
 
   get size (): number {
     return (this.#one === undefined ? 0 : 1) + (this.#more?.size ?? 0)
@@ -33,6 +39,7 @@ export class InFlight {
 
   /** Its id must not be in use. */
   add (call: Call): void {
+    this.#bytes += call.size
     if (this.#one === undefined) this.#one = call
     else this.#addMore(call)
   }
@@ -41,6 +48,8 @@ export class InFlight {
   remove (call: Call): void {
     if (this.#one === call) this.#one = undefined
     else if (this.#more?.get(call.id) === call) this.#more.delete(call.id)
+    else return
+    this.#bytes -= call.size
   }
 
   #addMore (call: Call): void {

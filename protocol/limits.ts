@@ -1,9 +1,12 @@
 /** What a message may be made of. */
-export interface MessageLimits { maxDepth: number, maxKeys: number, maxId: number, maxBatch: number }
+export interface MessageLimits { maxDepth: number, maxKeys: number, maxValues: number, maxId: number, maxBatch: number }
 
 /** What one peer may ask for, and for how long; times are in milliseconds. */
 export interface Limits extends MessageLimits {
   maxInFlight: number
+  /** How many bytes the calls of one peer, and those of all together, may hold while they are answered. */
+  maxBytesInFlight: number
+  maxAllBytesInFlight: number
   /** How many bytes may wait for all clients together that do not keep up. */
   maxQueued: number
   /** After the last sign of life of a call, and in any case. */
@@ -14,5 +17,16 @@ export interface Limits extends MessageLimits {
 }
 
 export const LIMITS: Limits = {
-  maxDepth: 64, maxKeys: 10_000, maxId: 1_024, maxBatch: 100, maxInFlight: 1_024, maxQueued: 67_108_864, callTimeout: 60_000, callTimeoutMax: 600_000, grace: 10_000
+  maxDepth: 64,
+  maxKeys: 10_000,
+  maxValues: 100_000,
+  maxId: 1_024,
+  maxBatch: 100,
+  maxInFlight: 1_024,
+  maxBytesInFlight: 33_554_432,
+  maxAllBytesInFlight: Infinity,
+  maxQueued: 67_108_864,
+  callTimeout: 60_000,
+  callTimeoutMax: 600_000,
+  grace: 10_000
 }

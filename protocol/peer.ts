@@ -32,7 +32,7 @@ export interface PeerOptions {
 }
 
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
-const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'has' | 'get' | 'all'> }
+const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
 
 interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
 

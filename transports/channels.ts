@@ -76,5 +76,9 @@ export function sendShared (reply: FastifyReply, start: string, ending: Ending):
   answers.add({ reply, text: start, ending, status: 200, headers: undefined })
 }
 
-/** The body as bytes, as the parser of these routes leaves it; a request without one is an empty message. */
-export const bodyOf = ({ body }: FastifyRequest): Uint8Array => body instanceof Uint8Array ? body : new Uint8Array()
+/** The body as bytes, as the parser of these routes leaves it; a request without one is an empty message. The request has it no longer: it would keep it until it is answered. */
+export function takeBody (request: FastifyRequest): Uint8Array {
+  const { body } = request
+  request.body = undefined
+  return body instanceof Uint8Array ? body : new Uint8Array()
+}

@@ -7,7 +7,7 @@ import { Peer } from '../protocol/peer.js'
 import { isRefusal, refusal } from '../protocol/refusal.js'
 import { claimsVersion, isModern, modern, negotiate } from '../protocol/revisions/table.js'
 import type { Session } from '../protocol/session.js'
-import { bodyOf, GONE, sendJson } from './channels.js'
+import { GONE, sendJson, takeBody } from './channels.js'
 import { ReplyChannel } from './reply-channel.js'
 
 const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
@@ -26,7 +26,7 @@ export function postServer (serve: (request: FastifyRequest, reply: FastifyReply
 
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const incoming = app.mcp.decode(bodyOf(request))
+  const incoming = app.mcp.decode(takeBody(request))
   try {
     route(app, incoming, request, reply)
   } catch (error) {

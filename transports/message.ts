@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest, revisionNamed } from '../protocol/revisions/table.js'
-import { bodyOf, GONE, jsonReply } from './channels.js'
+import { GONE, jsonReply, takeBody } from './channels.js'
 
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   const peer = peerOf(request)
   mcp.connect(peer)
   reply.onGone(() => mcp.disconnect(peer, GONE))
-  mcp.receive(mcp.decode(bodyOf(request)), peer, jsonReply(reply))
+  mcp.receive(mcp.decode(takeBody(request)), peer, jsonReply(reply))
 }
 
 /** Speaks the oldest revision unless the header, or the message itself, says otherwise. */

@@ -5,7 +5,7 @@ import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
 import type { Sink } from '../protocol/resumable-stream.js'
 import type { Session } from '../protocol/session.js'
-import { bodyOf, jsonReply, overSink } from './channels.js'
+import { jsonReply, overSink, takeBody } from './channels.js'
 import { accepts, checkAlive, findSession, sessionId } from './http.js'
 
 /** HTTP+SSE, the first HTTP transport: everything the server says goes over one stream, everything the client says is a POST. */
@@ -43,7 +43,7 @@ export class SseConnections {
     const { peer, sink } = this.#clients.get(id) ?? {}
     if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw refusal(404, 'there is no such session; open GET /sse first')
     if (sink?.isFull?.() === true) throw refusal(429, 'read the stream first: too much waits there (option maxQueue)')
-    const incoming = this.#app.mcp.decode(bodyOf(request))
+    const incoming = this.#app.mcp.decode(takeBody(request))
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')

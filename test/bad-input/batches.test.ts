@@ -18,6 +18,8 @@ const rows: Row[] = [
   served('C3', 'a good request beside a broken one', batch('{"id":1}', ping), '[-32600 id 1, ok id 7]'),
   served('C3', 'a request beside a notification', batch(notification('notifications/initialized'), ping), '[ok id 7]'),
   served('C3', 'two requests with the same id in one batch', batch(callTool('slow', { steps: 1 })('legacy'), ping), '[ok id 7, -32600 id 7]'),
+  served('C6', 'two requests with the same id, the first of which is answered at once', batch(ping, callTool('count', {}, 7)('legacy')), '[ok id 7, -32600 id 7]'),
+  served('C6', 'the same id as text and as a number', batch(ping, call('ping', {}, '7')('legacy')), '[ok id 7, ok id "7"]'),
   silent('C4', 'notifications only', batch(notification('notifications/initialized'), notification('x'))),
   silent('C4', 'responses only', batch('{"jsonrpc":"2.0","id":98,"result":{}}', '{"jsonrpc":"2.0","id":99,"result":{}}')),
   served('C5', 'an initialize in a batch', batch(initialize(), ping), '[-32600 id 0, ok id 7]'),

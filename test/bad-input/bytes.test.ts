@@ -15,6 +15,9 @@ const withMember = (member: string) => `{"jsonrpc":"2.0","id":7,"method":"ping",
 const withArgument = (json: string) => (era: Parameters<ReturnType<typeof call>>[0]) =>
   callTool('echo', { text: 'PLACE' })(era).replace('"PLACE"', json)
 
+/** The same message with its id at the end. */
+const lastId = (text: string) => text.replace('"id":7,', '').replace(/\}$/, ',"id":7}')
+
 const rows: Row[] = [
   { row: 'A1', title: 'a message cut short', input: good.slice(0, -1), expect: notJson },
   { row: 'A2', title: 'nothing at all', input: '', expect: blank },
@@ -26,6 +29,8 @@ const rows: Row[] = [
   { row: 'A8', title: 'NaN', input: withMember('"params":{"x":NaN}'), expect: notJson },
   { row: 'A8', title: 'Infinity', input: withMember('"params":{"x":Infinity}'), expect: notJson },
   { row: 'A9', title: 'a key without quotes', input: good.replace('"id"', 'id'), expect: notJson },
+  { row: 'A10', title: 'a byte order mark before the message is left out', input: Buffer.from(`\ufeff${good}`), expect: except(answered('ok id 7'), 'stateless', 'websocket 2026', 'stdio 2026') },
+  { row: 'A10', title: 'a byte order mark and nothing else', input: '\ufeff', expect: notJson },
   { row: 'A11', title: 'UTF-16', input: Buffer.from(good, 'utf16le'), expect: notJson },
   { row: 'A11', title: 'UTF-16 with a byte order mark', input: Buffer.from(`\ufeff${good}`, 'utf16le'), expect: notUtf8 },
   { row: 'A12', title: 'the bytes FF FE inside a string', input: inString(0xff, 0xfe), expect: notUtf8 },
@@ -51,6 +56,10 @@ const rows: Row[] = [
   { row: 'A23', title: '65 levels in a member nobody knows', input: withMember(`"x":${nested(64)}`), expect: forbidden },
   { row: 'A23', title: '65 levels in a response', input: `{"jsonrpc":"2.0","id":7,"result":${nested(64)}}`, expect: nothing },
   { row: 'A23', title: '64 levels are not too many', input: withMember(`"x":${nested(63)}`), expect: except(answered('ok id 7'), 'stateless') },
+  { row: 'A24', title: '400,000 members', input: withArgument(`{${Array.from({ length: 400_000 }, (_, key) => `"${key}":1`).join(',')}}`), expect: forbidden },
+  { row: 'A24', title: 'a million elements, and the id behind them', input: era => lastId(withArgument(`[${'{},'.repeat(1_000_000)}{}]`)(era)), expect: forbidden },
+  { row: 'A24', title: 'a million elements in a response', input: `{"jsonrpc":"2.0","id":7,"result":{"x":[${'1,'.repeat(1_000_000)}1]}}`, expect: nothing },
+  { row: 'A24', title: 'a million elements in a batch', input: `[{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":[${'1,'.repeat(1_000_000)}1]}}]`, expect: nothing },
   { row: 'A27', title: 'a number that does not fit, in arguments', input: withArgument('1e400'), expect: answered('-32602 id 7') }
 ]
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from './deadline.js'
 import { greet } from './doors.js'
 import { openSession, post } from './http-doors.js'
 import { call, callTool, modernMeta, NEWEST } from './messages.js'
@@ -23,6 +24,7 @@ t.test('of what a client says of itself its name, version and title are kept, cu
       await wire.inbox.next()
       t.strictSame(clients(), [kept])
       await wire.close()
+      await until('the end of the client', () => server.app.mcp.peers.size === 0)
     })
   }
 

@@ -51,6 +51,7 @@ const rows: Row[] = [
     input: `{"jsonrpc":"2.0","id":99,${outcome}}`,
     expect: { ...ignored, stateless: '400 -32600 no id' }
   })),
+  { row: 'B24', title: 'a response with a result and an error', input: '{"jsonrpc":"2.0","id":99,"result":{},"error":{"code":1,"message":"x"}}', expect: noMessage },
   { row: 'B25', title: 'a response with a result and no id', input: '{"jsonrpc":"2.0","result":{}}', expect: noMessage },
   // Its id is one of ours: in an answer the client would take it for one of its own.
   { row: 'B25', title: 'a response whose error is text', input: '{"jsonrpc":"2.0","id":99,"error":"x"}', expect: noMessage }

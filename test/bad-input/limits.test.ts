@@ -8,13 +8,16 @@ import { expectUnharmed, startServer, type Server } from './server.js'
 import { summarise, summariseReply } from './summary.js'
 import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
 
-const SMALL = { maxDepth: 8, maxKeys: 40, maxId: 16, maxBatch: 3, maxUri: 32, maxInFlight: 2 }
+const SMALL = { maxDepth: 8, maxKeys: 40, maxValues: 60, maxId: 16, maxBatch: 3, maxUri: 32, maxInFlight: 2 }
 const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const
 
 /** How many members the objects of a call have without the one that is named. */
 const MEMBERS = { legacy: 4, modern: 7 }
 const withMembers = (sum: number): Input => (era: Era) => call('tools/list', { x: members(sum - MEMBERS[era] - 1) })(era)
 const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, 1]))
+/** How many values a call has without the elements of the one that is named. */
+const VALUES = { legacy: 6, modern: 9 }
+const withValues = (sum: number): Input => (era: Era) => call('tools/list', { x: new Array(sum - VALUES[era]).fill(1) })(era)
 /** The member is two levels down in its message. */
 const deep = (depth: number): Input => (era: Era) => call('tools/list', { x: 'PLACE' })(era).replace('"PLACE"', nested(depth - 2))
 const named = (length: number): string => `${'i'.repeat(length)}`
@@ -29,6 +32,8 @@ const rows: Row[] = [
   { row: 'A23', title: '9 levels', input: deep(9), expect: unreadable(-32600, '7') },
   { row: 'maxKeys', title: '40 members where 40 are allowed', input: withMembers(40), expect: fine },
   { row: 'maxKeys', title: '41 members', input: withMembers(41), expect: unreadable(-32600, '7') },
+  { row: 'maxValues', title: '60 values where 60 are allowed', input: withValues(60), expect: fine },
+  { row: 'maxValues', title: '61 values', input: withValues(61), expect: unreadable(-32600, '7') },
   { row: 'maxId', title: 'an id of 16 characters', input: call('tools/list', {}, named(16)), expect: answered(`ok id "${named(16)}"`) },
   { row: 'maxId', title: 'an id of 17 characters', input: call('tools/list', {}, named(17)), expect: unreadable(-32600) },
   { row: 'maxId', title: 'a progress token of 16 characters', input: token(16), expect: fine },
@@ -42,6 +47,8 @@ const rows: Row[] = [
 const usual: Row[] = [
   { row: 'maxKeys', title: '10,000 members', input: withMembers(10_000), expect: fine },
   { row: 'maxKeys', title: '10,001 members', input: withMembers(10_001), expect: unreadable(-32600, '7') },
+  { row: 'maxValues', title: '100,000 values', input: withValues(100_000), expect: fine },
+  { row: 'maxValues', title: '100,001 values', input: withValues(100_001), expect: unreadable(-32600, '7') },
   { row: 'maxId', title: 'an id of 1,024 characters', input: call('tools/list', {}, named(1_024)), expect: answered(`ok id "${named(1_024)}"`) },
   { row: 'maxId', title: 'an id of 1,025 characters', input: call('tools/list', {}, named(1_025)), expect: unreadable(-32600) },
   { row: 'D25', title: 'a URI of 2,048 characters', input: uriOf(2_048), expect: fine },

@@ -7,12 +7,13 @@ const request = (rest: object): Incoming => read({ jsonrpc: '2.0', id: 1, method
 
 t.test('a request keeps its id with its own type', async t => {
   for (const id of [1, '1', 0, '', -7, Number.MAX_SAFE_INTEGER, 'ключ', '\u0000']) {
-    t.strictSame(request({ id, params: { a: 1 } }), { kind: 'request', id, method: 'm', params: { a: 1 } })
+    t.match(request({ id, params: { a: 1 } }), { kind: 'request', id, method: 'm', params: { a: 1 } })
+    t.equal((request({ id }) as { id: unknown }).id, id)
   }
 })
 
 t.test('params that are left out are empty', async t => {
-  t.strictSame(request({}), { kind: 'request', id: 1, method: 'm', params: {} })
+  t.strictSame((request({}) as { params: unknown }).params, {})
 })
 
 t.test('a message without an id is a notification', async t => {
@@ -21,8 +22,26 @@ t.test('a message without an id is a notification', async t => {
 
 t.test('bytes and text are read alike', async t => {
   const text = '{"jsonrpc":"2.0","id":"é😀","method":"m","params":{"t":"\\ud83d\\ude00"}}'
-  t.strictSame(decode(Buffer.from(text)), decode(text))
+  t.match(decode(Buffer.from(text)), { ...decode(text), size: Number })
   t.match(decode(Buffer.from(text)), { id: 'é😀', params: { t: '😀' } })
+})
+
+t.test('a byte order mark before a message is left out, and only there', async t => {
+  const text = '{"jsonrpc":"2.0","id":1,"method":"m"}'
+  t.match(decode(`\ufeff${text}`), { kind: 'request', id: 1 })
+  t.match(decode(Buffer.from(`\ufeff${text}`)), { kind: 'request', id: 1 })
+  t.match(decode(Buffer.from(`x\ufeff${text}`), undefined, 1), { kind: 'request', id: 1 })
+  t.match(decode(Buffer.from(`\ufeff\ufeff${text}`)), { kind: 'invalid', error: { code: -32700 } })
+  t.match(decode(Buffer.from(`${text}\ufeff`)), { kind: 'invalid', error: { code: -32700 } })
+})
+
+t.test('a request knows about how much its params hold: its bytes, and something for each value', async t => {
+  const size = (params: string): number => (decode(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`) as { size: number }).size
+  const nothing = size('{}')
+  t.equal(size(`{"a":"${'x'.repeat(1_000)}"}`) - size('{"a":""}'), 1_000)
+  t.ok(size(`{"a":[${'{},'.repeat(1_000)}1]}`) - nothing > 60_000)
+  const [one, two] = (decode(`[${new Array(2).fill(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"${'x'.repeat(1_000)}"}}`).join(',')}]`) as { messages: Array<{ size: number }> }).messages
+  t.ok(one !== undefined && two !== undefined && one.size > 1_000 && one.size === two.size && one.size < 2_000, 'each of a batch holds its share')
 })
 
 t.test('a slice of a larger buffer is read as that slice', async t => {
@@ -48,6 +67,7 @@ const REFUSED: Array<[why: string, message: unknown, code: number, id: string | 
   ['null', null, -32600, undefined],
   ['an empty batch', [], -32600, undefined],
   ['a batch of 101', Array(101).fill({ jsonrpc: '2.0', method: 'm' }), -32600, undefined],
+  ['an answer with a result and an error', { jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'x' } }, -32600, undefined],
   ['an answer without an id', { jsonrpc: '2.0', result: {} }, -32600, undefined],
   ['an answer whose error has no code', { jsonrpc: '2.0', id: 1, error: { message: 'x' } }, -32600, undefined],
   ['an answer whose error is text', { jsonrpc: '2.0', id: 1, error: 'x' }, -32600, undefined]
@@ -63,7 +83,6 @@ const UNREADABLE: Array<[why: string, input: string | Buffer]> = [
   ['half a message', '{"jsonrpc":"2.0","id":1'],
   ['two messages', '{"jsonrpc":"2.0","id":1,"method":"m"}{}'],
   ['a trailing comma', '{"jsonrpc":"2.0","id":1,"method":"m",}'],
-  ['a byte order mark', Buffer.from('\ufeff{"jsonrpc":"2.0","id":1,"method":"m"}')],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
   ['UTF-16', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m"}', 'utf16le')],
   ['half a character', Buffer.concat([Buffer.from('{"a":"'), Buffer.from('é').subarray(0, 1), Buffer.from('"}')])],
