@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Only what goes wrong takes this long, in milliseconds: on a busy machine the first answer of a process may take seconds. */
+const PATIENCE = 30_000
+
 /** The promise's value, or an error that names what did not happen in time. */
-export async function within<T> (what: string, promise: Promise<T>, ms = 5_000): Promise<T> {
+export async function within<T> (what: string, promise: Promise<T>, ms = PATIENCE): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} did not happen within ${ms} ms`)), ms)
@@ -14,7 +17,7 @@ export async function within<T> (what: string, promise: Promise<T>, ms = 5_000):
 }
 
 /** Waits until the condition holds. */
-export async function until (what: string, holds: () => boolean, ms = 5_000): Promise<void> {
+export async function until (what: string, holds: () => boolean, ms = PATIENCE): Promise<void> {
   const end = Date.now() + ms
   while (!holds()) {
     if (Date.now() > end) throw new Error(`${what} did not happen within ${ms} ms`)
