@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { isNobody } from '../protocol/identity.js'
+import { addresses } from './addresses.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 /**
@@ -7,14 +8,16 @@ import { refuseOtherMethods } from './other-methods.js'
  * where one is required, the answer is these three fields and no more, so that probes by IP address or by service name need no configuration.
  */
 export default async function healthRoutes (app: FastifyInstance): Promise<void> {
-  app.get('/health', { exposeHeadRoute: true, config: { always: true, public: true, anyHost: true } }, async ({ identity, hostIsForeign }, reply) => {
-    const { name, version } = app.mcp.server.info
-    const { status, ready, reason, parts, uptime, sessions, peers } = app.health.now()
-    reply.header('cache-control', 'no-store')
-    if (!ready) reply.code(503).header('retry-after', '1')
-    if (hostIsForeign || isNobody(identity)) return { status, live: true, ready }
-    return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
-  })
+  for (const url of addresses(app, '/health')) {
+    app.get(url, { exposeHeadRoute: true, config: { always: true, public: true, anyHost: true } }, async ({ identity, hostIsForeign }, reply) => {
+      const { name, version } = app.mcp.server.info
+      const { status, ready, reason, parts, uptime, sessions, peers } = app.health.now()
+      reply.header('cache-control', 'no-store')
+      if (!ready) reply.code(503).header('retry-after', '1')
+      if (hostIsForeign || isNobody(identity)) return { status, live: true, ready }
+      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
+    })
+  }
 
   refuseOtherMethods(app, '/health', ['GET', 'HEAD'])
 }

@@ -2,13 +2,35 @@ import type { FastifyInstance } from 'fastify'
 import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http.js'
 import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
+import { addresses } from './addresses.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
 export default async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
+  const serve = postServer((request, reply) => servePost(app, request, reply))
+  for (const url of addresses(app, '/mcp')) {
+    getRoute(app, url, options)
+
+    app.post(url, {
+      preHandler: reviveSession(app),
+      onRequest: (request, _reply, done) => {
+        done(acceptsBoth(request) ? undefined : refusal(406, 'Accept must allow application/json and text/event-stream'))
+      }
+    }, serve)
+
+    app.delete(url, { preHandler: reviveSession(app) }, async (request, reply) => {
+      await endSession(app, request, reply)
+      return reply
+    })
+  }
+
+  refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
+}
+
+function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions): void {
   app.route({
     method: 'GET',
-    url: '/mcp',
+    url,
     exposeHeadRoute: false,
     config: { tickets: true },
     preValidation: async (request, reply) => {
@@ -23,18 +45,4 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, options)
   })
-
-  app.post('/mcp', {
-    preHandler: reviveSession(app),
-    onRequest: (request, _reply, done) => {
-      done(acceptsBoth(request) ? undefined : refusal(406, 'Accept must allow application/json and text/event-stream'))
-    }
-  }, postServer((request, reply) => servePost(app, request, reply)))
-
-  app.delete('/mcp', { preHandler: reviveSession(app) }, async (request, reply) => {
-    await endSession(app, request, reply)
-    return reply
-  })
-
-  refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
 }

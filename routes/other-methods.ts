@@ -1,10 +1,15 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { refusal } from '../protocol/refusal.js'
+import { addresses } from './addresses.js'
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Answers every method that a URL does not serve with 405, before anything is read. OPTIONS of a host application are the host's. */
-export function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
+/** Answers every method that a URL does not serve with 405, with or without a slash at its end, before anything is read. OPTIONS of a host application are the host's. */
+export function refuseOtherMethods (app: FastifyInstance, address: string, served: HTTPMethods[]): void {
+  for (const url of addresses(app, address)) refuseAt(app, url, served)
+}
+
+function refuseAt (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
   app.route({
     method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.hasPlugin('patchbay-cors'))),
     url,

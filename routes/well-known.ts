@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { BASIC } from '../protocol/identity.js'
 import { metadataOf, metadataPaths } from '../protocol/protected-resource.js'
+import { addresses } from './addresses.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 export interface ResourceOptions {
@@ -15,7 +16,7 @@ export interface ResourceOptions {
 export default async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = BASIC, endpoint }: ResourceOptions): Promise<void> {
   const metadata = metadataOf(resource, issuer, scopes)
   for (const path of metadataPaths(resource, endpoint, app.prefix).map(literal)) {
-    app.get(path, { exposeHeadRoute: false, config: { public: true } }, async () => metadata)
+    for (const url of addresses(app, path)) app.get(url, { exposeHeadRoute: false, config: { public: true } }, async () => metadata)
     refuseOtherMethods(app, path, ['GET'])
   }
 }

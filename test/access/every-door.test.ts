@@ -10,7 +10,7 @@ import { ADA, apiKeys, challengeOf, headOf } from './keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
-const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp']
+const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp'].flatMap(named => [named, `${named}/`])
 
 t.test('nothing is behind a door that opens by itself', async t => {
   const issuer = await startIssuer(t)
@@ -35,7 +35,7 @@ t.test('nothing is behind a door that opens by itself', async t => {
   await expectUnharmed(t, { ...server, head: headOf(ADA) })
 
   await t.test('so it is with WebSocket', async t => {
-    for (const url of ['/mcp', '/extra', '/nobody/serves/this', '/ticket']) {
+    for (const url of ['/mcp', '/mcp/', '/extra', '/nobody/serves/this', '/ticket']) {
       const refused = await exchange(server.port, request('GET', url, [HOST, ...upgradeHead(0).slice(1)]))
       t.equal(refused.status, 401, url)
       t.strictSame(challengeOf(refused.headers.get('www-authenticate')), full)

@@ -14,7 +14,7 @@ const ISSUER = 'http://127.0.0.1:1'
 const METADATA = '/.well-known/oauth-protected-resource'
 
 /** What is shown to those, too, who do not say who they are: whoever adds to this list has a reason. */
-const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health']
+const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health'].flatMap(named => [named, `${named}/`]).sort()
 
 interface Door { method: string, url: string, more: Head, named: string }
 

@@ -36,7 +36,7 @@ const PASSED: Head[] = [
 t.test('every route is closed to pages of other sites', async t => {
   const server = await startServer(t, { plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
-  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', '/health', '/mcp', '/mcp/sse', '/message', '/sse'], 'the routes there are')
+  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', ...['/health', '/mcp', '/mcp/sse', '/message', '/sse'].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
 
   for (const [method, url] of [...routes, ['GET', '/nobody/serves/this']] as const) {
     await t.test(`${method} ${url}`, async t => {
@@ -48,7 +48,7 @@ t.test('every route is closed to pages of other sites', async t => {
   await expectUnharmed(t, server)
 
   await t.test('I1: so is the WebSocket upgrade, also where nobody serves it', async t => {
-    for (const url of ['/mcp', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
+    for (const url of ['/mcp', '/mcp/', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
     await expectUnharmed(t, server)
   })
@@ -75,9 +75,9 @@ t.test('in an application of somebody else our routes are closed and theirs are 
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
 
-  for (const url of ['/ai/mcp', '/ai/message', '/ai/sse', '/ai/mcp/sse', '/ai/health']) {
+  for (const url of ['/ai/mcp', '/ai/message', '/ai/sse', '/ai/mcp/sse', '/ai/health'].flatMap(url => [url, `${url}/`])) {
     const methods = routesOf(app).filter(route => route[1] === url).map(([method]) => method)
-    t.ok(methods.includes(url === '/ai/message' ? 'POST' : 'GET'), `${url} is served`)
+    t.ok(methods.includes(url.startsWith('/ai/message') ? 'POST' : 'GET'), `${url} is served`)
     for (const method of methods) await refuses(t, port, method, url)
   }
   await refuses(t, port, 'GET', '/ai/mcp', upgradeHead(0).slice(1))
@@ -88,7 +88,7 @@ const same = (url: string): string => url
 
 /** Probes ask for /health by whatever Host they know; what they are told is bare. */
 const isProbe = (method: string, url: string, { row }: Visit, more: Head): boolean =>
-  url.endsWith('/health') && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
+  /\/health\/?$/.test(url) && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
 
 async function refuses (t: Test, port: number, method: string, url: string, more: Head = []): Promise<void> {
   const wrong = await Promise.all(REFUSED.map(async visit => {
