@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import fp from 'fastify-plugin'
 import { now } from '../protocol/clock.js'
+import { ClockStep } from '../protocol/clock-step.js'
 import { errors, type McpError } from '../protocol/errors.js'
 import type { PeerOptions } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
@@ -27,6 +28,10 @@ declare module 'fastify' {
   }
 }
 
+/** In milliseconds: how often the clocks are compared, and how long after a step the store removes nothing, so that others can say what they serve. */
+const LOOK = 1_000
+const AFTER_STEP = 10 * 60_000
+
 export interface SessionOptions { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
 export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessionIdle }: SessionOptions) => {
@@ -37,6 +42,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   let adopting = 0
   let home = ''
   let swept = now()
+  let sweepable = -Infinity
   let told: string | undefined
 
   fastify.decorate('sessions', {
@@ -82,11 +88,14 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   })
 
   const sweeper = setInterval(sweep, interval).unref()
+  const step = new ClockStep()
+  const watch = setInterval(compareClocks, LOOK).unref()
   const calm = fastify.store.onTrouble(() => { told = undefined })
   fastify.addHook('preClose', async () => { for (const session of sessions.values()) await session.settled() })
   // They are kept: the next process goes on with them.
   fastify.addHook('onClose', async () => {
     clearInterval(sweeper)
+    clearInterval(watch)
     untake()
     calm()
     for (const session of sessions.values()) forget(session, errors.closing())
@@ -200,8 +209,21 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
     swept = at
-    if (seen.length > 0) store.touch(seen, expiry()).catch(onTrouble)
-    store.sweep().catch(onTrouble)
+    touch(seen).then(async () => {
+      compareClocks()
+      if (now() >= sweepable) await store.sweep()
+    }).catch(onTrouble)
+  }
+
+  // Expiries are kept as times of day, so they are written anew when that was set.
+  function compareClocks (): void {
+    if (!step.happened()) return
+    sweepable = now() + AFTER_STEP
+    touch([...sessions.values()].map(({ id }) => id)).catch(onTrouble)
+  }
+
+  async function touch (ids: string[]): Promise<void> {
+    if (ids.length > 0) await store.touch(ids, expiry())
   }
 
   // What is kept is refreshed at every sweep, so it lasts one longer.

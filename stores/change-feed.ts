@@ -7,6 +7,8 @@ interface Row extends Change { number: number, writer: string }
 const POLL_MS = 200
 const KEPT_MS = 60_000
 const TRIM_EVERY = 1_000
+/** So many of the latest are kept whatever the time of day is: others may not have read them yet, and it may have been set meanwhile. */
+const LATEST = 1_000
 
 /**
  * Tells what has changed: what this process wrote as soon as it is committed, what others wrote shortly after. Every change is noted
@@ -26,14 +28,14 @@ export class ChangeFeed {
   constructor (prepare: (sql: string) => Statement, tell: (change: Change, foreign: boolean) => void) {
     this.#sql = {
       note: prepare('INSERT INTO changes (at, writer, space, key) VALUES (?, ?, ?, ?)'),
-      trim: prepare('DELETE FROM changes WHERE at < ?'),
+      trim: prepare(`DELETE FROM changes WHERE (at < ? OR at > ?) AND number <= (SELECT max(number) FROM changes) - ${LATEST}`),
       version: prepare('PRAGMA data_version'),
       since: prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number')
     }
     this.#tell = tell
     this.#version = this.#dataVersion()
     this.#last = (prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
-    this.#trim()
+    this.#trimAtStart()
     this.#timer = setInterval(() => this.poll(), POLL_MS).unref()
   }
 
@@ -41,7 +43,7 @@ export class ChangeFeed {
   note (space: string, key: string): void {
     this.#sql.note.run(Date.now(), this.writer, space, key)
     this.#pending.push({ space, key, foreign: false })
-    if (++this.#noted % TRIM_EVERY === 0) this.#sql.trim.run(Date.now() - KEPT_MS)
+    if (++this.#noted % TRIM_EVERY === 0) this.#trim()
   }
 
   /** Inside a transaction that has come upon what another has written. */
@@ -77,10 +79,14 @@ export class ChangeFeed {
     clearInterval(this.#timer)
   }
 
-  // Whoever has the file to itself at this moment does it another time.
   #trim (): void {
+    this.#sql.trim.run(Date.now() - KEPT_MS, Date.now() + KEPT_MS)
+  }
+
+  // While another process has the file to itself, the trimming waits until enough is noted.
+  #trimAtStart (): void {
     try {
-      this.#sql.trim.run(Date.now() - KEPT_MS)
+      this.#trim()
     } catch {}
   }
 

@@ -8,6 +8,8 @@ interface Row { id: string, record: string }
 
 /** How long whoever serves a session may be late to say that it is in use. */
 const LATE = 10 * 60_000
+/** Nothing lives longer: what says so was written while the time of day was wrong. Longer than any `sessionIdle`. */
+const FAR = 30 * 86_400_000
 /** How many sessions one transaction says it of. */
 const TOUCHED = 500
 
@@ -29,7 +31,7 @@ export class DiskSessions implements SessionStore {
       remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
       update: disk.prepare('UPDATE sessions SET record = ?, expires = ? WHERE id = ?'),
       adopt: disk.prepare('UPDATE sessions SET home = ?, owner = ?, expires = ? WHERE id = ? AND expires > ? RETURNING id, record'),
-      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(owner = ?, ?, ?) LIMIT 1000')
+      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(owner = ?, ?, ?) OR expires > ? LIMIT 1000')
     }
   }
 
@@ -81,7 +83,7 @@ export class DiskSessions implements SessionStore {
   async sweep (): Promise<void> {
     await this.#disk.write(() => {
       const now = Date.now()
-      for (const { id } of this.#sql.expired.all(this.#disk.writer, now, now - LATE) as unknown as Row[]) this.#remove(id)
+      for (const { id } of this.#sql.expired.all(this.#disk.writer, now, now - LATE, now + FAR) as unknown as Row[]) this.#remove(id)
     })
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
+import { now } from '../protocol/clock.js'
 import { tool } from '../protocol/tool.js'
 
 export default tool({
@@ -14,11 +15,11 @@ export default tool({
   output: Type.Object({ steps: Type.Integer(), seconds: Type.Number({ description: 'How long it took' }) }),
   text: ({ steps }) => `Completed ${steps} ${steps === 1 ? 'step' : 'steps'}`,
   run: async ({ steps = 5, delay = 1 }, call) => {
-    const startedAt = Date.now()
+    const startedAt = now()
     for (let step = 1; step <= steps; step++) {
       await sleep(delay * 1_000, undefined, { signal: call.signal })
       call.progress(step, steps, `Step ${step} of ${steps}`)
     }
-    return { steps, seconds: (Date.now() - startedAt) / 1_000 }
+    return { steps, seconds: Math.round(now() - startedAt) / 1_000 }
   }
 })

@@ -10,12 +10,15 @@ const MAX_PER_OWNER = 100
 export class Tickets<T> {
   readonly #lifetime: number
   readonly #now: () => number
+  readonly #timeOfDay: () => number
   readonly #issued = new Map<string, Issued<T>>()
   readonly #counts = new Map<string, number>()
 
-  constructor (lifetimeMs: number, now: () => number = Date.now) {
+  /** Lifetimes are measured on a clock that cannot be set; when a credential expires is said as a time of day. */
+  constructor (lifetimeMs: number, now: () => number = () => performance.now(), timeOfDay: () => number = Date.now) {
     this.#lifetime = lifetimeMs
     this.#now = now
+    this.#timeOfDay = timeOfDay
   }
 
   get size (): number {
@@ -28,10 +31,10 @@ export class Tickets<T> {
     this.#sweep(now)
     if (this.#issued.size >= MAX_TICKETS || this.#countOf(owner) >= MAX_PER_OWNER) return undefined
     const ticket = randomBytes(32).toString('base64url')
-    const until = Math.min(now + this.#lifetime, expires)
+    const until = now + Math.min(this.#lifetime, expires - this.#timeOfDay())
     this.#issued.set(keyOf(ticket), { holder, owner, until })
     this.#counts.set(owner, this.#countOf(owner) + 1)
-    return { ticket, expiresIn: Math.max(0, until - now) }
+    return { ticket, expiresIn: Math.max(0, Math.round(until - now)) }
   }
 
   /** Whom a ticket lets in, once. */

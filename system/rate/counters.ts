@@ -1,7 +1,8 @@
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes, type RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Ask } from './bucket.js'
 import type { Rate } from './limiter.js'
 import type { RedisLink } from './redis-link.js'
+import { WindowCounter } from './window-counter.js'
 
 type Limiter = RateLimiterMemory | RateLimiterRedis
 interface Window { keyPrefix: string, points: number, duration: number }
@@ -20,7 +21,7 @@ export function counting ({ name, rate, burst }: Rate, redis: RedisLink | undefi
 }
 
 function counter (window: Window, redis: RedisLink | undefined): Limiter {
-  const memory = new RateLimiterMemory(window)
+  const memory = new WindowCounter(window)
   if (redis === undefined) return memory
   return new RateLimiterRedis({ ...window, storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true, insuranceLimiter: memory })
 }

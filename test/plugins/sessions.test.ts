@@ -5,6 +5,7 @@ import { build, type Options } from '../../app.js'
 import { host } from '../app/host.js'
 import { freePort } from '../app/restarting.js'
 import fixture, { listening } from '../helper.js'
+import { turnable } from '../protocol/clocks.js'
 import { eventually } from '../protocol/deadline.js'
 import { dataFolder } from '../stores/on-disk.js'
 import { openSession, slow } from '../transports/http-session.js'
@@ -93,9 +94,8 @@ t.test('handshakes that nobody follows up do not keep others out for long, and s
   await used.post({ id: 1, method: 'ping' })
   const idle = [await openSession(url), await openSession(url)]
   await t.rejects(openSession(url), /503/, 'while they are fresh, nobody can tell')
-  const { now } = Date
-  t.teardown(() => { Date.now = now })
-  Date.now = () => now() + 11_000
+  const clock = turnable(t)
+  clock.later = 11_000
   const fresh = [await openSession(url), await openSession(url)]
   t.equal(app.sessions.size, 3)
   await t.rejects(openSession(url), /503/, 'now they are fresh again')
@@ -103,7 +103,7 @@ t.test('handshakes that nobody follows up do not keep others out for long, and s
   for (const session of idle) t.equal((await session.post({ id: 2, method: 'ping' })).status, 404)
   await t.rejects(openSession(url), /503/, 'all are in use')
   t.match(app.health.now(), { status: 'degraded', parts: { sessions: /maxSessions/ } })
-  Date.now = () => now() + 400_000
+  clock.later = 400_000
   await openSession(url)
   t.equal(app.sessions.size, 3, 'after some minutes the one that was used last the longest ago makes room')
   t.equal((await used.post({ id: 3, method: 'ping' })).status, 404)

@@ -12,6 +12,6 @@ export async function within<T> (ms: number, work: (signal: AbortSignal) => Prom
 }
 
 /** Waits until something has become true that nobody announces. */
-export async function eventually (condition: () => boolean, ms = 5_000): Promise<void> {
-  await within(ms, async signal => { while (!condition()) await sleep(5, undefined, { signal }) })
+export async function eventually (condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+  await within(ms, async signal => { while (!await condition()) await sleep(5, undefined, { signal }) })
 }

@@ -4,6 +4,7 @@ import t from 'tap'
 import { tool } from '../../app.js'
 import { modernMeta } from '../app/modern.js'
 import { listening } from '../helper.js'
+import { turnable } from '../protocol/clocks.js'
 import { eventually, within } from '../protocol/deadline.js'
 import { openSession, post, slow } from './http-session.js'
 import { openStream } from './sse-reader.js'
@@ -37,8 +38,7 @@ t.test('a session with an open stream or a call under way does not end', async t
   const [idle, streaming, calling] = [await openSession(url), await openSession(url), await openSession(url)]
   const stream = await streaming.listen()
   const call = await calling.stream(slow(1, 4, 700))
-  const { now } = Date
-  t.intercept(Date, 'now', { value: () => now() + 3_600_000 })
+  turnable(t).later = 3_600_000
   await eventually(() => app.sessions.size === 2)
   t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200)
@@ -48,17 +48,15 @@ t.test('a session with an open stream or a call under way does not end', async t
 
 t.test('the time of a session starts anew when its stream breaks off', async t => {
   const { app, url } = await listening(t, { sessionIdle: 3_000 })
-  const { now } = Date
-  let later = 0
-  t.intercept(Date, 'now', { value: () => now() + later })
+  const clock = turnable(t)
   await openSession(url)
   const streaming = await openSession(url)
   const stream = await streaming.listen()
-  later = 3_600_000
+  clock.later = 3_600_000
   await eventually(() => app.sessions.size === 1)
-  later = 0
+  clock.later = 0
   await openSession(url)
-  later = 3_600_000
+  clock.later = 3_600_000
   stream.drop()
   await eventually(() => app.sessions.size < 2)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200, 'its last request was an hour ago, but it was connected until a moment ago')

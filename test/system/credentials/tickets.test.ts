@@ -14,7 +14,7 @@ t.test('a ticket is good once', async t => {
 
 t.test('a ticket is good for its time, and never longer than what it was given for', async t => {
   let now = 0
-  const tickets = new Tickets<string>(1_000, () => now)
+  const tickets = new Tickets<string>(1_000, () => now, () => now)
   const [late, early] = [tickets.issue('ada', 'ada')?.ticket ?? '', tickets.issue('alan', 'alan', 400)?.ticket ?? '']
   const last = tickets.issue('ada', 'ada')?.ticket ?? ''
   now = 400
