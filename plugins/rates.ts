@@ -20,9 +20,6 @@ export interface RatesOptions { rate: number, burst: number, toolRates: Record<s
 /** Whoever started this process. */
 const LOCAL = 'local'
 
-/** What has to be answered before the next message is read: it is counted, but never waits. */
-const AT_ONCE = new Set(['initialize', 'ping'])
-
 /** How many calls a caller may make, in all and to single tools. What came as an HTTP request was counted when it came. */
 export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOptions) => {
   const link = redis === undefined ? undefined : await connectRedis(redis, trouble)
@@ -36,7 +33,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
     const { peer, channel, identity, method, params } = call
     if (peer.transport === 'memory') return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
-    const passed = channel.counted === true ? undefined : pass(call, callers.take(callerOf(identity)), 'by one caller (option rate)')
+    const passed = channel.counted === true ? undefined : pass(callers.take(callerOf(identity)), 'by one caller (option rate)')
     return tool === undefined ? passed : passTool(call, tool, passed)
   })
 
@@ -65,13 +62,13 @@ function callerOf (identity: Identity): string {
 
 const names = new WeakMap<Identity, string>()
 
-function pass (call: Call, wait: number | Promise<number>, what: string): Promise<void> | undefined {
-  if (typeof wait === 'number') refuseIf(wait, what)
-  else if (!AT_ONCE.has(call.method)) return wait.then(ms => refuseIf(ms, what))
+function pass (wait: number | Promise<number>, what: string): Promise<void> | undefined {
+  if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, what))
+  refuseIf(wait, what)
 }
 
 function passTool (call: Call, tool: Bucket, passed: Promise<void> | undefined): Promise<void> | undefined {
-  const next = () => pass(call, tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
+  const next = () => pass(tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
   return passed === undefined ? next() : passed.then(next)
 }
 

@@ -82,11 +82,31 @@ t.test('each request of a batch counts', async t => {
   }
 })
 
-t.test('a handshake and a ping are counted, but do not wait', async t => {
-  const app = await gateway(t, { rate: 1, burst: 3 })
-  const { cost, send } = await openDoor(t, 'stdio', app, '')
-  const { answered } = await untilRefused(async () => await send({ id: 1, method: 'ping' }))
-  t.ok(answered >= 3 - cost)
+for (const [method, names] of [
+  ['ping', ['POST /mcp with a session', 'POST /message', 'HTTP+SSE', 'WebSocket', 'stdio']],
+  ['initialize', ['POST /message', 'HTTP+SSE', 'WebSocket', 'stdio']],
+  ['server/discover', ['POST /mcp in 2026-07-28']]
+] as const) {
+  for (const name of names) {
+    t.test(`${name}: ${method} is counted and refused like any other call`, async t => {
+      const begun = performance.now()
+      const { app, url } = await listening(t, { rate: 1, burst: 6 })
+      const { cost, send } = await openDoor(t, name, app, url)
+      const { answered, said } = await untilRefused(async () => await send({ id: 1, method, params: {} }))
+      const seconds = Math.floor((performance.now() - begun) / 1_000)
+      t.ok(answered >= 6 - cost && answered <= 6 - cost + seconds, `${answered} of ${6 - cost}, in ${seconds} s`)
+      t.match(said.body, { error: { code: -32603, message: /^Too many calls by one caller \(option rate\)/ } })
+    })
+  }
+}
+
+t.test('a handshake that has to wait to be counted still comes before what follows it', async t => {
+  const app = await gateway(t, { rate: 100, burst: 100 })
+  const { channel, send, peer } = client(app.mcp, { transport: 'stdio' })
+  peer.revision = undefined
+  send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18' } })
+  send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  t.match([await channel.next(), await channel.next()], [{ id: 0, result: { protocolVersion: '2025-06-18' } }, { id: 1, result: {} }])
 })
 
 t.test('a call that is cancelled while it waits is not run', async t => {
