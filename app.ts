@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { authentication } from './authentication.js'
 import { builtIns } from './builtins.js'
 import { contribute, loadFile } from './loader.js'
+import { unknownNames } from './names.js'
 import { resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/challenge.js'
 import { LIMITS } from './protocol/limits.js'
@@ -88,6 +89,7 @@ export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Optio
     if (typeof plugin === 'string') await loadFile(fastify, plugin)
     else await fastify.register(plugin)
   }
+  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify, options)) fastify.log.warn(sentence) })
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { checkExposure } from './cli/exposure.js'
+import { catchHangUp } from './cli/hang-up.js'
 import { serve } from './cli/serve.js'
 import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
@@ -18,21 +19,38 @@ async function main (): Promise<void> {
   // Whoever stops listening to our logs does not stop us.
   process.stderr.on('error', () => {})
   if (process.argv[2] === 'key') return printKey(process.argv.slice(3))
-  const { options: given, args, help, version: showVersion } = readSettings(process.argv.slice(2), process.env, process.cwd())
+  const onHangUp = catchHangUp()
+  const [argv, env, cwd] = [process.argv.slice(2), { ...process.env }, process.cwd()]
+  const { options: given, args, help, version: showVersion } = readSettings(argv, env, cwd)
   if (help || showVersion) {
     process.stdout.write(help ? USAGE : `${version}\n`)
     return
   }
+  const launch = [process.execPath, process.argv[1] ?? '', ...args]
+  await serve(complete(given), { launch, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
+}
+
+/** The options as they are served. Throws a sentence when they are not fit for that. */
+function complete (given: Partial<Options>): Options {
   const options = withData(resolveOptions(given))
   checkExposure(options)
-  await serve(options, [process.execPath, process.argv[1] ?? '', ...args])
+  return options
 }
 
 /** The key alone goes to standard output, so that it can be put where it belongs without having been seen. */
 function printKey (args: string[]): void {
-  const { key, advice } = newKey(args)
+  const { key, advice } = newKey(args, knownSettings())
   process.stdout.write(`${key}\n`)
   process.stderr.write(advice)
+}
+
+/** What the environment and its config file say; nothing when they cannot be read, which is no reason not to make a key. */
+function knownSettings (): Partial<Options> {
+  try {
+    return resolveOptions(readSettings([], process.env, process.cwd()).options)
+  } catch {
+    return {}
+  }
 }
 
 /** Where things are kept unless somebody says otherwise. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { unknownScopes } from './names.js'
 import { ApiKey } from './options.js'
 import { compile } from './protocol/schema.js'
 import { hashOf, makeKey } from './system/credentials/api-key.js'
@@ -10,15 +11,15 @@ export interface NewKey {
   advice: string
 }
 
-/** `patchbay key NAME [--scope S]...`. Throws a sentence when that is not what was said. */
-export function newKey (args: string[]): NewKey {
+/** `patchbay key NAME [--scope S]...`. Throws a sentence when that is not what was said. `settings` may ask for scopes of their own. */
+export function newKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
   const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } = parse(args)
   if (name === undefined || more.length > 0) throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]...')
   const key = makeKey()
   const entry = { name, hash: hashOf(key), scopes }
   const wrong = compile(ApiKey)(entry)
   if (wrong !== undefined) throw new Error(wrong.startsWith('name') ? `the name of a key is made of letters, digits and . _ @ -, not "${name}"` : `a scope has neither spaces nor quotes, unlike one of "${scopes.join('", "')}"`)
-  return { key, advice: adviceFor(entry) }
+  return { key, advice: unknownScopes(scopes, settings).map(sentence => `patchbay: ${sentence}\n`).join('') + adviceFor(entry) }
 }
 
 function parse (args: string[]) {

@@ -10,12 +10,23 @@ import { standardInput, standardOutputNow } from '../system/standard-streams.js'
 import { boundYoungGeneration } from '../system/young-generation.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
+import { watchTerminal } from './hang-up.js'
+import { reloader } from './reload.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
 const LAST_WORD = 200
 
-/** Serves what the options say until a signal comes or standard input ends. `launch` is the command that started this process. */
-export async function serve (options: Options, launch: string[]): Promise<void> {
+export interface Started {
+  /** The command that started this process. */
+  launch: string[]
+  /** Takes what SIGHUP is to do. */
+  onHangUp: (act: () => void) => void
+  /** Reads the options again. Throws a sentence when they are not fit to be served. */
+  read: () => Options
+}
+
+/** Serves what the options say until a signal comes or standard input ends. */
+export async function serve (options: Options, { launch, onHangUp, read }: Started): Promise<void> {
   // Before a plugin can lay hands on them.
   const output = claimStdout()
   const input = options.stdio ? standardInput() : undefined
@@ -50,7 +61,7 @@ export async function serve (options: Options, launch: string[]): Promise<void> 
   // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
   const delay = 3 * options.grace + 5_000
   // Before anybody can know that we are here: a signal must find its handler.
-  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection', 'uncaughtException'] }, async ({ signal }) => {
+  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
     await end({ signal })
     if (faulty) throw new Error('an error was not caught')
   })
@@ -64,6 +75,14 @@ export async function serve (options: Options, launch: string[]): Promise<void> 
   })
   // A promise that a tool forgot must not take everybody else's calls down.
   process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+
+  const reload = reloader(app, logger, options, read)
+  const hasLostTerminal = watchTerminal()
+  onHangUp(() => {
+    if (ending !== undefined) return
+    if (hasLostTerminal()) void closing.close()
+    else reload()
+  })
 
   const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
   if (options.http) boundYoungGeneration()

@@ -14,6 +14,10 @@ declare module 'fastify' {
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
       /** A collection as the caller may see it. */
       listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, Json>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
+      /** Puts what the operator says now in place of what was said before. */
+      replaceScopes: (scopes: AccessOptions['scopes']) => void
+      /** Runs when callers may see other things than before. */
+      onChange: (listener: () => void) => void
     }
   }
 }
@@ -28,13 +32,20 @@ export interface AccessOptions { scopes: Record<string, readonly string[]> }
 const ABOUT: Record<Kind, (key: string) => About> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
 
 export default fp(async (fastify, { scopes }: AccessOptions) => {
-  const said = new Map(Object.entries(scopes))
+  let said = new Map(Object.entries(scopes))
   /** Found out once for each thing. */
-  const rules = new WeakMap<Guarded, Target>()
+  let rules = new WeakMap<Guarded, Target>()
+  const listeners = new Set<() => void>()
 
   fastify.decorate('access', {
     target: (kind, key, item) => rules.get(item) ?? newRule(kind, key, item),
     allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
+    replaceScopes: scopes => {
+      said = new Map(Object.entries(scopes))
+      rules = new WeakMap()
+      for (const listener of listeners) listener()
+    },
+    onChange: listener => { listeners.add(listener) },
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {

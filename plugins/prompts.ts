@@ -27,7 +27,7 @@ export default fp(async fastify => {
     get: name => prompts.get(name),
     names: () => prompts.keys()
   })
-  fastify.announce(prompts, 'notifications/prompts/list_changed')
+  for (const source of [prompts, access]) fastify.announce(source, 'notifications/prompts/list_changed')
   fastify.paginate('prompts/list', 'prompts', access.listing('prompts', prompts))
   mcp.capability('prompts', () => ({ listChanged: true }))
 

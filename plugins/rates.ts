@@ -11,6 +11,8 @@ declare module 'fastify' {
     rates: {
       /** Takes one call from what its caller may make: 0, or the milliseconds until there are more. */
       take: (identity: Identity) => number | Promise<number>
+      /** Limits calls by these rates from now on. What was counted for a rate that stays is kept. */
+      replace: (rates: Pick<RatesOptions, 'rate' | 'burst' | 'toolRates'>) => void
     }
   }
 }
@@ -23,11 +25,13 @@ const LOCAL = 'local'
 /** How many calls a caller may make, in all and to single tools. What came as an HTTP request was counted when it came. */
 export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOptions) => {
   const link = redis === undefined ? undefined : await connectRedis(redis, trouble)
-  const bucket = (one: Rate) => new Bucket(limiter(one, link), one.rate)
-  const callers = bucket({ name: 'calls', rate, burst })
-  const tools = new Map<unknown, Bucket>(Object.entries(toolRates).map(([name, rate]) => [name, bucket({ name: `tool:${name}`, rate, burst: rate })]))
+  /** By what they count and how much of it: those of rates that stay are used again. */
+  let buckets = new Map<string, Bucket>()
+  let callers: Bucket
+  let tools: Map<unknown, Bucket>
+  open({ rate, burst, toolRates })
 
-  fastify.decorate('rates', { take: identity => callers.take(callerOf(identity)) })
+  fastify.decorate('rates', { take: identity => callers.take(callerOf(identity)), replace: open })
 
   fastify.mcp.gate(call => {
     const { peer, channel, identity, method, params } = call
@@ -38,9 +42,24 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
   })
 
   fastify.addHook('onClose', async () => {
-    for (const each of [callers, ...tools.values()]) each.close()
+    for (const each of buckets.values()) each.close()
     link?.close()
   })
+
+  function open ({ rate, burst, toolRates }: Pick<RatesOptions, 'rate' | 'burst' | 'toolRates'>): void {
+    const before = buckets
+    buckets = new Map()
+    callers = bucket({ name: 'calls', rate, burst }, before)
+    tools = new Map(Object.entries(toolRates).map(([name, rate]) => [name, bucket({ name: `tool:${name}`, rate, burst: rate }, before)]))
+    for (const [key, each] of before) if (!buckets.has(key)) each.close()
+  }
+
+  function bucket (one: Rate, before: Map<string, Bucket>): Bucket {
+    const key = JSON.stringify(one)
+    const made = before.get(key) ?? new Bucket(limiter(one, link), one.rate)
+    buckets.set(key, made)
+    return made
+  }
 
   function trouble (why: string | undefined, error?: Error): void {
     const said = why === undefined ? undefined : `Redis ${why}: calls are counted by this gateway alone`

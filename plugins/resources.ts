@@ -72,7 +72,7 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
     listChanged: mayKnow => listeners.tell(mayKnow),
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
-  for (const collection of [fixed, templates]) fastify.announce(collection, LIST_CHANGED)
+  for (const source of [fixed, templates, access]) fastify.announce(source, LIST_CHANGED)
   fastify.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED)
   fastify.subscriptions.onInterest(async (uri, call) => {
     const found = find(uri)

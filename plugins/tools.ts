@@ -36,7 +36,7 @@ export default fp(async fastify => {
     get: name => tools.get(name),
     names: () => tools.keys()
   })
-  fastify.announce(tools, 'notifications/tools/list_changed')
+  for (const source of [tools, access]) fastify.announce(source, 'notifications/tools/list_changed')
   fastify.paginate('tools/list', 'tools', access.listing('tools', tools))
   mcp.capability('tools', () => ({ listChanged: true }))
 

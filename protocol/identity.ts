@@ -24,7 +24,8 @@ export const isNobody = ({ principal, scopes }: Identity): boolean => principal 
 /** What is needed for everything that asks for nothing in particular. */
 export const BASIC: readonly string[] = ['mcp']
 
-const EVERYTHING = 'admin'
+/** The scope that grants everything. */
+export const EVERYTHING = 'admin'
 
 /** True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by `admin`. */
 export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
@@ -33,7 +34,8 @@ export function grants ({ scopes }: Identity, needed: readonly string[]): boolea
 
 export const hasExpired = ({ expires }: Identity): boolean => expires !== undefined && expires <= Date.now()
 
-function broader (scope: string): string[] {
+/** The scopes that grant this one by their name: itself, and what stands before each of its colons. */
+export function broader (scope: string): string[] {
   const parts = scope.split(':')
   return parts.map((_part, index) => parts.slice(0, index + 1).join(':'))
 }

@@ -12,6 +12,13 @@ t.test('a key is for what asks for nothing in particular, unless scopes are said
   t.match(advice, '"scopes":["mcp"]')
 })
 
+t.test('a scope that nothing asks for is remarked on, with the one that was meant', async t => {
+  t.match(newKey(['bob', '--scope', 'nots']).advice, /^patchbay: nothing built in asks for the scope "nots"; did you mean "notes"\?\n/)
+  t.match(newKey(['bob', '--scope', 'warehouse']).advice, /^patchbay: nothing built in asks for the scope "warehouse"; a tool of yours may\n/)
+  t.match(newKey(['bob', '--scope', 'ordres'], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /did you mean "orders"/)
+  for (const scope of ['mcp', 'admin', 'notes', 'notes:write', 'exec', 'orders']) t.notMatch(newKey(['bob', '--scope', scope], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /nothing built in/, scope)
+})
+
 const MISTAKES: Array<[args: string[], says: RegExp]> = [
   [[], /patchbay key NAME/],
   [['a', 'b'], /patchbay key NAME/],
@@ -26,6 +33,14 @@ t.test('what is no name and no scope makes no key', async t => {
 
 t.test('keys and tokens on the command line', async t => {
   t.jobs = PROCESSES
+
+  t.test('what the config file asks for is known to the command that makes keys', { buffered: true }, async t => {
+    const cwd = await folder(t, { 'c.json': JSON.stringify({ scopes: { 'tools/calculate': ['maths'] } }), 'broken.json': '{' })
+    const made = async (scope: string, config: string) => await launch(t, ['key', 'ci', '--scope', scope], { cwd, env: { PATCHBAY_CONFIG: config } }).exit()
+    t.match(await made('mahts', 'c.json'), { code: 0, stdout: /^pb_/, stderr: /did you mean "maths"/ })
+    t.notMatch((await made('maths', 'c.json')).stderr, /nothing built in/)
+    t.match(await made('maths', 'broken.json'), { code: 0, stdout: /^pb_/, stderr: /nothing built in/ })
+  })
 
   t.test('a new key is printed once, and what to paste makes it work', { buffered: true }, async t => {
     const { code, stdout, stderr } = await launch(t, ['key', 'ci', '--scope', 'mcp', '--scope', 'notes']).exit()

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { unknownNames } from '../names.js'
+import type { Options } from '../options.js'
+
+type Name = keyof Options
+
+interface KeyNames { added: string[], removed: string[], changed: string[] }
+
+/** What can change while the gateway runs. */
+const RELOADED = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates'] as const satisfies Name[]
+
+const NO_KEYS = 'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
+
+/**
+ * Returns a function that reads the options again and puts those that can change while the gateway runs to use, all or none. `read` throws
+ * when they would not do for a start; then the present ones stay. What changed is logged by name, never with values.
+ */
+export function reloader (app: FastifyInstance, logger: FastifyBaseLogger, options: Options, read: () => Options): () => void {
+  let present = options
+  return () => {
+    try {
+      const next = read()
+      const changed = changesOf(present, next)
+      const restart = changed.filter(name => !canChange(app, name))
+      const now = changed.filter(name => !restart.includes(name))
+      const keys = apply(app, now, next)
+      present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
+      report(logger, { changed: now, restart, keys })
+      if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
+      for (const sentence of now.length === 0 ? [] : unknownNames(app, present)) logger.warn(sentence)
+    } catch (error) {
+      logger.error(`the options were not reloaded, and those from before stay: ${(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
+    }
+  }
+}
+
+function changesOf (present: Options, next: Options): Name[] {
+  const names = [...new Set([...Object.keys(present), ...Object.keys(next)])] as Name[]
+  return names.filter(name => !isDeepStrictEqual(present[name], next[name])).sort()
+}
+
+/** Whether callers need a credential is decided at start: without its last key the gateway lets no caller in, and without a first one it needs none. */
+function canChange (app: FastifyInstance, name: Name): boolean {
+  if (name === 'apiKeys') return app.hasDecorator('identities') && app.identities.required
+  return (RELOADED as readonly Name[]).includes(name)
+}
+
+// The keys come first: only they can still be refused.
+function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames | undefined {
+  const keys = changed.includes('apiKeys') ? app.identities.replaceKeys(next.apiKeys) : undefined
+  if (changed.includes('scopes')) app.access.replaceScopes(next.scopes)
+  if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.rates.replace(next)
+  return keys
+}
+
+function report (logger: FastifyBaseLogger, { changed, restart, keys }: { changed: Name[], restart: Name[], keys: KeyNames | undefined }): void {
+  const { added = [], removed = [], changed: altered = [] } = keys ?? {}
+  const said = [
+    ...(changed.length === 0 ? [] : [`changed ${changed.join(', ')}`]),
+    ...(added.length === 0 ? [] : [`keys added: ${added.join(', ')}`]),
+    ...(removed.length === 0 ? [] : [`keys removed: ${removed.join(', ')}`]),
+    ...(altered.length === 0 ? [] : [`keys changed: ${altered.join(', ')}`]),
+    ...(restart.length === 0 ? [] : [`a restart is needed for ${restart.join(', ')}`])
+  ]
+  const level = restart.length === 0 ? 'info' : 'warn'
+  logger[level]({ reload: { changed, restart, keys: { added, removed, changed: altered } } }, `options reloaded: ${said.length === 0 ? 'nothing changed' : said.join('; ')}`)
+}
