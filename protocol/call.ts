@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { respondOn, type Channel } from './channel.js'
 import type { Conversation } from './conversation.js'
 import { Timed } from './deadline.js'
@@ -84,6 +85,8 @@ export class Call extends Timed {
   get signal (): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
+      // A tool may wait for many things at once, and none of them longer than the call: that is no leak.
+      setMaxListeners(0, this.#controller.signal)
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
     }
     return this.#controller.signal

@@ -6,8 +6,8 @@ export class McpError extends Error {
   /** What the HTTP reply says besides. */
   readonly headers: Record<string, string> | undefined
 
-  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number, headers?: Record<string, string>) {
-    super(message)
+  constructor (readonly code: number, message: string, readonly data?: unknown, status?: number, headers?: Record<string, string>, options?: ErrorOptions) {
+    super(message, options)
     this.status = status
     this.headers = headers
   }
@@ -36,8 +36,13 @@ const URL_ELICITATION_REQUIRED = -32042
 
 const MAX_NAME = 256
 
+/** As much of a client's error as an author gets: the rest would only fill logs. */
+const MAX_CAUSE = 4_096
+
+const cut = (text: string, max: number): string => text.length > max ? `${text.slice(0, max)}…` : text
+
 /** What a client said, as far as it helps to repeat it. */
-export const brief = (said: string): string => said.length > MAX_NAME ? `${said.slice(0, MAX_NAME)}…` : said
+export const brief = (said: string): string => cut(said, MAX_NAME)
 
 const CLOSING = 'The server is shutting down'
 
@@ -81,6 +86,8 @@ export const errors = {
   missingCapability: (needed: object) => new McpError(
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
   cannotAsk: (method: string, why: string) => new McpError(-32603, `The client cannot be asked for ${method}: ${why}`),
+  clientFailed: (method: string, { code, message, data }: { code: number, message: string, data?: unknown }) => new McpError(
+    -32603, `The client could not answer ${method}: ${brief(message)}`, undefined, undefined, undefined, { cause: new McpError(code, cut(message, MAX_CAUSE), data) }),
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
     -32022, `Unsupported protocol version ${brief(requested)}; this server speaks ${supported.join(', ')}`, { supported, requested: brief(requested) }, 400)
 }

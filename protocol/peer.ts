@@ -1,13 +1,14 @@
 import type { Call } from './call.js'
 import type { Channel } from './channel.js'
 import { NO_CONVERSATION, type Conversation } from './conversation.js'
-import { errors, McpError } from './errors.js'
+import { errors, type McpError } from './errors.js'
 import type { Held } from './held.js'
 import { ANYBODY, type Identity } from './identity.js'
 import { InFlight } from './in-flight.js'
 import { encodeNotification, encodeRequest, type Id, type Response } from './jsonrpc.js'
 import { tellEach, type Report } from './listeners.js'
 import type { LogLevel } from './log-level.js'
+import { onAbort } from './on-abort.js'
 import type { Implementation, Revision } from './revisions/revision.js'
 
 export type Headers = Record<string, string | string[] | undefined>
@@ -34,7 +35,7 @@ export interface PeerOptions {
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
 const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
 
-interface Question { resolve: (result: unknown) => void, reject: (error: Error) => void }
+interface Question { method: string, resolve: (result: unknown) => void, reject: (error: Error) => void }
 
 /** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
 export class Peer {
@@ -157,10 +158,11 @@ export class Peer {
         channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
         reject(abandoned(signal))
       }
-      signal.addEventListener('abort', abandon, { once: true })
-      const settled = (settle: () => void) => { signal.removeEventListener('abort', abandon); settle() }
+      const off = onAbort(signal, abandon)
+      const settled = (settle: () => void) => { off(); settle() }
       this.#outbound ??= new Map()
       this.#outbound.set(id, {
+        method,
         resolve: result => settled(() => resolve(result)),
         reject: error => settled(() => reject(error))
       })
@@ -174,7 +176,7 @@ export class Peer {
     if (id === undefined || question === undefined) return
     this.#outbound?.delete(id)
     if (error === undefined) question.resolve(result)
-    else question.reject(new McpError(error.code, error.message, error.data))
+    else question.reject(errors.clientFailed(question.method, error))
   }
 
   /** Runs when the server wants to end things in order; returns how to take it back. */

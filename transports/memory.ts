@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
-import { McpError } from '../protocol/errors.js'
+import { isMcpError, McpError } from '../protocol/errors.js'
 import { isId, type Id } from '../protocol/jsonrpc.js'
+import { onAbort } from '../protocol/on-abort.js'
 import { Peer } from '../protocol/peer.js'
 
 type Json = Record<string, unknown>
@@ -83,8 +84,7 @@ class MemoryConnection {
         this.notify('notifications/cancelled', { requestId: id })
         reject(new Error('the request was cancelled', { cause: signal?.reason }))
       }
-      signal?.addEventListener('abort', cancel, { once: true })
-      const settled = () => signal?.removeEventListener('abort', cancel)
+      const settled = signal === undefined ? () => {} : onAbort(signal, cancel)
       this.#waiting.set(id, {
         resolve: result => { settled(); resolve(result) },
         reject: error => { settled(); reject(error) }
@@ -144,8 +144,8 @@ class MemoryConnection {
       if (answer === undefined) throw new McpError(-32601, `Method not found: ${method}`)
       this.#send({ id, result: await answer(params) })
     } catch (error) {
-      const { code = -32603, message } = error as McpError
-      this.#send({ id, error: { code, message } })
+      const message = error instanceof Error ? error.message : String(error)
+      this.#send({ id, error: { code: isMcpError(error) ? error.code : -32603, message } })
     }
   }
 }

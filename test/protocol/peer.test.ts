@@ -31,7 +31,7 @@ t.test('an error is an answer too', async t => {
   const { peer, ask } = asking()
   const answer = ask()
   peer.settle({ kind: 'response', id: 1, error: { code: -1, message: 'the user said no', data: { why: 1 } } })
-  await t.rejects(answer, { name: 'McpError', code: -1, message: 'the user said no', data: { why: 1 } })
+  await t.rejects(answer, { name: 'McpError', code: -32603, message: 'The client could not answer m: the user said no', cause: { name: 'McpError', code: -1, message: 'the user said no', data: { why: 1 } } })
 })
 
 t.test('only the first answer counts, and only one with the very same id', async t => {
@@ -75,7 +75,7 @@ t.test('no listener stays on the signal when a question is settled', async t => 
   t.intercept(signal, 'addEventListener', { value: () => { listening++ } })
   t.intercept(signal, 'removeEventListener', { value: () => { listening-- } })
   const answers = [ask('a', signal), ask('b', signal).catch(() => {})]
-  t.equal(listening, 2)
+  t.equal(listening, 1, 'one for all of them')
   peer.settle({ kind: 'response', id: 1, result: {} })
   peer.settle({ kind: 'response', id: 2, error: { code: 1, message: 'x' } })
   await Promise.all(answers)
@@ -115,4 +115,28 @@ t.test('an idle peer has no collections of its own, and peers do not share what 
   other.subscribed('test://a', false)
   one.close(new Error('gone'))
   await other.drain(0)
+})
+
+t.test('of a huge error only the beginning is repeated', async t => {
+  const { peer, ask } = asking()
+  const answer = ask()
+  peer.settle({ kind: 'response', id: 1, error: { code: -1, message: 'x'.repeat(4_000_000) } })
+  const error = await answer.catch((error: unknown) => error) as Error & { cause: Error }
+  t.ok(error.message.length < 400 && error.message.endsWith('…'))
+  t.ok(error.cause.message.length < 5_000)
+})
+
+t.test('many questions on one signal print no warning, and all are taken back with it', async t => {
+  const { channel, ask } = asking()
+  const warnings: Error[] = []
+  const note = (warning: Error) => { warnings.push(warning) }
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const controller = new AbortController()
+  const answers = Array.from({ length: 25 }, async () => await ask('m', controller.signal).catch((error: Error) => error.message))
+  controller.abort()
+  t.strictSame(await Promise.all(answers), Array.from({ length: 25 }, () => 'the question was abandoned'))
+  t.equal(channel.sent.filter(text => text.includes('notifications/cancelled')).length, 25)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(warnings, [])
 })
