@@ -118,9 +118,9 @@ export class DiskConnection {
   }
 
   /** What was begun is written, and all of it is in the one file. */
-  close (): void {
+  async close (): Promise<void> {
+    await this.#commits.finish()
     if (!this.#db.isOpen) return
-    this.#commits.finish()
     this.#feed.stop()
     clearInterval(this.#watch)
     // Whoever else has the file open does it when they close it.

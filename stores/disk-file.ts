@@ -7,7 +7,8 @@ import { explain } from './disk-trouble.js'
 const FILE = 'patchbay.db'
 const APPLICATION = 0x50425931
 const FORMAT = 1
-const BUSY_TIMEOUT = 2_000
+/** How long SQLite waits for others, in milliseconds: at start, and later, when the event loop waits with it. */
+const BUSY_TIMEOUT = { start: 2_000, later: 10 }
 /** Up to this size the whole file is read at start; a larger one is found damaged when the damage is met. */
 const CHECKED = 16 * 1024 * 1024
 
@@ -42,6 +43,7 @@ export function openFile (folder: string, maxSize: number): OpenFile {
     const db = connect(file, maxSize)
     try {
       check(db, file)
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT.later}`)
       return { db, isThere: presence(file) }
     } catch (error) {
       db.close()
@@ -98,7 +100,7 @@ const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).co
 
 function connect (file: string, maxSize: number): Database {
   if (statSync(file).size === 0) throw new Error(`${FILE} is empty, so it was damaged: restore a copy of it or delete it`)
-  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT })
+  const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT.start })
   db.exec('PRAGMA synchronous = NORMAL')
   const { page_size: pageSize } = db.prepare('PRAGMA page_size').get() as { page_size: number }
   db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxSize / pageSize))}`)

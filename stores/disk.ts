@@ -16,6 +16,6 @@ export function diskStore (folder: string, maxSize: number): Store {
     sessions: new DiskSessions(disk),
     get trouble () { return disk.trouble },
     onTrouble: listener => disk.onTrouble(listener),
-    close: async () => disk.close()
+    close: async () => await disk.close()
   }
 }
