@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyReply, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { Backlog, type BacklogOptions } from '../protocol/backlog.js'
@@ -139,7 +140,7 @@ class EventStream implements Sink {
     const { socket, httpVersionMajor } = this.#raw.req
     this.end()
     // A client that is not there any more would not close the connection, and keep it as one that is idle.
-    if (httpVersionMajor === 1 && !this.#over) this.#raw.once('finish', () => socket.destroySoon())
+    if (httpVersionMajor === 1 && socket instanceof Socket && !this.#over) this.#raw.once('finish', () => socket.destroySoon())
   }
 
   isFull (): boolean {
