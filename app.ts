@@ -171,7 +171,7 @@ async function ownSecret ({ values }: Store): Promise<string> {
 /** What the built-in tools, resources and prompts stand on. */
 const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
-  await fastify.register(commands, { commands: options.commands })
+  await fastify.register(commands, { commands: options.commands, allowForwarded: options.allowForwarded })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile, data: options.data })
   await fastify.register(clipboard, options)
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })

@@ -72,6 +72,7 @@ export const Options = Type.Object({
   toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 100, web_search: 100 }, description: 'How many calls a second one caller may make to a tool, by name' }),
   redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'Where gateways that serve the same callers count their calls together' })),
   clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'Whether the clipboard tools are served although other machines can reach the gateway' }),
+  allowForwarded: Type.Boolean({ default: false, description: 'Serve the clipboard tools and execute_command to requests that came through a proxy, too' }),
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),
   searchUrl: Type.String({ pattern: '^https?://', 'x-expected': 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'Where web_search asks' }),
   searchTimeout: Milliseconds(10_000, 'How long web_search waits'),

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
 import { McpError } from '../protocol/errors.js'
 import { ClipboardError } from '../system/clipboard/clipboard-error.js'
 import { Clipboard } from '../system/clipboard/clipboard.js'
@@ -10,6 +11,8 @@ declare module 'fastify' {
     clipboard: {
       /** False where other machines reach the gateway and nobody said they may use the clipboard. */
       readonly offered: boolean
+      /** Throws an `McpError` when the call came through a proxy and the options do not allow that. */
+      admit: (call: Call) => void
       read: (signal?: AbortSignal) => Promise<string>
       write: (text: string, signal?: AbortSignal) => Promise<void>
       /** Why there is no clipboard now, and what to do about it; undefined when there may be one. */
@@ -18,19 +21,24 @@ declare module 'fastify' {
   }
 }
 
-export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean } }
+export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean }, allowForwarded: boolean }
 
 const TOOLS = ['get_clipboard', 'set_clipboard']
 const CLIPBOARD_ERROR = -32001
 const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
+const FORWARDED = {
+  details: 'The clipboard is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header',
+  hint: 'Connect to the gateway directly, or set its option allowForwarded to true'
+}
 
-export default fp(async (fastify, { http, host, clipboard: { remote } }: ClipboardOptions) => {
+export default fp(async (fastify, { http, host, clipboard: { remote }, allowForwarded }: ClipboardOptions) => {
   const clipboard = new Clipboard()
   const guarded = http && !remote
   const offered = !guarded || isLocal(host)
 
   fastify.decorate('clipboard', {
     offered,
+    admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', FORWARDED) },
     read: async signal => await told(clipboard.read(signal)),
     write: async (text, signal) => await told(clipboard.write(text, signal)),
     obstacle: () => clipboard.obstacle()

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import fp from 'fastify-plugin'
+import type { Call } from '../protocol/call.js'
 import { ToolError } from '../protocol/errors.js'
 import { canExplode } from '../protocol/explosive-pattern.js'
 import { isExecutable, isFolder, lookUp } from '../system/programs/executable.js'
@@ -12,6 +13,8 @@ declare module 'fastify' {
     /** The programs that the operator lists. */
     commands: {
       readonly names: string[]
+      /** Throws a `ToolError` when the call came neither over stdio nor with authentication, or through a proxy and the options do not allow that. */
+      admit: (call: Call) => void
       /** Runs one of them when its turn comes. Throws a `ToolError` when it, or one of the arguments, is not allowed. */
       run: (name: string, args: string[], watch: Watch) => Promise<Outcome>
     }
@@ -24,9 +27,11 @@ interface Listed { program?: string, args?: string[], maxArgs?: number, folder?:
 interface Command { name: string, path: string, patterns: string[], allowed: RegExp[], maxArgs: number, folder: string, timeout: number }
 
 const MAX_RUNNING = 4
+const FORWARDED = 'execute_command is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header; ' +
+  'connect to the gateway directly, or set its option allowForwarded to true'
 
 /** Checks the list before anything is served: what is wrong in it is told by the name of the option. */
-export default fp(async (fastify, { commands: listed }: { commands: Record<string, Listed> }) => {
+export default fp(async (fastify, { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }) => {
   const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checked(name, command)]))
   const turns = new Turns(MAX_RUNNING)
   for (const { name, patterns } of commands.values()) {
@@ -35,6 +40,10 @@ export default fp(async (fastify, { commands: listed }: { commands: Record<strin
 
   fastify.decorate('commands', {
     names: [...commands.keys()],
+    admit: ({ local, principal, forwarded }) => {
+      if (!local && principal === undefined) throw new ToolError('execute_command is served only over stdio, or with authentication')
+      if (forwarded && !allowForwarded) throw new ToolError(FORWARDED)
+    },
     run: async (name, args, watch) => {
       const command = commands.get(name)
       if (command === undefined) throw new ToolError(`${quoted(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)

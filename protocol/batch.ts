@@ -63,6 +63,8 @@ class BatchChannel {
     return {
       get streams () { return channel.streams },
       counted: first && channel.counted === true,
+      headers: channel.headers,
+      forwarded: channel.forwarded,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => this.#channel.emit(text, method)

@@ -5,7 +5,8 @@ import { Timed } from './deadline.js'
 import type { Dispatcher } from './dispatcher.js'
 import { FAILED, OK, type Ended } from './ended.js'
 import type { McpError } from './errors.js'
-import type { Identity } from './identity.js'
+import { bringsForwarded } from './forwarded.js'
+import { ANYBODY, type Identity } from './identity.js'
 import { isObject } from './json.js'
 import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from './jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from './log-level.js'
@@ -70,9 +71,14 @@ export class Call extends Timed {
     return this.identity.principal
   }
 
-  /** True for whoever launched this process or lives in it, false for whoever came over the network, be it from this machine. */
+  /** True for the program that launched this process and for clients inside it that act for no caller; false for requests over the network, be it from this machine. */
   get local (): boolean {
-    return this.peer.transport === 'stdio' || this.peer.transport === 'memory'
+    return this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANYBODY)
+  }
+
+  /** True when a proxy brought the request here, as its headers or those of its connection say. */
+  get forwarded (): boolean {
+    return bringsForwarded(this.channel)
   }
 
   /** Values that outlive the call, by space and key. */
@@ -116,8 +122,7 @@ export class Call extends Timed {
 
   /** Settles when the call is answered or given up. */
   get finished (): Promise<void> {
-    this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve()
-    return this.#finished
+    return (this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve())
   }
 
   /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
@@ -133,8 +138,7 @@ export class Call extends Timed {
   /** Says something to the client, if it listens at that level, and to the server's own log. */
   log (level: LogLevel, data: unknown, logger?: string): void {
     this.#mcp.log(level, data, this)
-    const floor = this.logLevel
-    if (floor === undefined || !atLeast(level, floor)) return
+    if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
     this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) })
   }
 
@@ -155,8 +159,7 @@ export class Call extends Timed {
   ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
     this.deadline?.hold()
     this.#asked ??= new AbortController()
-    const answers = this.#asking.ask(questions, this.#asked.signal).finally(() => this.deadline?.release())
-    return unwatched(answers as Promise<Record<K, unknown>>)
+    return unwatched(this.#asking.ask(questions, this.#asked.signal).finally(() => this.deadline?.release()) as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
@@ -228,8 +231,7 @@ export class Call extends Timed {
   }
 
   get #asking (): Questions {
-    this.#questions ??= new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer)
-    return this.#questions
+    return (this.#questions ??= new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer))
   }
 
   #abort (reason: Error): void {

@@ -1,6 +1,8 @@
 import { encodeResult, encodeStart, type Id } from './jsonrpc.js'
 import type { Ending } from './result.js'
 
+export type Headers = Record<string, string | string[] | undefined>
+
 /** Somewhere messages can be written: a stdout, a socket, one HTTP reply, an SSE stream. Text in, bytes out; never throws. */
 export interface Channel {
   /** False where only an answer can be sent, such as `POST /message`, or while too many streams are open; what is emitted there is dropped. */
@@ -11,6 +13,10 @@ export interface Channel {
   readonly hasStatus?: boolean
   /** True where the message came with an HTTP request, which was counted against the rate of its caller. */
   readonly counted?: boolean
+  /** The headers of the HTTP request that brought the message, where it had one of its own. */
+  readonly headers?: Headers | undefined
+  /** True where a proxy brought the connection that carries the messages. */
+  readonly forwarded?: boolean | undefined
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The answer in two parts, of which the second is sent to many; where it is absent, `respond` gets both. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { brief, errors } from './errors.js'
 import { isObject } from './json.js'
 import type { Params, Request } from './jsonrpc.js'
-import type { Headers } from './peer.js'
+import type { Headers } from './channel.js'
 import type { Schema } from './schema.js'
 
 /** Where a body value is mirrored: the header and the path of `properties` that leads to the value. */

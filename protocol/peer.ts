@@ -1,5 +1,5 @@
 import type { Call } from './call.js'
-import type { Channel } from './channel.js'
+import type { Channel, Headers } from './channel.js'
 import { NO_CONVERSATION, type Conversation } from './conversation.js'
 import { errors, type McpError } from './errors.js'
 import type { Held } from './held.js'
@@ -10,8 +10,6 @@ import { tellEach, type Report } from './listeners.js'
 import type { LogLevel } from './log-level.js'
 import { onAbort } from './on-abort.js'
 import type { Implementation, Revision } from './revisions/revision.js'
-
-export type Headers = Record<string, string | string[] | undefined>
 
 /** How a peer reaches us. */
 export type Transport = 'stdio' | 'memory' | 'http' | 'sse' | 'websocket'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http.js'
+import { isForwarded } from '../protocol/forwarded.js'
 import { refusal } from '../protocol/refusal.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
 import { addresses } from './addresses.js'
@@ -43,6 +44,6 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
     preHandler: reviveSession(app),
     // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.
     handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
-    wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, options)
+    wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, isForwarded(raw.headers), options)
   })
 }

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Call } from '../protocol/call.js'
-import { ToolError } from '../protocol/errors.js'
 import { tool } from '../protocol/tool.js'
 
 interface Shown { stdout: string, stderr: string, truncated: boolean, failure?: string }
@@ -39,14 +38,10 @@ export default async function executeCommand (fastify: FastifyInstance): Promise
     failed: ({ failure }) => failure !== undefined,
     text: shown,
     run: async ({ command, args = [] }, call) => {
-      checkCaller(call)
+      commands.admit(call)
       return await reporting(call, async onOutput => await commands.run(command, args, { signal: call.signal, onOutput }))
     }
   }))
-}
-
-function checkCaller ({ local, principal }: Call): void {
-  if (!local && principal === undefined) throw new ToolError('execute_command is served only over stdio, or with authentication')
 }
 
 /** Tells of output as it comes. A program that writes nothing is alive all the same; its own timeout ends it. */

@@ -13,6 +13,9 @@ export default async function getClipboard (fastify: FastifyInstance): Promise<v
     input: Type.Object({}, { additionalProperties: false, required: [] }),
     output: Type.Object({ text: Type.String() }),
     text: ({ text }) => text,
-    run: async (_input, { signal }) => ({ text: await fastify.clipboard.read(signal) })
+    run: async (_input, call) => {
+      fastify.clipboard.admit(call)
+      return { text: await fastify.clipboard.read(call.signal) }
+    }
   }))
 }

@@ -18,9 +18,10 @@ export default async function setClipboard (fastify: FastifyInstance): Promise<v
     output: Type.Object({ copied: Type.Integer({ description: 'How many characters' }) }),
     explain,
     text: () => 'Text copied to clipboard',
-    run: async ({ text }, { signal }) => {
+    run: async ({ text }, call) => {
+      fastify.clipboard.admit(call)
       checkFaithful(text)
-      await fastify.clipboard.write(text, signal)
+      await fastify.clipboard.write(text, call.signal)
       return { copied: characters(text) }
     }
   }))

@@ -23,6 +23,7 @@ export function jsonReply (reply: FastifyReply): Channel {
     streams: false,
     hasStatus: true,
     counted: true,
+    headers: reply.request.headers,
     respond: (text, status, headers) => sendJson(reply, text, status, headers),
     respondShared: (start, ending) => sendShared(reply, start, ending),
     emit: () => {},

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Channel } from '../protocol/channel.js'
+import type { Channel, Headers } from '../protocol/channel.js'
 import type { Ending } from '../protocol/result.js'
 import type { Session } from '../protocol/session.js'
 import { overSink, sendJson, sendShared } from './channels.js'
@@ -30,6 +30,10 @@ export class ReplyChannel implements Channel {
     this.#app = app
     this.#reply = reply
     this.#options = options
+  }
+
+  get headers (): Headers {
+    return this.#reply.request.headers
   }
 
   /** A reply that has not become a stream yet may find that there are too many: then it is the answer and nothing else. */

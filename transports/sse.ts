@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isForwarded } from '../protocol/forwarded.js'
 import { Peer } from '../protocol/peer.js'
 import { refusal } from '../protocol/refusal.js'
 import { oldest } from '../protocol/revisions/table.js'
@@ -33,7 +34,7 @@ export class SseConnections {
       this.#app.mcp.disconnect(peer, new Error('the client closed the stream'))
     })
     this.#clients.set(id, { peer, sink })
-    peer.channel = { ...overSink(sink), end: () => {} }
+    peer.channel = { ...overSink(sink), end: () => {}, forwarded: isForwarded(request.headers) }
     sink.write({ text: `${endpoint}?sessionId=${id}`, method: 'endpoint' })
   }
 
@@ -47,7 +48,7 @@ export class SseConnections {
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    this.#app.mcp.receive(incoming, peer, { ...peer.channel, counted: true }, request.identity)
+    this.#app.mcp.receive(incoming, peer, { ...peer.channel, counted: true, headers: request.headers }, request.identity)
   }
 }
 

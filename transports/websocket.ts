@@ -19,7 +19,7 @@ const GOODBYE = 500
 export interface WebSocketOptions { heartbeat: number, maxQueue: number, writeDeadline: number, assemblyTimeout: number, maxPings: number }
 
 /** One socket, one peer. A text frame is a whole message, so there is nothing to reassemble. */
-export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, options: WebSocketOptions): void {
+export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duplex | undefined, identity: Identity, forwarded: boolean, options: WebSocketOptions): void {
   const { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
   let goodbye = false
   // Behind what was asked and can be answered at once.
@@ -44,6 +44,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const outbox = new Outbox(socket, bytes, backlog)
   const channel: Channel = {
     streams: true,
+    forwarded,
     respond: text => outbox.put(text, true),
     emit: text => outbox.put(text, false),
     end: () => {}
