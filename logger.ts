@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
-import { AUDIT, type AuditLine, type AuditLogger } from './protocol/audit-line.js'
+import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from './protocol/audit-line.js'
 import { LogLines } from './system/log-lines.js'
 
 /** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
@@ -8,7 +8,7 @@ export function commandLogger (level: string, pid: number, fd = 2): { logger: Lo
   const logs = new LogLines(fd)
   const base = { pid, hostname: hostname() }
   const logger = pino({ level, base }, logs)
-  const text = new AuditText(logger.levels.values['info'] as number, base)
+  const text = new AuditText(logger.levels.values, base)
   return { logger: Object.assign(logger, { [AUDIT]: (line: AuditLine) => logs.append(text.of(line)) }), logs }
 }
 
@@ -17,9 +17,10 @@ const SHORT = 4_096
 
 /** A line for each call, most of which differ from the one before in their times alone. */
 class AuditText {
-  readonly #level: string
+  readonly #levels: Record<string, number>
   readonly #base: string
   #last: AuditLine | undefined
+  #head = ''
   #middle = ''
   #end = ''
   /** All up to how long it took, for what ends in the same millisecond. */
@@ -27,8 +28,8 @@ class AuditText {
   #at = 0
   readonly #times = new Array<string | undefined>(SHORT)
 
-  constructor (level: number, base: object) {
-    this.#level = `{"level":${level},"time":`
+  constructor (levels: Record<string, number>, base: object) {
+    this.#levels = levels
     this.#base = JSON.stringify(base).slice(1, -1)
   }
 
@@ -48,12 +49,13 @@ class AuditText {
 
   #begin (at: number): void {
     this.#at = at
-    this.#start = `${this.#level}${at}${this.#middle}${at},"ms":`
+    this.#start = `${this.#head}${at}${this.#middle}${at},"ms":`
   }
 
   #prepare (line: AuditLine): void {
     const { at: _at, ms: _ms, correlation, ...known } = line
     this.#last = line
+    this.#head = `{"level":${this.#levels[auditLevel(line.transport, line.outcome)]},"time":`
     this.#middle = `,${this.#base},"audit":${JSON.stringify(known).slice(0, -1)},"at":`
     this.#end = `${correlation === undefined ? '' : `,"correlation":${JSON.stringify(correlation)}`}},"msg":"call"}\n`
     this.#begin(line.at)

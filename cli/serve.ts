@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
@@ -15,6 +16,7 @@ import { reloader } from './reload.js'
 
 /** For how long the end waits for somebody to read the log, in milliseconds. */
 const LAST_WORD = 200
+const STANDARD_ERROR = 2
 
 export interface Started {
   /** The command that started this process. */
@@ -99,7 +101,7 @@ export async function serve (options: Options, { launch, onHangUp, read }: Start
     })
   }
   // Whoever asks for JSON alone gets nothing else.
-  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app) }))
+  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
 }
 
 async function started (building: Promise<FastifyInstance>): Promise<FastifyInstance> {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import { AUDIT, type AuditLine, type AuditLogger } from '../protocol/audit-line.js'
+import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../protocol/audit-line.js'
 import type { Call } from '../protocol/call.js'
 import { now, TimeOfDay } from '../protocol/clock.js'
 import { Cohort, within } from '../protocol/cohort.js'
@@ -20,12 +20,12 @@ export default fp(async fastify => {
   const { mcp, log } = fastify
   const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
   const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
-  mcp.onEnd((call, ended) => { if (isHeard(log)) add(lineOf(call, ended, known(mcp, call))) })
+  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, known(mcp, call))) })
   fastify.addHook('onClose', async () => lines.flush())
 
   function write (audit: AuditLine): void {
     try {
-      log.info({ audit }, 'call')
+      log[auditLevel(audit.transport, audit.outcome)]({ audit }, 'call')
     } catch {
       // The logger may be the host's own; a line that cannot be written must not cost others theirs.
     }
@@ -34,7 +34,10 @@ export default fp(async fastify => {
 
 const timeOfDay = new TimeOfDay()
 
-function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined): AuditLine {
+const outcomeOf = ({ denied }: Call, { outcome }: Ended): string => denied ? 'denied' : outcome
+
+function lineOf (call: Call, ended: Ended, about: About | undefined): AuditLine {
+  const { code } = ended
   const moment = now()
   const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
   return {
@@ -46,7 +49,7 @@ function lineOf (call: Call, { outcome, code }: Ended, about: About | undefined)
     tool,
     resource,
     prompt,
-    outcome: call.denied ? 'denied' : outcome,
+    outcome: outcomeOf(call, ended),
     code,
     at: timeOfDay.at(moment),
     ms: Math.round((moment - call.startedAt) * 1000) / 1000,
@@ -82,4 +85,4 @@ function shown (name: string, version: unknown): string {
 }
 
 /** A line that nobody wants need not be made. Loggers other than pino may have no way to tell. */
-const isHeard = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }): boolean => log.isLevelEnabled?.('info') !== false
+const isHeard = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false

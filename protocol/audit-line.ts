@@ -18,6 +18,11 @@ export interface AuditLine {
   correlation: string | undefined
 }
 
+/** A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. All others are at info. */
+export function auditLevel (transport: string, outcome: string): 'debug' | 'info' {
+  return transport === 'stdio' && outcome === 'ok' ? 'debug' : 'info'
+}
+
 /** Not a name: the logger of a host may have a level that is called so. */
 export const AUDIT = Symbol('audit')
 

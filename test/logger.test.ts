@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { commandLogger } from '../logger.js'
-import { AUDIT, type AuditLine } from '../protocol/audit-line.js'
+import { AUDIT, auditLevel, type AuditLine } from '../protocol/audit-line.js'
 
 const LINE: AuditLine = {
   principal: undefined,
@@ -51,7 +51,7 @@ t.test('audit lines are those that pino writes, byte for byte', async t => {
   for (const line of LINES) logger[AUDIT]?.(line)
   logs.flush()
   const expected: string[] = []
-  for (const audit of LINES) pino({ timestamp: () => `,"time":${audit.at}` }, { write: line => { expected.push(line) } }).info({ audit }, 'call')
+  for (const audit of LINES) pino({ level: 'debug', timestamp: () => `,"time":${audit.at}` }, { write: line => { expected.push(line) } })[auditLevel(audit.transport, audit.outcome)]({ audit }, 'call')
   t.strictSame(readFileSync(file, 'utf8').split(/(?<=\n)/), expected)
 })
 

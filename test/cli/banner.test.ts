@@ -1,13 +1,18 @@
 import t from 'tap'
 import { banner, type Served } from '../../banner.js'
+import { listed } from '../access/keys.js'
 
 const SERVED: Served = {
   version: '1.2.3',
   address: 'http://127.0.0.1:8080',
-  options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false },
+  options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
+  terminal: true,
   launch: ['/usr/bin/node', '/opt/cli.js', '--stdio'],
   inventory: { tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
 }
+
+/** What to paste into a client. */
+const pasted = (text: string): unknown => JSON.parse(/\{\n[^]*\n\}/.exec(text)?.[0] ?? '')
 
 const shown = (more: Partial<Served> = {}): string => banner({ ...SERVED, ...more })
 
@@ -28,7 +33,6 @@ t.test('the prefix is part of every address', async t => {
 t.test('https is wss', async t => t.match(shown({ address: 'https://[::1]:1' }), /WebSocket +wss:\/\/\[::1\]:1\/mcp/))
 
 t.test('what to paste into a client is JSON, by address or by command', async t => {
-  const pasted = (text: string): unknown => JSON.parse(text.slice(text.indexOf('{\n')))
   t.strictSame(pasted(shown()), { mcpServers: { patchbay: { url: 'http://127.0.0.1:8080/mcp' } } })
   const local = shown({ address: undefined, options: { ...SERVED.options, stdio: true } })
   t.strictSame(pasted(local), { mcpServers: { patchbay: { command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] } } })
@@ -52,4 +56,32 @@ t.test('a gateway without anything says so by saying nothing', async t => {
   const text = shown({ inventory: { tools: [], resources: [], prompts: [], unavailable: [] } })
   t.notMatch(text, /tools|resources|prompts|not here/)
   t.match(text, /mcpServers/)
+})
+
+t.test('it says who may call: the callers that have keys, whose tokens are accepted, or that callers need no credential', async t => {
+  const keyed = { ...SERVED.options, apiKeys: [listed('ada', 'a'), listed('bob', 'b'), listed('ada', 'c')] }
+  const oauth = { issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }
+  t.match(shown(), /^ {2}access +callers need no credential$/m)
+  t.match(shown({ options: keyed }), /^ {2}keys +ada, bob$/m)
+  t.match(shown({ options: { ...keyed, oauth } }), /^ {2}keys +ada, bob\n {2}OAuth +access tokens of https:\/\/auth\.example\.com$/m)
+  t.notMatch(shown({ options: { ...SERVED.options, oauth } }), /no credential|keys|Bearer/)
+  t.notMatch(shown({ address: undefined, options: { ...keyed, stdio: true } }), /keys|access|Bearer/, 'over stdio alone nobody else calls')
+  t.strictSame(pasted(shown({ options: keyed })), { mcpServers: { patchbay: { url: 'http://127.0.0.1:8080/mcp', headers: { Authorization: 'Bearer <your key>' } } } })
+})
+
+t.test('what to paste names the gateway as others know it, when it listens on every address', async t => {
+  const url = (host: string, allowedHosts: string[], address = SERVED.address) => (pasted(shown({ address, options: { ...SERVED.options, host, allowedHosts } })) as { mcpServers: { patchbay: { url: string } } }).mcpServers.patchbay.url
+  t.equal(url('0.0.0.0', ['mcp.example.com', 'other.example.com']), 'http://mcp.example.com:8080/mcp')
+  t.equal(url('::', ['mcp.example.com:9000'], 'http://[::]:8080'), 'http://mcp.example.com:9000/mcp')
+  t.equal(url('0.0.0.0', []), 'http://127.0.0.1:8080/mcp')
+  t.equal(url('127.0.0.1', ['mcp.example.com']), 'http://127.0.0.1:8080/mcp')
+})
+
+t.test('on a terminal it says how to stop; on stdio without one it is one line', async t => {
+  t.match(shown(), /\nCtrl-C stops it\.\n$/)
+  t.notMatch(shown({ terminal: false }), /Ctrl-C/)
+  const stdio = { ...SERVED.options, stdio: true }
+  t.equal(shown({ terminal: false, options: stdio }), 'patchbay 1.2.3  stdio, MCP http://127.0.0.1:8080/mcp, data /home/ada/data\n')
+  t.equal(shown({ terminal: false, address: undefined, options: stdio }), 'patchbay 1.2.3  stdio, data /home/ada/data\n')
+  t.match(shown({ options: stdio }), /mcpServers/, 'on a terminal a person reads it')
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
+import { ADA, BOB, listed } from '../access/keys.js'
 import { folder, launch, PROCESSES, type Json } from './process.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -42,15 +42,27 @@ t.test('the command', async t => {
     t.strictSame(JSON.parse(snippet), { mcpServers: { patchbay: { url: `${url}/mcp` } } })
   })
 
-  t.test('what the banner of stdio says to paste launches the same thing from anywhere', { buffered: true }, async t => {
-    const cwd = await folder(t, { 'p.ts': 'export default []' })
-    const launched = await launch(t, ['--stdio', '--plugin', 'p.ts'], { cwd }).up()
+  t.test('on stdio without a terminal one short line says that it is up, and stdio alone opens no port', { buffered: true }, async t => {
+    const launched = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn']).up()
     launched.end()
     const { stderr } = await launched.exit()
-    t.notMatch(stderr, /http:\/\//, 'and stdio alone opens no port')
-    const { mcpServers } = JSON.parse(/\{\n[^]*\n\}/.exec(stderr)?.[0] ?? '{}') as { mcpServers: { patchbay: { command: string, args: string[] } } }
-    t.equal(mcpServers.patchbay.command, process.execPath)
-    t.match(mcpServers.patchbay.args, [/^\/.*cli\.js$/, '--stdio', '--plugin', join(cwd, 'p.ts')])
+    t.match(stderr, /^patchbay \S+ {2}stdio, data in memory, until this process ends\n$/)
+  })
+
+  t.test('with HTTP besides, the line says where', { buffered: true }, async t => {
+    const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--log-level', 'warn'])
+    t.match(await json(`${await launched.url()}/health`), { status: 'healthy' })
+    launched.end()
+    t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio, MCP http:\/\/127\.0\.0\.1:\d+\/mcp, data in memory, until this process ends\n$/)
+  })
+
+  t.test('with keys the banner says for whom, and what to paste has a place for the key', { buffered: true }, async t => {
+    const launched = await launch(t, ['--port', '0', '--ephemeral'], { env: { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', ADA), listed('bob', BOB)]) } }).up()
+    launched.kill('SIGTERM')
+    const { stderr } = await launched.exit()
+    t.match(stderr, /^ {2}keys +ada, bob$/m)
+    t.match(JSON.parse(/\{\n[^]*?\n\}/.exec(stderr)?.[0] ?? '{}'), { mcpServers: { patchbay: { url: /\/mcp$/, headers: { Authorization: 'Bearer <your key>' } } } })
+    t.notMatch(stderr, /sha256|Ctrl-C/)
   })
 })
 

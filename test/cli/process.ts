@@ -105,7 +105,7 @@ export class Launched {
 
   /** Waits until the banner is printed. */
   async up (): Promise<this> {
-    await this.#said(/mcpServers/)
+    await this.#said(/mcpServers|^patchbay \S+ {2}stdio/m)
     return this
   }
 

@@ -143,6 +143,26 @@ t.test('in a host application the lines go to the log of the host', async t => {
   t.match(audited(), [{ outcome: 'refused', status: 403, route: '/ai/mcp' }, { tool: 'echo', outcome: 'ok', transport: 'http' }], 'calls wait for others')
 })
 
+t.test('a call over stdio that succeeds is a line at debug level; what went wrong there, and every call on other transports, is at info', async t => {
+  for (const level of ['info', 'debug']) {
+    const { loggerInstance, lines } = logging(level)
+    const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.tools.add(item) }] }, { loggerInstance })
+    for (const transport of ['stdio', 'http', 'websocket'] as const) {
+      const { request } = client(app.mcp, { transport })
+      await request('ping')
+      await request('tools/call', { name: 'declines' })
+      await request('tools/call', { name: 'breaks' })
+    }
+    await app.close()
+    const told = lines.flatMap(({ level, audit }) => audit === undefined ? [] : [[level, audit['transport'], audit['outcome']]])
+    const all = [
+      [20, 'stdio', 'ok'], [30, 'stdio', 'failed'], [30, 'stdio', 'error'],
+      ...['http', 'websocket'].flatMap(transport => [[30, transport, 'ok'], [30, transport, 'failed'], [30, transport, 'error']])
+    ]
+    t.strictSame(told, level === 'debug' ? all : all.slice(1), level)
+  }
+})
+
 /** A logger with nothing but what Fastify asks of one, and the calls it was told of. */
 function plain (more: object = {}) {
   const told: unknown[] = []
