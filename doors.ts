@@ -28,13 +28,13 @@ import { writeParts } from './transports/channels.js'
 /** What stands before every URL of a gateway of its own: limits, and who may come. */
 export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(connectionLimits, options)
-  await fastify.register(continues)
   if (options.audit) await fastify.register(refusals)
   await fastify.register(origin, options)
   await fastify.register(cors)
   await fastify.register(auth, authentication(fastify, options))
   await fastify.register(rateLimit)
   await fastify.register(readiness)
+  await fastify.register(continues)
   await fastify.register(httpErrors)
 })
 

@@ -20,5 +20,10 @@ export default fp(async fastify => {
     waiting.set(request, response)
     server.emit('request', request, response)
   })
+  // Fastify would read the body first, with a parser of its own.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.is404 && request.headers.expect !== undefined) reply.callNotFound()
+    else done()
+  })
   fastify.decorate('askForBody', request => waiting.get(request)?.writeContinue())
 }, { name: 'patchbay-continue' })
