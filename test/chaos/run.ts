@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { amplification } from './amplification.js'
 import { busy } from './busy.js'
 import { cuts } from './cuts.js'
 import { cleanUp } from './gateway.js'
@@ -12,7 +13,7 @@ import { disk, kill } from './tests.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME...] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const scenarios: Record<string, Scenario> = { vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, kill, disk }
+const scenarios: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 
