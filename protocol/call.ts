@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { respondOn, type Channel } from './channel.js'
 import type { Conversation } from './conversation.js'
 import { Timed } from './deadline.js'
@@ -11,6 +10,7 @@ import { isObject } from './json.js'
 import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from './jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from './log-level.js'
 import type { Peer } from './peer.js'
+import { manyMayWait } from './on-abort.js'
 import type { ElicitAnswer, Question, Root, SampleAnswer } from './question.js'
 import { Questions, unwatched } from './questions.js'
 import type { Ending } from './result.js'
@@ -90,9 +90,7 @@ export class Call extends Timed {
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
   get signal (): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      // A tool may wait for many things at once, and none of them longer than the call: that is no leak.
-      setMaxListeners(0, this.#controller.signal)
+      this.#controller = manyMayWait()
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
     }
     return this.#controller.signal

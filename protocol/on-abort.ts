@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 interface Waiting { all: Set<() => void>, stop: () => void }
 
 const waiting = new WeakMap<AbortSignal, Waiting>()
@@ -12,6 +14,13 @@ export function onAbort (signal: AbortSignal, run: () => void): () => void {
   return () => {
     if (all.delete(run) && all.size === 0) stop()
   }
+}
+
+/** For a signal that an author hands to everything that waits: many listeners on it are no leak, because it ends with its call. */
+export function manyMayWait (): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
 }
 
 function watch (signal: AbortSignal): Waiting {
