@@ -89,10 +89,7 @@ export class Call extends Timed {
 
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
   get signal (): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = manyMayWait()
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted)
-    }
+    this.#controller ??= manyMayWait(this.#aborted)
     return this.#controller.signal
   }
 
