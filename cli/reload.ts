@@ -49,7 +49,8 @@ function canChange (app: FastifyInstance, name: Name): boolean {
 // The keys come first: only they can still be refused.
 function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames | undefined {
   const keys = changed.includes('apiKeys') ? app.identities.replaceKeys(next.apiKeys) : undefined
-  if (changed.includes('scopes')) app.access.replaceScopes(next.scopes)
+  // Callers whose keys have other scopes are told, too, that they may see other things.
+  if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.access.replaceScopes(next.scopes)
   if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.rates.replace(next)
   return keys
 }

@@ -65,7 +65,15 @@ t.test('SIGHUP', async t => {
     const answers = [await status(url, BOB, call('get_current_time')), await status(url, BOB, call('get_current_time')), await status(url, BOB, call('get_current_time'))]
     t.ok(answers.includes(429), answers.join())
 
+    const bob = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { headers: bearer(BOB) })
+    t.teardown(() => bob.terminate())
+    await once(bob, 'open')
+    bob.send(JSON.stringify({ jsonrpc: '2.0', ...initialize }))
+    await once(bob, 'message')
+    const told: string[] = []
+    bob.on('message', data => { told.push(String(data)) })
     t.match(await reload({ apiKeys: [listed('bob', BOB, ['mcp', 'maths'])], scopes: { 'tools/calculate': ['maths'] } }), { msg: /keys changed: bob/ })
+    await eventually(() => told.some(text => text.includes('notifications/tools/list_changed')), WAIT)
     t.equal(await status(url, BOB, call('calculate')), 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0 })
