@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import { errors } from '../protocol/errors.js'
-import type { Identity } from '../protocol/identity.js'
+import { ANYBODY, type Identity } from '../protocol/identity.js'
 import { Bucket } from '../system/rate/bucket.js'
 import { limiter, type Rate } from '../system/rate/limiter.js'
 import { connectRedis } from '../system/rate/redis-link.js'
@@ -35,7 +35,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
 
   fastify.mcp.gate(call => {
     const { peer, channel, identity, method, params } = call
-    if (peer.transport === 'memory') return
+    if (peer.transport === 'memory' && identity === ANYBODY) return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
     const passed = channel.counted === true ? undefined : pass(callers.take(callerOf(identity)), 'by one caller (option rate)')
     return tool === undefined ? passed : passTool(call, tool, passed)

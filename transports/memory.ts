@@ -1,7 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../protocol/channel.js'
+import type { Dispatcher } from '../protocol/dispatcher.js'
 import { isMcpError, McpError } from '../protocol/errors.js'
+import { ANYBODY, type Identity } from '../protocol/identity.js'
 import { isId, type Id } from '../protocol/jsonrpc.js'
 import { onAbort } from '../protocol/on-abort.js'
 import { Peer } from '../protocol/peer.js'
@@ -13,6 +15,8 @@ export interface ClientOptions {
   /** The version to ask for; the newest one with a handshake when absent. */
   protocolVersion?: string
   capabilities?: Json
+  /** The caller for whom the client acts: rights, notes, rates and audit lines are that caller's. Without one the client has every right and no rate. */
+  identity?: Identity
   /** Answers to what the server asks, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
   answers?: Record<string, Answer>
 }
@@ -28,13 +32,15 @@ export interface Client {
   notify: (method: string, params?: Json) => void
   /** The next notification of that method, including one that came before. */
   notified: (method: string) => Promise<Json>
+  /** Releases what the gateway holds for the client. A client that is not used any more is released when its memory is collected. */
   close: () => void
 }
 
 /** Connects a client to an app that has Patchbay registered, and shakes hands. */
-export async function createClient (app: FastifyInstance, { protocolVersion, capabilities = {}, answers = {} }: ClientOptions = {}): Promise<Client> {
-  await app.ready()
-  const connection = new MemoryConnection(app, answers)
+export async function createClient (app: FastifyInstance, { protocolVersion, capabilities = {}, identity = ANYBODY, answers = {} }: ClientOptions = {}): Promise<Client> {
+  // With a callback, because avvio's promise form throws where a part of an application asks after the start.
+  await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
+  const connection = new MemoryConnection(app, identity, answers)
   const server = await connection.request('initialize', {
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
     capabilities,
@@ -51,32 +57,61 @@ export async function createClient (app: FastifyInstance, { protocolVersion, cap
   }
 }
 
+/** What the gateway holds of a client. It keeps the client in memory only while the client waits for something. */
+class WeakChannel implements Channel {
+  readonly streams = true
+  readonly #client: WeakRef<MemoryConnection>
+  /** The client, while it waits. */
+  waiting: MemoryConnection | undefined
+
+  constructor (client: MemoryConnection) {
+    this.#client = new WeakRef(client)
+  }
+
+  respond (text: string): void {
+    this.#client.deref()?.take(text)
+  }
+
+  emit (text: string): void {
+    this.#client.deref()?.take(text)
+  }
+
+  end (): void {}
+}
+
+/** Ends the connections of clients that were collected without having been closed. */
+const collected = new FinalizationRegistry<{ mcp: Dispatcher, peer: Peer }>(({ mcp, peer }) => mcp.disconnect(peer, new Error('the client is not used any more')))
+
+/** Whoever keeps the notifications of a client keeps the client. */
+const owners = new WeakMap<MemoryConnection['notifications'], MemoryConnection>()
+
 class MemoryConnection {
   readonly notifications: Array<{ method: string, params: Json }> = []
   readonly #app: FastifyInstance
   readonly #answers: Record<string, Answer>
   readonly #peer: Peer
-  readonly #channel: Channel
+  readonly #channel = new WeakChannel(this)
   readonly #waiting = new Map<Id, { resolve: (result: Json) => void, reject: (error: Error) => void }>()
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #lastId = 0
+  #waits = 0
 
-  constructor (app: FastifyInstance, answers: Record<string, Answer>) {
+  constructor (app: FastifyInstance, identity: Identity, answers: Record<string, Answer>) {
     this.#app = app
     this.#answers = answers
-    this.#channel = {
-      streams: true,
-      respond: text => this.#take(JSON.parse(text) as Json),
-      emit: text => this.#take(JSON.parse(text) as Json),
-      end: () => {}
-    }
-    this.#peer = new Peer({ transport: 'memory', channel: this.#channel })
+    this.#peer = new Peer({ transport: 'memory', channel: this.#channel, identity })
     app.mcp.connect(this.#peer)
+    owners.set(this.notifications, this)
+    collected.register(this, { mcp: app.mcp, peer: this.#peer }, this)
   }
 
   async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
     signal?.throwIfAborted()
     if (this.#peer.closed) throw new Error('the client was closed')
+    return await this.#waitFor(this.#ask(method, params, signal))
+  }
+
+  async #ask (method: string, params: Json, signal: AbortSignal | undefined): Promise<Json> {
     const id = ++this.#lastId
     return await new Promise((resolve, reject) => {
       const cancel = () => {
@@ -102,16 +137,27 @@ class MemoryConnection {
       const found = this.notifications.findIndex(notification => notification.method === method)
       if (found !== -1) return this.notifications.splice(found, 1)[0]?.params as Json
       if (this.#peer.closed) throw new Error('the client was closed')
-      await once(this.#arrivals, 'notification')
+      await this.#waitFor(once(this.#arrivals, 'notification'))
     }
   }
 
   close (): void {
     const reason = new Error('the client was closed')
+    collected.unregister(this)
     this.#app.mcp.disconnect(this.#peer, reason)
     for (const { reject } of this.#waiting.values()) reject(reason)
     this.#waiting.clear()
     this.#arrivals.emit('notification')
+  }
+
+  async #waitFor<T> (event: Promise<T>): Promise<T> {
+    this.#waits++
+    this.#channel.waiting = this
+    try {
+      return await event
+    } finally {
+      if (--this.#waits === 0) this.#channel.waiting = undefined
+    }
   }
 
   // Through text, like any other client: what is not JSON would not arrive elsewhere either.
@@ -119,7 +165,8 @@ class MemoryConnection {
     this.#app.mcp.receive(this.#app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
   }
 
-  #take (message: Json): void {
+  take (text: string): void {
+    const message = JSON.parse(text) as Json
     const { id, method, params = {}, result, error } = message
     if (typeof method === 'string' && isId(id)) void this.#answer(id, method, params as Json)
     else if (typeof method === 'string') this.#hear(method, params as Json)

@@ -1,0 +1,97 @@
+import { EventEmitter, once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { createClient, resource, tool, type Identity } from '../../app.js'
+import { gateway } from '../helper.js'
+import { within } from '../protocol/deadline.js'
+
+const ADA: Identity = { principal: 'ada', scopes: new Set(['mcp', 'notes']) }
+const BOB: Identity = { principal: 'bob', scopes: new Set(['mcp']) }
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Collects garbage until something has become true; what becomes of it is told a little later. */
+async function collecting (condition: () => boolean): Promise<void> {
+  await within(20_000, async signal => {
+    while (!condition()) {
+      signal.throwIfAborted()
+      collect()
+      await turn()
+    }
+  })
+}
+
+const open = tool({ name: 'open', description: 'd', run: (_input, { local, principal }) => `${local} ${principal}` })
+const guarded = tool({ name: 'guarded', description: 'd', scopes: ['vault'], run: () => 'gold' })
+const plugin = async ({ tools }: { tools: { add: (item: typeof open) => void } }) => { for (const item of [open, guarded]) tools.add(item) }
+
+const names = ({ tools }: Record<string, unknown>): string[] => (tools as Array<{ name: string }>).map(({ name }) => name)
+const add = { name: 'add_note', arguments: { content: 'of Ada' } }
+
+t.test('a client acts for the identity it is given: with its rights, and no others', async t => {
+  const app = await gateway(t, { plugins: [plugin] })
+  const [ada, bob, all] = [await createClient(app, { identity: ADA }), await createClient(app, { identity: BOB }), await createClient(app)]
+  t.match(await ada.request('tools/call', { name: 'open' }), { content: [{ text: 'false ada' }] }, 'it is no local program')
+  t.match(await all.request('tools/call', { name: 'open' }), { content: [{ text: 'true undefined' }] })
+  await t.rejects(ada.request('tools/call', { name: 'guarded' }), { code: -32602, message: /Unknown tool: guarded/ })
+  t.match(await all.request('tools/call', { name: 'guarded' }), { content: [{ text: 'gold' }] })
+  t.strictSame([names(await ada.request('tools/list')).includes('guarded'), names(await all.request('tools/list')).includes('guarded')], [false, true])
+  await t.rejects(bob.request('tools/call', add), { code: -32602 })
+  await ada.request('tools/call', add)
+  t.match(await ada.request('tools/call', { name: 'get_notes', arguments: {} }), { content: [{ text: /of Ada/ }] })
+  t.notMatch(JSON.stringify(await all.request('tools/call', { name: 'get_notes', arguments: {} })), /of Ada/)
+})
+
+t.test('its calls count against the rates of that identity; without one they are not counted', async t => {
+  const app = await gateway(t, { plugins: [plugin], toolRates: { open: 1 } })
+  const [ada, all] = [await createClient(app, { identity: ADA }), await createClient(app)]
+  await t.rejects(async () => { for (let count = 0; count < 1_000; count++) await ada.request('tools/call', { name: 'open' }) }, { message: /Too many calls to open by one caller/ })
+  for (let count = 0; count < 20; count++) t.match(await all.request('tools/call', { name: 'open' }), { content: [{}] })
+})
+
+t.test('its audit lines have that principal, and it ends when the identity does', async t => {
+  const app = await gateway(t, { plugins: [plugin] })
+  const seen: Array<string | undefined> = []
+  app.mcp.onEnd(({ principal, method }) => { if (method === 'tools/call') seen.push(principal) })
+  const expires = Date.now() + 60_000
+  const client = await createClient(app, { identity: { ...ADA, expires } })
+  await client.request('tools/call', { name: 'open' })
+  t.strictSame(seen, ['ada'])
+  const { now } = Date
+  t.teardown(() => { Date.now = now })
+  Date.now = () => expires
+  await t.rejects(client.request('tools/call', { name: 'open' }), /expired/)
+})
+
+t.test('clients that nobody closed do not stay', async t => {
+  const orders = async (app: FastifyInstance) => { app.get('/orders', async () => await (await createClient(app)).request('tools/call', { name: 'open' })) }
+  const app = await gateway(t, { plugins: [plugin, orders] })
+  for (let count = 0; count < 200; count++) t.equal((await app.inject('/orders')).statusCode, 200)
+  await collecting(() => app.mcp.peers.size === 0)
+  t.match((await app.inject('/health')).json(), { peers: 0 })
+})
+
+t.test('a client that is kept stays and hears, however often garbage is collected', async t => {
+  const app = await gateway(t)
+  const client = await createClient(app)
+  const { notifications } = await createClient(app)
+  const heard = (await createClient(app)).notified('notifications/resources/list_changed')
+  const released = new EventEmitter()
+  app.tools.add(tool({ name: 'wait', description: 'd', run: async () => { await once(released, 'go'); return 'done' } }))
+  const answer = (await createClient(app)).request('tools/call', { name: 'wait' })
+  await createClient(app)
+  await collecting(() => app.mcp.peers.size === 4)
+  for (let count = 0; count < 5; count++) { collect(); await turn() }
+  app.tools.add(open)
+  app.resources.add(resource({ uri: 'test://new', name: 'new', read: () => '' }))
+  released.emit('go')
+  t.match(await within(5_000, async () => await client.notified('notifications/tools/list_changed')), {})
+  t.match(await within(5_000, async () => await heard), {})
+  t.match(notifications.map(({ method }) => method), ['notifications/tools/list_changed', 'notifications/tools/list_changed', 'notifications/resources/list_changed'].slice(-notifications.length))
+  t.ok(notifications.length >= 2)
+  t.match(await within(5_000, async () => await answer), { content: [{ text: 'done' }] })
+})
