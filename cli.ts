@@ -2,22 +2,42 @@
 import { checkExposure } from './cli/exposure.js'
 import { catchHangUp } from './cli/hang-up.js'
 import { serve } from './cli/serve.js'
+import { LAST_WORD } from './cli/shutdown.js'
+import { isUp, watchSignals } from './cli/signals.js'
 import { resolveOptions, type Options } from './options.js'
 import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
+import { LogLines } from './system/log-lines.js'
+import { claimStandardError } from './system/standard-error.js'
 import { version } from './version.js'
+
+const STANDARD_ERROR = 2
+/** How long a process that is told twice to end waits for a reader, in milliseconds. */
+const IN_HASTE = 200
+
+const logs = new LogLines(STANDARD_ERROR)
+claimStandardError(logs)
+process.once('exit', () => logs.end(LAST_WORD))
+watchSignals(signal => {
+  process.stderr.write(`patchbay: second ${signal}, ending at once\n`)
+  logs.end(IN_HASTE)
+})
+// What is thrown later is for the gateway that is up.
+process.on('uncaughtException', error => { if (!isUp()) fail(error) })
 
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`patchbay: ${explain(error as NodeJS.ErrnoException)}\n`)
+  fail(error as NodeJS.ErrnoException)
+}
+
+function fail (error: NodeJS.ErrnoException): never {
+  process.stderr.write(`patchbay: ${explain(error)}\n`)
   process.exit(1)
 }
 
 async function main (): Promise<void> {
-  // Whoever stops listening to our logs does not stop us.
-  process.stderr.on('error', () => {})
   if (process.argv[2] === 'key') return printKey(process.argv.slice(3))
   const onHangUp = catchHangUp()
   const [argv, env, cwd] = [process.argv.slice(2), { ...process.env }, process.cwd()]
@@ -27,7 +47,7 @@ async function main (): Promise<void> {
     return
   }
   const launch = [process.execPath, process.argv[1] ?? '', ...args]
-  await serve(complete(given), { launch, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
+  await serve(complete(given), { launch, logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
 }
 
 /** The options as they are served. Throws a sentence when they are not fit for that. */

@@ -1,15 +1,14 @@
 import { hostname } from 'node:os'
 import { pino, type Logger } from 'pino'
 import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from './protocol/audit-line.js'
-import { LogLines } from './system/log-lines.js'
+import type { LogLines } from './system/log-lines.js'
 
 /** What the command writes to standard error: the lines of pino, and those of the audit as pino would write them, for less. */
-export function commandLogger (level: string, pid: number, fd = 2): { logger: Logger & AuditLogger, logs: LogLines } {
-  const logs = new LogLines(fd)
+export function commandLogger (level: string, pid: number, logs: LogLines): Logger & AuditLogger {
   const base = { pid, hostname: hostname() }
   const logger = pino({ level, base }, logs)
   const text = new AuditText(logger.levels.values, base)
-  return { logger: Object.assign(logger, { [AUDIT]: (line: AuditLine) => logs.append(text.of(line)) }), logs }
+  return Object.assign(logger, { [AUDIT]: (line: AuditLine) => logs.append(text.of(line)) })
 }
 
 /** For how many microseconds it is kept how they are written: most calls take fewer, and V8 takes longer to write a fraction than to make the line. */

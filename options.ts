@@ -48,6 +48,7 @@ export const Options = Type.Object({
   ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory, whatever `data` says' }),
   roots: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Folders to serve, read-only, as file resources' }),
   http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
+  keepServing: Type.Boolean({ default: false, description: 'Go on serving HTTP and WebSocket when standard input ends or standard output breaks; without `stdio` and `http` together it changes nothing' }),
   prefix: Type.String({ pattern: '^(/[^/]+)*$', 'x-expected': 'must begin with / and not end with one', default: '', description: 'Put before every URL, for example /ai' }),
   tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts; an embedded gateway has none of them unless this is set to true' }),
   name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'How the server names itself' }),

@@ -26,12 +26,13 @@ const FLAGS = {
   ephemeral: { type: 'boolean' },
   config: { type: 'string' },
   'log-level': { type: 'string' },
+  'keep-serving': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' }
 } as const
 
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
-                [--data DIR | --ephemeral] [--config FILE] [--log-level L]
+                [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--keep-serving]
        patchbay key NAME [--scope SCOPE]...
 
   --stdio         serve standard input and output; HTTP only if --port is given too
@@ -43,6 +44,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --ephemeral     keep them in memory, until the process ends
   --config FILE   read options from a JSON file
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
+  --keep-serving  with --stdio and --port: go on serving HTTP when standard input ends
   --help          show this text
   --version       show the version
 
@@ -56,10 +58,11 @@ Command line, environment and config file win over each other in this order. doc
 /** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { values } = parse(argv)
-  const { help = false, version = false, config = env[`${PREFIX}CONFIG`] || undefined, plugin, root, data, 'log-level': logLevel, port, ...rest } = values
+  const { help = false, version = false, config = env[`${PREFIX}CONFIG`] || undefined, plugin, root, data, 'log-level': logLevel, 'keep-serving': keepServing, port, ...rest } = values
   const given = compact({
     ...rest,
     logLevel,
+    keepServing,
     port: port === undefined ? undefined : number('--port', port),
     ...inFolder(compact({ plugins: plugin, roots: root, data }), cwd)
   })

@@ -1,26 +1,27 @@
 import type { Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
 import { banner, type Inventory } from '../banner.js'
 import { commandLogger } from '../logger.js'
 import type { Options } from '../options.js'
+import type { LogLines } from '../system/log-lines.js'
 import { standardInput, standardOutputNow } from '../system/standard-streams.js'
 import { boundYoungGeneration } from '../system/young-generation.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
 import { watchTerminal } from './hang-up.js'
+import { listen } from './listen.js'
 import { reloader } from './reload.js'
+import { Shutdown } from './shutdown.js'
 
-/** For how long the end waits for somebody to read the log, in milliseconds. */
-const LAST_WORD = 200
 const STANDARD_ERROR = 2
 
 export interface Started {
   /** The command that started this process. */
   launch: string[]
+  /** All that writes to standard error. */
+  logs: LogLines
   /** Takes what SIGHUP is to do. */
   onHangUp: (act: () => void) => void
   /** Reads the options again. Throws a sentence when they are not fit to be served. */
@@ -28,7 +29,7 @@ export interface Started {
 }
 
 /** Serves what the options say until a signal comes or standard input ends. */
-export async function serve (options: Options, { launch, onHangUp, read }: Started): Promise<void> {
+export async function serve (options: Options, { launch, logs, onHangUp, read }: Started): Promise<void> {
   // Before a plugin can lay hands on them.
   const output = claimStdout()
   const input = options.stdio ? standardInput() : undefined
@@ -36,57 +37,30 @@ export async function serve (options: Options, { launch, onHangUp, read }: Start
   const { build, serveStdio } = await import('../app.js')
   // Authors write TypeScript; our own maps would only be read for nothing.
   process.setSourceMapsEnabled(options.plugins.length > 0)
-  const { logger, logs } = commandLogger(options.logLevel, process.pid)
-  process.once('exit', () => logs.flush())
-  const app = await started(build(options, { loggerInstance: logger })).catch(async error => {
-    await logs.written(LAST_WORD)
-    throw error
-  })
+  const logger = commandLogger(options.logLevel, process.pid, logs)
+  const app = await started(build(options, { loggerInstance: logger }))
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
   let stdio: Stdio | undefined
-  let faulty = false
-  let ending: Promise<void> | undefined
-  /** Once, whoever wants it and however often. */
-  const end = async (why: object): Promise<void> => await (ending ??= (async () => {
-    logger.info(why, 'shutting down')
-    try {
-      await app.close()
-      await stdio?.flush()
-      logger.info('ended')
-    } catch (error) {
-      faulty = true
-      logger.error({ err: error }, 'the end was not in order')
-    }
-    await logs.written(LAST_WORD)
-  })())
-  // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
-  const delay = 3 * options.grace + 5_000
-  // Before anybody can know that we are here: a signal must find its handler.
-  const closing = closeWithGrace({ delay, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
-    await end({ signal })
-    if (faulty) throw new Error('an error was not caught')
-  })
-  // Nobody knows what such an error leaves half done. So everybody is answered, however many more of them there are, and the process ends
-  // with 1: whoever started it may start it anew.
-  process.on('uncaughtException', error => {
-    // Never fatal, see plugins/logging.ts.
-    logger.error({ err: error }, 'an error was thrown where nobody can catch it')
-    faulty = true
-    if (ending === undefined) void closing.close()
-  })
-  // A promise that a tool forgot must not take everybody else's calls down.
-  process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+  let stopListening = () => {}
+  const close = async (): Promise<void> => {
+    stopListening()
+    await app.close()
+    await stdio?.flush()
+  }
+  // Before anything can know that we are here: a signal must find its handler.
+  const shutdown = new Shutdown({ logger, logs, grace: options.grace, close })
 
   const reload = reloader(app, logger, options, read)
   const hasLostTerminal = watchTerminal()
   onHangUp(() => {
-    if (ending !== undefined) return
-    if (hasLostTerminal()) void closing.close()
+    if (shutdown.begun) return
+    if (hasLostTerminal()) void shutdown.now('the terminal was closed')
     else reload()
   })
 
-  const address = options.http ? await app.listen({ port: options.port, host: options.host }) : undefined
+  const listening = options.http ? await listen(app, options.host, options.port) : undefined
+  if (listening !== undefined) stopListening = listening.stop
   if (options.http) boundYoungGeneration()
   const warning = anonymousWarning(options)
   if (warning !== undefined) logger.warn(warning)
@@ -94,14 +68,13 @@ export async function serve (options: Options, { launch, onHangUp, read }: Start
     const { maxMessage, maxQueue, writeDeadline } = options
     stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void stdio.closed.then(async reason => {
-      logger.info({ reason }, 'whoever spoke over standard input and output is gone')
-      // A signal that comes meanwhile is the first one.
-      await Promise.race([end({ reason }), sleep(delay, undefined, { ref: false })])
-      await closing.close()
+      const keeps = options.http && options.keepServing
+      logger.info({ reason }, `the client of standard input and output is gone${keeps ? '; HTTP is served on (option keepServing)' : ''}`)
+      if (!keeps) await shutdown.now(reason)
     })
   }
   // Whoever asks for JSON alone gets nothing else.
-  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
+  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address: listening?.address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
 }
 
 async function started (building: Promise<FastifyInstance>): Promise<FastifyInstance> {

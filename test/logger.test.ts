@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { commandLogger } from '../logger.js'
 import { AUDIT, auditLevel, type AuditLine } from '../protocol/audit-line.js'
+import { LogLines } from '../system/log-lines.js'
 
 const LINE: AuditLine = {
   principal: undefined,
@@ -47,7 +48,8 @@ function written (t: Test): { file: string, fd: number } {
 
 t.test('audit lines are those that pino writes, byte for byte', async t => {
   const { file, fd } = written(t)
-  const { logger, logs } = commandLogger('info', process.pid, fd)
+  const logs = new LogLines(fd)
+  const logger = commandLogger('info', process.pid, logs)
   for (const line of LINES) logger[AUDIT]?.(line)
   logs.flush()
   const expected: string[] = []
@@ -57,7 +59,8 @@ t.test('audit lines are those that pino writes, byte for byte', async t => {
 
 t.test('they keep their order among other lines', async t => {
   const { file, fd } = written(t)
-  const { logger, logs } = commandLogger('info', process.pid, fd)
+  const logs = new LogLines(fd)
+  const logger = commandLogger('info', process.pid, logs)
   logger.info('first')
   logger[AUDIT]?.(LINE)
   logger.error('last')

@@ -6,6 +6,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type LightMyRequ
 import t, { type Test } from 'tap'
 import { tool } from '../../app.js'
 import { commandLogger } from '../../logger.js'
+import { LogLines } from '../../system/log-lines.js'
 import { Peer } from '../../protocol/peer.js'
 import { gateway } from '../helper.js'
 import { eventually } from '../protocol/deadline.js'
@@ -103,7 +104,8 @@ t.test('a call that is answered at once makes no promise, no error, and no timer
 
 t.test('a call reads one clock when it begins and when it ends, and hardly ever the other', async t => {
   const file = join(t.testdir(), 'log')
-  const { logger, logs } = commandLogger('info', process.pid, openSync(file, 'w'))
+  const logs = new LogLines(openSync(file, 'w'))
+  const logger = commandLogger('info', process.pid, logs)
   const app = await gateway(t, {}, { loggerInstance: logger })
   const { call, answers } = caller(app)
   call('echo', { text: 'x' })

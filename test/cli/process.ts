@@ -12,7 +12,7 @@ import { within } from '../protocol/deadline.js'
 
 export type Json = Record<string, unknown>
 
-const DEADLINE = 20_000
+const DEADLINE = 60_000
 
 /** Where processes keep things that are not told where: not among the user's own. */
 const DATA = process.env['XDG_DATA_HOME'] ?? mkdtempSync(join(tmpdir(), 'patchbay-data-'))
@@ -29,12 +29,12 @@ export interface Ended { code: number | null, signal: string | null, stdout: str
 /** A program with what the test runner puts into the environment taken out: what is measured is not slowed down by its coverage. */
 export const unobserved = (command: string[]): [string, string[]] => ['env', ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', ...command]]
 
-export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean, openFiles?: number }
+export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean, openFiles?: number, log?: string }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles }: LaunchOptions = {}): Launched {
-  const limited = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh']
-  const command = [...limited, process.execPath, COMMAND, ...args]
+export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles, log }: LaunchOptions = {}): Launched {
+  const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
+  const command = [...(openFiles === undefined && log === undefined ? [] : ['sh', '-c', shell, 'sh']), process.execPath, COMMAND, ...args]
   const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
   const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
   const launched = new Launched(child)
@@ -98,7 +98,7 @@ export class Launched {
       for (;;) {
         const found = what.exec(this.stderr)
         if (found !== null) return found
-        await once(this.#child.stderr, 'data', { signal })
+        await once(this.#child.stderr, 'data', { signal }).catch(error => { throw new Error(`${String(what)} was not said, but: ${this.stderr}`, { cause: error }) })
       }
     })
   }
@@ -111,6 +111,15 @@ export class Launched {
 
   kill (signal: NodeJS.Signals): void {
     this.#child.kill(signal)
+  }
+
+  /** Its standard error is not read until it is read again. */
+  pauseLog (): void {
+    this.#child.stderr.pause()
+  }
+
+  resumeLog (): void {
+    this.#child.stderr.resume()
   }
 
   /** Nobody reads its standard error any more. */

@@ -102,8 +102,10 @@ t.test('lines that wait make one timer, which is gone when they are written', as
   }
 })
 
+let pipes = 0
+
 function pipe (t: Test) {
-  const path = join(t.testdir(), 'pipe')
+  const path = join(t.testdir(), `pipe-${++pipes}`)
   execFileSync('mkfifo', [path])
   const writer = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -141,4 +143,50 @@ t.test('where nobody can read any more nothing is kept', async t => {
   logs.write(line(0))
   await t.resolves(logs.written(60_000))
   fs.closeSync(fd)
+})
+
+t.test('what is printed is written at once, in its place among the lines', async t => {
+  const { logs, text } = lines(t)
+  logs.append(line(1))
+  logs.print('printed é\n')
+  t.equal(text(), `${line(1)}printed é\n`)
+  logs.append(line(2))
+  logs.print(Uint8Array.of(0xc3))
+  logs.print(Uint8Array.of(0xa9, 10))
+  t.equal(text(), `${line(1)}printed é\n${line(2)}é\n`, 'bytes stay bytes')
+  await new Promise<void>(resolve => logs.print('', () => resolve()))
+})
+
+t.test('who prints hears when it was read, or that it was lost, and what is lost is counted', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  const heard: Array<string | undefined> = []
+  let emptied = 0
+  logs.onEmpty = () => { emptied++ }
+  const printed = 60_000
+  for (let index = 0; index < printed; index++) logs.print(`${'x'.repeat(99)}\n`, error => heard.push((error as NodeJS.ErrnoException | undefined)?.code))
+  await turn()
+  const lost = heard.filter(code => code === 'ENOBUFS').length
+  t.ok(lost > 0 && heard.length < printed, `${lost} of ${printed} are lost, and others wait`)
+  t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
+  let text = ''
+  await eventually(() => { text += read(); return text.includes('were lost') }, 20_000)
+  await eventually(() => heard.length === printed)
+  t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
+  t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
+  t.ok(emptied > 0)
+})
+
+t.test('at the end each write waits for the reader, but not for one that reads nothing', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  logs.end(60_000)
+  logs.append(line(1))
+  t.equal(read(), Buffer.from(line(1)).toString('latin1'), 'nothing waits')
+  const { logs: deaf } = pipe(t)
+  for (let index = 0; index < 10; index++) deaf.print('x'.repeat(100_000))
+  const from = performance.now()
+  deaf.end(50)
+  deaf.append(line(1))
+  deaf.print('more')
+  t.ok(performance.now() - from < 5_000)
+  t.ok(deaf.size > 0)
 })
