@@ -55,7 +55,8 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   const hasLostTerminal = watchTerminal()
   onHangUp(() => {
     if (shutdown.begun) return
-    if (hasLostTerminal()) void shutdown.now('the terminal was closed')
+    // Node.js puts terminals back in order when it exits, and does not come back from that where the terminal is gone.
+    if (hasLostTerminal()) void shutdown.now('the terminal was closed').then(() => process.kill(process.pid, 'SIGKILL'))
     else reload()
   })
 
