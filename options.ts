@@ -95,6 +95,7 @@ export const Options = Type.Object({
   maxAllBytesInFlight: Type.Optional(Type.Integer({ minimum: 1, description: 'How many bytes the calls of all clients together may hold, and the messages that are being received; an eighth of the heap that Node.js may use when not set' })),
   maxPipelined: Count(64, 'How many requests of one HTTP connection may wait for their answer'),
   maxSubscriptions: Count(1_024, 'How many resources one client may subscribe to'),
+  maxSubscriptionText: Count(65_536, 'How many characters the URIs of all subscriptions of one client may have together'),
   maxStreams: Count(16_384, 'How many event streams may be open'),
   maxConnections: Count(16_384, 'How many connections may be open'),
   maxConnectionsPerAddress: Count(16_384, 'How many of them may come from one address'),

@@ -36,14 +36,14 @@ declare module 'fastify' {
 }
 
 /** Subscriptions are kept with the session. */
-export interface ResourceOptions { maxSubscriptions: number, maxUri: number }
+export interface ResourceOptions { maxSubscriptions: number, maxSubscriptionText: number, maxUri: number }
 
 const ByUri = Type.Object({ uri: Type.String() })
 /** Up to how many characters a URI that is not known is repeated whole. */
 const REPEATED = 2_048
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
-export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions) => {
+export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUri }: ResourceOptions) => {
   const { mcp, access } = fastify
   const fixed = new Collection<Resource>('resource', mcp.reporting('resources'))
   const templates = new Collection<Resource>('resource template', mcp.reporting('resources'))
@@ -94,6 +94,7 @@ export default fp(async (fastify, { maxSubscriptions, maxUri }: ResourceOptions)
     const { peer: { subscriptions }, conversation } = call
     if (conversation.over) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
+    if (call.peer.subscriptionText + uri.length > maxSubscriptionText && !subscriptions.has(uri)) throw errors.tooLongSubscriptions(maxSubscriptionText)
     if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
   }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })

@@ -68,7 +68,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
       const revival = reviving.get(id)
       return revival !== undefined || sessions.get(id) !== undefined ? revival : reviveFor(id, principal)
     },
-    keep: session => session.peer.changed && sessions.has(session) ? keep(session) : undefined,
+    keep: session => session.peer.unkept && sessions.has(session) ? keep(session) : undefined,
     end: async (session, reason) => {
       forget(session, errors.interrupted(`The session was ended (${reason.message})`))
       session.end()
@@ -175,7 +175,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     const session = Session.from(record, { id, store, onTrouble })
     const { peer } = session
     for (const uri of record.subscriptions) peer.subscribed(uri, true)
-    peer.changed = false
+    peer.takeChanges()
     // What happens from now on is told in its streams, behind the last words of the replies that were cut off.
     const finished = session.finishReplies().catch(onTrouble)
     admit(session, false)
@@ -188,14 +188,16 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   // What cannot be kept now is served all the same, and kept when that is possible again.
   async function keep (session: Session): Promise<void> {
-    const { id, peer, record } = session
+    const { id, peer, peer: { changed } } = session
+    const subscriptions = peer.takeChanges()
     peer.changed = false
     try {
-      if (!session.kept) await store.save(id, record, home, expiry())
-      else if (!await store.update(id, record, expiry())) lose(session)
+      if (!session.kept) await store.save(id, session.record, home, expiry())
+      else if (!await store.update(id, { agreement: changed ? session.agreement : undefined, subscriptions }, expiry())) lose(session)
       session.kept = true
     } catch (error) {
-      peer.changed = true
+      peer.changed ||= changed
+      peer.returnChanges(subscriptions)
       onTrouble(error)
     }
   }
@@ -205,7 +207,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     for (const session of sessions.values()) {
       if (session.busy) session.lastSeen = at
       else if (session.lastSeen < at - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
-      if (session.peer.changed && session.peer.greeted && !session.peer.closed) void keep(session)
+      if (session.peer.unkept && session.peer.greeted && !session.peer.closed) void keep(session)
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
     swept = at

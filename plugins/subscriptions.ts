@@ -42,15 +42,15 @@ const FILTER: Record<string, 'toolsListChanged' | 'promptsListChanged' | 'resour
 const UPDATED = 'notifications/resources/updated'
 
 /** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
-export default fp(async (fastify, { maxSubscriptions }: { maxSubscriptions: number }) => {
+export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { maxSubscriptions: number, maxSubscriptionText: number }) => {
   const { mcp } = fastify
   /** Who may know of what is going to be announced. */
   const waiting = new Map<string, MayKnow[]>()
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
   let begin: Begin = async () => () => {}
-  /** How many resources each peer hears of this way. */
-  const taken = new WeakMap<Peer, number>()
+  /** How many resources each peer hears of this way, and how many characters their URIs have. */
+  const taken = new WeakMap<Peer, { count: number, text: number }>()
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
   fastify.decorate('announce', (collection, method) => {
@@ -74,7 +74,7 @@ export default fp(async (fastify, { maxSubscriptions }: { maxSubscriptions: numb
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
     needStream(call)
     const { resourceSubscriptions = [], ...flags } = notifications
-    const giveBack = takeRoom(resourceSubscriptions.length, call)
+    const giveBack = takeRoom(resourceSubscriptions, call)
     const watched = await watch(resourceSubscriptions, call)
     const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
     const acknowledged = {
@@ -95,12 +95,18 @@ export default fp(async (fastify, { maxSubscriptions }: { maxSubscriptions: numb
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false, scopes: [] })
 
-  /** Takes room for that many; returns how to give it back. */
-  function takeRoom (wanted: number, { peer }: Call): () => void {
-    const others = taken.get(peer) ?? 0
-    if (wanted > 0 && wanted + others + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
-    taken.set(peer, others + wanted)
-    return () => taken.set(peer, (taken.get(peer) ?? 0) - wanted)
+  /** Takes room for those URIs; returns how to give it back. */
+  function takeRoom (uris: string[], { peer }: Call): () => void {
+    const others = taken.get(peer) ?? { count: 0, text: 0 }
+    const wanted = { count: uris.length, text: uris.reduce((sum, { length }) => sum + length, 0) }
+    if (wanted.count > 0 && wanted.count + others.count + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
+    if (wanted.text > 0 && wanted.text + others.text + peer.subscriptionText > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
+    const mine = { count: others.count + wanted.count, text: others.text + wanted.text }
+    taken.set(peer, mine)
+    return () => {
+      const { count, text } = taken.get(peer) ?? mine
+      taken.set(peer, { count: count - wanted.count, text: text - wanted.text })
+    }
   }
 
   /** Those of the URIs that can be watched, each with how to stop. */

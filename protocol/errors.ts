@@ -75,6 +75,7 @@ export const errors = {
   tooMuchInAll: (max: number) => new McpError(
     -32603, `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, { 'retry-after': '1' }),
   tooManySubscriptions: (max: number) => new McpError(-32603, `A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
+  tooLongSubscriptions: (max: number) => invalidParams(`the URIs of all subscriptions of a client have at most ${max} characters together (option maxSubscriptionText); end some subscriptions first`),
   tooFast: (what: string, seconds: number) => new McpError(
     -32603, `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
   overloaded: (why: string) => new McpError(-32603, `The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, { 'retry-after': '1' }),

@@ -10,6 +10,7 @@ import { tellEach, type Report } from './listeners.js'
 import type { LogLevel } from './log-level.js'
 import { onAbort } from './on-abort.js'
 import type { Implementation, Revision } from './revisions/revision.js'
+import { SubscribedUris } from './subscribed-uris.js'
 
 /** How a peer reaches us. */
 export type Transport = 'stdio' | 'memory' | 'http' | 'sse' | 'websocket'
@@ -50,12 +51,12 @@ export class Peer {
   greeted = false
   /** What came while an `initialize` before it waits; undefined when none does. */
   held: Held | undefined
-  /** True when what is agreed with the peer has changed since its session was last kept. */
+  /** True when what is agreed with the peer has changed since its session was last kept, its subscriptions aside. */
   changed = false
   closed = false
   readonly #askedAs: string | undefined
   #conversation: Conversation = NO_CONVERSATION
-  #subscriptions: Set<string> | undefined
+  #subscribed: SubscribedUris | undefined
   #inbound: InFlight | undefined
   #outbound: Map<Id, Question> | undefined
   #endings: Set<() => void> | undefined
@@ -108,7 +109,7 @@ export class Peer {
 
   /** URIs the client wants to hear of. */
   get subscriptions (): ReadonlySet<string> {
-    return this.#subscriptions ?? NONE.subscriptions
+    return this.#subscribed?.uris ?? NONE.subscriptions
   }
 
   /** Calls of the client that are not answered yet. */
@@ -126,9 +127,24 @@ export class Peer {
   }
 
   subscribed (uri: string, wanted: boolean): void {
-    if (wanted) (this.#subscriptions ??= new Set()).add(uri)
-    else this.#subscriptions?.delete(uri)
-    this.changed = true
+    (this.#subscribed ??= new SubscribedUris()).set(uri, wanted)
+  }
+
+  get subscriptionText (): number {
+    return this.#subscribed?.text ?? 0
+  }
+
+  /** True when there is something to keep. */
+  get unkept (): boolean {
+    return this.changed || this.#subscribed?.changed === true
+  }
+
+  takeChanges (): Map<string, boolean> {
+    return this.#subscribed?.takeChanges() ?? new Map<string, boolean>()
+  }
+
+  returnChanges (changes: Map<string, boolean>): void {
+    this.#subscribed?.returnChanges(changes)
   }
 
   begun (call: Call): void {

@@ -5,7 +5,7 @@ import { randomText } from './random-text.js'
 import { ResumableStream, type StreamLog, type StreamOptions } from './resumable-stream.js'
 import { revisionNamed } from './revisions/table.js'
 import type { Implementation } from './revisions/revision.js'
-import { STANDALONE, type LoggedEvent, type Replay, type SessionRecord, type SessionStore } from './store.js'
+import { STANDALONE, type Agreement, type LoggedEvent, type Replay, type SessionRecord, type SessionStore } from './store.js'
 
 /** Each request of a session says for itself what it was granted. */
 const NOTHING: ReadonlySet<string> = new Set()
@@ -97,8 +97,12 @@ export class Session implements Channel {
   }
 
   get record (): SessionRecord {
-    const { revision, greeted, client, capabilities, logLevel, subscriptions, principal } = this.peer
-    return { revision: revision?.version, greeted, client, capabilities, logLevel, subscriptions: [...subscriptions], principal }
+    return { ...this.agreement, subscriptions: [...this.peer.subscriptions] }
+  }
+
+  get agreement (): Agreement {
+    const { revision, greeted, client, capabilities, logLevel, principal } = this.peer
+    return { revision: revision?.version, greeted, client, capabilities, logLevel, principal }
   }
 
   /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */

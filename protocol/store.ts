@@ -56,6 +56,12 @@ export interface SessionRecord {
   principal: string | undefined
 }
 
+/** What is agreed, without what is kept for itself. */
+export type Agreement = Omit<SessionRecord, 'subscriptions'>
+
+/** What has changed since a session was kept: `agreement` only if that did, and each URI with whether it is subscribed to. */
+export interface SessionChange { agreement?: Agreement | undefined, subscriptions: ReadonlyMap<string, boolean> }
+
 /** A message of a stream; an answer has no method. */
 export interface LoggedEvent { text: string, method: string }
 export interface NumberedEvent extends LoggedEvent { number: number }
@@ -69,7 +75,7 @@ export interface SessionStore {
   save (id: string, record: SessionRecord, home: string, expires: number): Promise<void>
   load (id: string): Promise<SessionRecord | undefined>
   /** Keeps what has changed in a session; false when it is gone or another's. */
-  update (id: string, record: SessionRecord, expires: number): Promise<boolean>
+  update (id: string, change: SessionChange, expires: number): Promise<boolean>
   /** Makes a session that has not expired ours, in one step; undefined when there is none. */
   adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined>
   /** The ids of the sessions of a home that have not expired. */

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import { FORMAT, formatOf, SUBSCRIPTIONS, upgrade } from './disk-format.js'
 import { explain } from './disk-trouble.js'
 
 const FILE = 'patchbay.db'
 const APPLICATION = 0x50425931
-const FORMAT = 1
 /** How long SQLite waits for others, in milliseconds: at start, and later, when the event loop waits with it. */
 const BUSY_TIMEOUT = { start: 2_000, later: 10 }
 /** Up to this size the whole file is read at start; a larger one is found damaged when the damage is met. */
@@ -23,6 +23,7 @@ const SCHEMA = `
   CREATE TABLE events (
     session TEXT NOT NULL, stream TEXT NOT NULL, number INTEGER NOT NULL, method TEXT NOT NULL, text TEXT NOT NULL,
     UNIQUE (session, stream, number)) STRICT;
+  ${SUBSCRIPTIONS}
   PRAGMA application_id = ${APPLICATION};
   PRAGMA user_version = ${FORMAT};`
 
@@ -118,7 +119,8 @@ function presence (file: string): () => boolean {
 function check (db: Database, file: string): void {
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number }
   if (application !== APPLICATION) throw new Error(`${FILE} is not a file of Patchbay`)
-  const { user_version: format } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  upgrade(db)
+  const format = formatOf(db)
   if (format !== FORMAT) throw new Error(`${FILE} has format ${format} and this version of Patchbay knows format ${FORMAT}`)
   // Finds out now, and not at the first note, whether writing is possible.
   db.exec('BEGIN IMMEDIATE; ROLLBACK')

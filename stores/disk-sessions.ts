@@ -1,7 +1,8 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import type { LoggedEvent, Replay, SessionRecord, SessionStore } from '../protocol/store.js'
+import type { LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore } from '../protocol/store.js'
 import { WEIGHT, type DiskConnection } from './disk-connection.js'
 import { DiskStreams } from './disk-streams.js'
+import { DiskSubscriptions } from './disk-subscriptions.js'
 import { parse } from './disk-trouble.js'
 
 interface Row { id: string, record: string }
@@ -16,11 +17,13 @@ const TOUCHED = 500
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
   readonly #streams: DiskStreams
+  readonly #subscriptions: DiskSubscriptions
   readonly #sql: Record<'add' | 'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#streams = new DiskStreams(disk)
+    this.#subscriptions = new DiskSubscriptions(disk)
     this.#sql = {
       add: disk.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
       save: disk.prepare('UPDATE sessions SET home = ?, owner = ?, record = ?, expires = ? WHERE id = ?'),
@@ -36,23 +39,29 @@ export class DiskSessions implements SessionStore {
   }
 
   async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
-    const text = JSON.stringify(record)
+    const { subscriptions, ...agreement } = record
+    const text = JSON.stringify(agreement)
+    const wanted = subscriptions.map(uri => [uri, true] as const)
     await this.#disk.write(() => {
-      // Hardly ever has somebody written it before.
-      if (this.#sql.add.run(id, home, this.#disk.writer, text, expires).changes === 1) return
-      const owner = this.#ownerOf(id)
-      this.#sql.save.run(home, this.#disk.writer, text, expires, id)
-      if (owner !== this.#disk.writer) this.#disk.taken(id)
+      // Hardly ever was it written before.
+      if (this.#sql.add.run(id, home, this.#disk.writer, text, expires).changes === 0) this.#replace(id, text, home, expires)
+      this.#subscriptions.change(id, wanted)
     })
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
-    return this.#disk.read(() => parse((this.#sql.load.get(id, Date.now()) as Row | undefined)?.record) as SessionRecord | undefined)
+    return this.#disk.read(() => this.#recordOf(this.#sql.load.get(id, Date.now()) as Row | undefined))
   }
 
-  async update (id: string, record: SessionRecord, expires: number): Promise<boolean> {
-    const text = JSON.stringify(record)
-    return await this.#disk.write(() => this.#isOurs(id) && this.#sql.update.run(text, expires, id).changes === 1)
+  async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
+    const text = agreement === undefined ? undefined : JSON.stringify(agreement)
+    return await this.#disk.write(() => {
+      if (!this.#isOurs(id)) return false
+      if (text === undefined) this.#sql.touch.run(expires, id)
+      else this.#sql.update.run(text, expires, id)
+      this.#subscriptions.change(id, subscriptions)
+      return true
+    })
   }
 
   async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
@@ -60,7 +69,7 @@ export class DiskSessions implements SessionStore {
       const owner = this.#ownerOf(id)
       const row = this.#sql.adopt.get(home, this.#disk.writer, expires, id, Date.now()) as Row | undefined
       if (row !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
-      return parse(row?.record) as SessionRecord | undefined
+      return this.#recordOf(row)
     })
   }
 
@@ -119,6 +128,17 @@ export class DiskSessions implements SessionStore {
     return this.#disk.read(() => this.#streams.read(id, stream, after))
   }
 
+  #recordOf (row: Row | undefined): SessionRecord | undefined {
+    return row === undefined ? undefined : { ...parse(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(row.id) }
+  }
+
+  #replace (id: string, text: string, home: string, expires: number): void {
+    const owner = this.#ownerOf(id)
+    this.#sql.save.run(home, this.#disk.writer, text, expires, id)
+    this.#subscriptions.remove(id)
+    if (owner !== this.#disk.writer) this.#disk.taken(id)
+  }
+
   #ownerOf (id: string): string | undefined {
     return (this.#sql.owner.get(id) as { owner: string } | undefined)?.owner
   }
@@ -141,6 +161,7 @@ export class DiskSessions implements SessionStore {
   #remove (id: string): void {
     this.#sql.remove.run(id)
     this.#streams.remove(id)
+    this.#subscriptions.remove(id)
     this.#disk.taken(id)
   }
 }

@@ -1,7 +1,7 @@
-import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay, type SessionRecord, type SessionStore } from '../protocol/store.js'
+import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../protocol/store.js'
 
 interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, lastWord: string }
-interface Kept { record: string, home: string, expires: number, streams: Map<string, Stream> }
+interface Kept { agreement: string, subscriptions: Set<string>, home: string, expires: number, streams: Map<string, Stream> }
 
 /** The sessions of one process: nobody else can take them. */
 export class MemorySessions implements SessionStore {
@@ -9,7 +9,8 @@ export class MemorySessions implements SessionStore {
 
   async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
-    this.#sessions.set(id, { record: JSON.stringify(record), home, expires, streams })
+    const { subscriptions, ...agreement } = record
+    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), home, expires, streams })
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
@@ -17,10 +18,13 @@ export class MemorySessions implements SessionStore {
     return kept === undefined || kept.expires <= Date.now() ? undefined : recordOf(kept)
   }
 
-  async update (id: string, record: SessionRecord, expires: number): Promise<boolean> {
+  async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
     const kept = this.#sessions.get(id)
-    if (kept !== undefined) Object.assign(kept, { record: JSON.stringify(record), expires })
-    return kept !== undefined
+    if (kept === undefined) return false
+    kept.expires = expires
+    if (agreement !== undefined) kept.agreement = JSON.stringify(agreement)
+    for (const [uri, wanted] of subscriptions) kept.subscriptions[wanted ? 'add' : 'delete'](uri)
+    return true
   }
 
   async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
@@ -109,4 +113,4 @@ export class MemorySessions implements SessionStore {
   }
 }
 
-const recordOf = ({ record }: Kept): SessionRecord => JSON.parse(record) as SessionRecord
+const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })

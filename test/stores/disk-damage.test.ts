@@ -8,7 +8,7 @@ import { dataFolder, FILE, GIBIBYTE } from './on-disk.js'
 
 const ROWS = 300
 const EVENTS = 50
-const IN_WORDS = /^data folder.*: .*(damaged: restore a copy of it or delete it|is not a file of Patchbay|has format -?\d+ and this version of Patchbay knows format 1|cannot be opened); choose another/
+const IN_WORDS = /^data folder.*: .*(damaged: restore a copy of it or delete it|is not a file of Patchbay|has format -?\d+ and this version of Patchbay knows format 2|cannot be opened); choose another/
 
 interface Found { error?: string, rows?: number, events?: number }
 

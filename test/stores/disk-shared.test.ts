@@ -85,7 +85,7 @@ t.test('a session has one owner: whoever had it before can change nothing in it'
   await two.sessions.finish('s')
   t.equal(await one.sessions.append('s', 'f00', event('late'), false), 'taken')
   t.equal(await one.sessions.append('s', '0', event('late'), false), 'taken')
-  t.equal(await one.sessions.update('s', { ...RECORD, logLevel: 'debug' }, TOMORROW), false)
+  t.equal(await one.sessions.update('s', { agreement: { ...RECORD, logLevel: 'debug' }, subscriptions: new Map([['test://a', true]]) }, TOMORROW), false)
   await one.sessions.end('s', '0')
   t.match(await two.sessions.read('s', 'f00', 0), { events: [{ text: 'one' }, { text: 'last word' }], ended: true })
   t.match(await two.sessions.load('s'), { logLevel: 'warning' })

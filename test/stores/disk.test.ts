@@ -86,10 +86,10 @@ for (const [what, remove] of Object.entries({ removed: (file: string) => rmSync(
 }
 
 t.test('a file of a newer format is refused and left alone', async t => {
-  const folder = await altered(t, 'PRAGMA user_version = 2')
-  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 2 and this version of Patchbay knows format 1; choose another with --data, or keep nothing with --ephemeral$/)
+  const folder = await altered(t, 'PRAGMA user_version = 3')
+  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 3 and this version of Patchbay knows format 2; choose another with --data, or keep nothing with --ephemeral$/)
   const db = new DatabaseSync(join(folder, FILE))
-  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 2 })
+  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 3 })
   db.close()
 })
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { SessionRecord } from '../../../protocol/store.js'
+import type { SessionChange, SessionRecord } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
 import type { Open } from '../contract.js'
 
@@ -10,9 +10,11 @@ const FULL: SessionRecord = {
   client: { name: 'c 😀', version: '1', nested: [null, 'a\0b'] },
   capabilities: { roots: { listChanged: true }, elicitation: {} },
   logLevel: 'debug',
-  subscriptions: ['test://a', 'file:///ä b'],
+  subscriptions: ['file:///ä b', 'test://a'],
   principal: 'ada'
 }
+const { subscriptions, ...AGREEMENT } = FULL
+const CHANGE: SessionChange = { agreement: AGREEMENT, subscriptions: new Map(subscriptions.map(uri => [uri, true])) }
 const YESTERDAY = Date.now() - 86_400_000
 
 export function sessions (t: Test, open: Open): void {
@@ -111,15 +113,29 @@ export function sessions (t: Test, open: Open): void {
 
   t.test('what changes in a session is kept while it is there', async t => {
     const box = await open(t)
-    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), false)
+    t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), false)
     t.equal(await box.store.sessions.load('s'), undefined, 'nothing comes to life by that')
     await box.store.sessions.save('s', RECORD, 'home', Date.now() + 1_000)
-    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), true)
+    t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), true)
     await box.pause()
     t.strictSame(await box.store.sessions.load('s'), FULL)
     t.strictSame(await box.store.sessions.livingAt('home'), ['s'], 'it lives where it did')
     await box.store.sessions.remove('s')
-    t.equal(await box.store.sessions.update('s', FULL, TOMORROW), false)
+    t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), false)
+  })
+
+  t.test('a subscription comes and goes without the rest of its session', async t => {
+    const box = await open(t)
+    const wanted = async (...changes: Array<[uri: string, wanted: boolean]>) => await box.store.sessions.update('s', { subscriptions: new Map(changes) }, TOMORROW)
+    await box.store.sessions.save('s', FULL, 'home', TOMORROW)
+    t.equal(await wanted(['test://odd \ud800 \0', true], ['test://a', false], ['test://none', false]), true)
+    await box.pause()
+    t.strictSame((await box.store.sessions.load('s'))?.subscriptions.sort(), ['file:///ä b', 'test://odd \ud800 \0'])
+    await wanted(['test://odd \ud800 \0', false], ['file:///ä b', true])
+    t.strictSame(await box.store.sessions.load('s'), { ...FULL, subscriptions: ['file:///ä b'] })
+    await box.store.sessions.remove('s')
+    await box.store.sessions.save('s', RECORD, 'home', TOMORROW)
+    t.strictSame((await box.store.sessions.load('s'))?.subscriptions, [], 'they go with the session')
   })
 
   t.test('a session that is there can be adopted, with its streams', async t => {
