@@ -8,7 +8,7 @@ import { eventually, within } from '../protocol/deadline.js'
 import { watchTerminal } from '../../cli/hang-up.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from './process.js'
 
-const WAIT = 20_000
+const WAIT = 30_000
 
 interface Line { level: number, msg: string, reload?: { changed: string[], restart: string[], keys: Record<string, string[]> } }
 
