@@ -97,7 +97,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   const options = resolveOptions(given)
   const app = Fastify({
     bodyLimit: options.maxMessage,
-    pluginTimeout: 2 * options.grace + 10_000,
+    pluginTimeout: Math.max(30_000, 2 * options.grace + 10_000),
     requestTimeout: options.requestTimeout,
     http: timeouts(options),
     keepAliveTimeout: 72_000,
