@@ -116,9 +116,9 @@ class Run {
     await this.#retry()
     if (await this.#growth() > MAX_GROWTH) await this.#growOn()
     await this.#suspects.close()
-    const end = Date.now() + patience.ms
+    const end = fairTime() + patience.ms
     let now = await this.census()
-    while (isMore(now, base) && Date.now() < end) {
+    while (isMore(now, base) && fairTime() < end) {
       await sleep(10)
       now = await this.census()
     }

@@ -7,6 +7,9 @@ import { digest, fromRow, toRow, type Case, type Row, type TargetName } from './
 /** Where it is kept, seen from the compiled file. */
 const FOLDER = fileURLToPath(new URL('../../../test/fuzz/corpus/', import.meta.url))
 
+/** What needs no file to be tried in every run. */
+const ALWAYS = Object.values(ATTACKS).flat()
+
 /** Every row of a folder: what once failed, and what shows a behaviour that nothing else in the corpus shows. */
 export function readCorpus (folder = FOLDER): Row[] {
   const files = readdirSync(folder).filter(file => file.endsWith('.json')).sort()
@@ -28,7 +31,9 @@ export function keepFinding (input: Case, why: string, folder = FOLDER): string 
 }
 
 /** Replaces what is kept of a target for its behaviours, one row a line. */
-export function keepBehaviours (target: string, kept: Array<{ input: Case, why: string }>, folder = FOLDER): string {
+export function keepBehaviours (target: string, shown: Array<{ input: Case, why: string }>, folder = FOLDER): string {
+  const always = new Set(ALWAYS.map(digest))
+  const kept = shown.filter(({ input }) => !always.has(digest(input)))
   const file = join(folder, `behaviours-${target}.json`)
   writeFileSync(file, `[\n${kept.map(({ input, why }) => JSON.stringify(toRow(input, why))).join(',\n')}\n]\n`)
   return file
@@ -37,5 +42,5 @@ export function keepBehaviours (target: string, kept: Array<{ input: Case, why: 
 /** What is kept for one target, after what is always tried there. */
 export function corpusOf (target: TargetName, folder = FOLDER): Case[] {
   const kept = readCorpus(folder).filter(row => row.target === target).map(fromRow)
-  return target === 'principals' ? [...Object.values(ATTACKS).flat(), ...kept] : kept
+  return target === 'principals' ? [...ALWAYS, ...kept] : kept
 }

@@ -16,6 +16,8 @@ export const MAX_MESSAGE = 65_536
 /** Up to here an id, a message and its nesting are nothing special; beyond, a limit may refuse them before the id is read. */
 const ORDINARY = { id: 128, bytes: 16_384, depth: 16, keys: 100 }
 
+const BOM = Buffer.from('\ufeff')
+
 const silence: Tally = { ids: new Map(), blanks: { min: 0, max: 0 } }
 /** An error that names no id. */
 export const blank: Tally = { ids: new Map(), blanks: { min: 1, max: 1 } }
@@ -26,6 +28,7 @@ export function expected (bytes: Buffer, maxMessage = MAX_MESSAGE): Expectation 
   if (bytes.length > maxMessage) return [blank]
   const value = valueOf(bytes)
   if (value === undefined) return [blank]
+  if (bytes.indexOf(BOM) === 0) return [blank, ...expected(bytes.subarray(BOM.length), maxMessage)]
   if (Array.isArray(value)) return [blank, ...value.length === 0 ? [] : [sum(value.map(item => widened(expectedOf(item, bytes))))]]
   return expectedOf(value, bytes)
 }
@@ -110,7 +113,7 @@ const read = new WeakMap<Buffer, { value: unknown }>()
 function valueOf (bytes: Buffer): unknown {
   const known = read.get(bytes)
   if (known !== undefined) return known.value
-  const value = isUtf8(bytes) ? parsed(bytes.toString()) : undefined
+  const value = isUtf8(bytes) ? parsed(bytes.toString().replace(/^\ufeff/, '')) : undefined
   read.set(bytes, { value })
   return value
 }

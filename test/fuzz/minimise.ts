@@ -1,18 +1,18 @@
 import type { Case, Step } from './case.js'
 import { Members, placesIn, readTree, Text, writeTree, type Node } from './tree.js'
-import { patience } from './waiting.js'
+import { fairTime, patience } from './waiting.js'
 
 /** Tells whether a smaller case still shows the fault. */
 export type Fails = (input: Case) => Promise<boolean>
 
 /** The smallest case that still fails, as far as it can be found in that many tries and milliseconds. */
 export async function minimise (input: Case, fails: Fails, tries = 600, ms = patience.small): Promise<Case> {
-  const end = Date.now() + ms
+  const end = fairTime() + ms
   let [best, left] = [input, tries]
   for (let smaller: Case | undefined = best; smaller !== undefined;) {
     smaller = undefined
     for (const candidate of candidates(best)) {
-      if (left-- <= 0 || Date.now() > end) return best
+      if (left-- <= 0 || fairTime() > end) return best
       if (!await fails(candidate)) continue
       best = smaller = candidate
       break

@@ -7,7 +7,7 @@ import { open } from './targets/all.js'
 import { Watch } from './watch.js'
 
 /** Which part of the messages each target gets. */
-const SHARE: Record<TargetName, number> = { dispatcher: 0.43, http: 0.11, websocket: 0.12, stdio: 0.21, process: 0.05, principals: 0.08 }
+const SHARE: Record<TargetName, number> = { dispatcher: 0.44, http: 0.12, websocket: 0.13, stdio: 0.21, process: 0.05, principals: 0.05 }
 
 const watch = new Watch(true)
 try {

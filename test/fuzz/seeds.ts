@@ -34,6 +34,7 @@ const others: Say[] = [
   ...['42', '"x"', 'null', 'true', '{}', '[]', '[1,2,3]', '[[]]', '{"jsonrpc":"2.0","id":1', '', ' \n', '{"jsonrpc":"2.0","id":7,"method":"ping",}', "{'jsonrpc':'2.0'}", '{"jsonrpc":"2.0","id":7,"method":"ping"} x'].map(same),
   ...['null', '{}', '1.5', '1e400', '9007199254740993', '""', '0', '-1', '-0', '1e3', `"${'i'.repeat(300)}"`].map(both),
   same(`[${['a', 'b'].map(id => call('ping', {}, id)('legacy')).join(',')},${notification('x')}]`), same(`[${call('ping')('legacy')},${call('ping')('legacy')},1]`), same(`[${callTool('slow', {}, 's')('legacy')},${callTool('boom', {}, 'b')('legacy')}]`),
+  era => `\ufeff${call('ping')(era)}`, same('\ufeff'), same('{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}'), same(`[${callTool('slow', {}, 7)('legacy')},${callTool('slow', {}, 7)('legacy')}]`),
   same(nested(65)), same(nested(5_000)), same(`{"jsonrpc":"2.0","id":7,"method":"ping","params":${nested(62, '{"a":', '}').replace('}', '1}')}}`),
   era => callTool('echo', { text: 'x' })(era).replace('"text":"x"', '"text":"x","__proto__":{"polluted":1}'), era => callTool('echo', { text: 'x' })(era).replace('"x"', '1e400'),
   era => call('ping', {}, 7)(era).replace('"params":{', '"params":{"constructor":{"prototype":{}},')

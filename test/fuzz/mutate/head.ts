@@ -2,7 +2,7 @@ import type { Head } from '../case.js'
 import { METHODS, TOOLS, VERSIONS } from '../dictionary.js'
 import type { Random } from '../random.js'
 
-const PATHS = ['/mcp', '/message', '/sse', '/mcp/sse', '/health', '/ticket', '/.well-known/oauth-protected-resource', '/mcp?ticket=x', '/message?sessionId=', '/message?sessionId=x', '/message?sessionId=a&sessionId=b', '/message?sessionId[]=a', '{{endpoint}}', '/', '/mcp/', '//mcp', '/mcp?x=%', '/%6dcp', '/mcp%00', '/MCP', '/__proto__', '*', 'http://evil/mcp', '/mcp/../health']
+const PATHS = ['/mcp', '/message', '/sse', '/mcp/sse', '/health', '/ticket', '/.well-known/oauth-protected-resource', '/mcp?ticket=x', '/message?sessionId=', '/message?sessionId=x', '/message?sessionId=a&sessionId=b', '/message?sessionId[]=a', '{{endpoint}}', '/', '/mcp/', '/sse/', '/message/', '/health/', '/mcp/sse/', '/ticket/', '/mcp/?x', '//mcp', '/mcp?x=%', '/%6dcp', '/mcp%00', '/MCP', '/__proto__', '*', 'http://evil/mcp', '/mcp/../health']
 const VERBS = ['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD', 'BREW', 'TRACE']
 const ODD = ['', ' ', 'x', '*', 'null', '__proto__', '0', '-1', '{{session}}', '{{event}}', 'a, b', 'é', 'x'.repeat(300), '%00', '=?base64?ZWNobw==?=', '=?base64?/w==?=', '"', '\t']
 
@@ -17,20 +17,26 @@ const FITTING: Record<string, readonly string[]> = {
   'mcp-name': TOOLS,
   'mcp-param-text': ODD,
   'last-event-id': ['{{event}}', '{{event}}0', '0', '-1', '1-0', 'x', '999999999999999999999', '1_1'],
-  host: ['127.0.0.1', 'localhost', 'localhost:1', '[::1]', 'evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', '127.0.0.1@evil.example', 'LOCALHOST', '0x7f.1', '2130706433', ''],
+  host: ['127.0.0.1', 'localhost', 'localhost:1', '[::1]', 'LOCALHOST.', '127.0.0.1.', '127.0.0.2', '127.1', 'localhost..', 'evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', '127.0.0.1@evil.example', 'LOCALHOST', '0x7f.1', '2130706433', ''],
   origin: ['http://localhost', 'https://127.0.0.1:1', 'null', 'http://evil.example', 'localhost', 'http://localhost.evil.example', 'file://', 'http://[', 'http://localhost/x'],
   'content-encoding': ['gzip', 'identity', 'br', ''],
   'content-length': ['0', '1', '10', '99999999999', '-1', '1e3', '0x10', '+5', '5, 5'],
   'transfer-encoding': ['chunked', 'gzip, chunked', 'identity', 'chunked, chunked'],
-  expect: ['100-continue', 'x'],
+  expect: ['100-continue', '100-Continue', '100-continue, x', 'x'],
   connection: ['close', 'keep-alive', 'Upgrade', 'x'],
   upgrade: ['websocket', 'h2c', 'x'],
   'sec-websocket-version': ['13', '7', ''],
   'sec-websocket-key': ['dGhlIHNhbXBsZSBub25jZQ==', 'x', ''],
-  authorization: ['Bearer x', 'Bearer', 'Basic eDp4', 'bearer  x', ''],
+  authorization: ['Bearer x', 'Bearer', 'Basic eDp4', 'bearer  x', '', 'Bearer {{key}}', 'Bearer {{their_key}}', 'Bearer {{wrong_key}}', 'Bearer {{ticket}}'],
+  'x-api-key': ['x', '', '{{key}}', '{{their_key}}', '{{wrong_key}}', '{{key}}, {{their_key}}'],
+  'sec-websocket-protocol': ['mcp', 'ticket.x', 'mcp, ticket.{{ticket}}', 'ticket.{{spent}}'],
   cookie: ['a=b', '__proto__=1'],
-  'x-forwarded-for': ['1.2.3.4', 'x'],
-  'x-forwarded-host': ['evil.example'],
+  'x-forwarded-for': ['1.2.3.4', 'x', '127.0.0.1', '::1', '1.2.3.4, 127.0.0.1', ''],
+  'x-forwarded-host': ['evil.example', 'localhost'],
+  'x-forwarded-proto': ['https', 'x'],
+  'x-forwarded-port': ['443', 'x'],
+  forwarded: ['for=1.2.3.4', 'for=127.0.0.1;host=localhost', ';;='],
+  via: ['1.1 proxy'],
   __proto__x: ['1'],
   constructor: ['1']
 }

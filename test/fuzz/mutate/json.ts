@@ -38,7 +38,9 @@ const RARE: Change[] = [
   (place, random) => place.put(new Text(JSON.stringify(random.pick(['x', 'é', '🦉', '\u0000']).repeat(random.pick(LENGTHS))))),
   (place, random) => place.put(Array.from({ length: random.pick([10, 101, 500]) }, () => value(random))),
   (place, random) => place.put(new Members(Array.from({ length: random.pick([10, 101, 500]) }, (_none, index) => [`k${index}`, place.node]))),
-  (place, random) => place.put(new Text(random.pick(BROKEN)))
+  (place, random) => place.put(new Text(random.pick(BROKEN))),
+  // Many values that are each next to nothing.
+  (place, random) => place.put(new Text(`[${Array(random.pick([400, 3_000, 20_000])).fill(random.pick(['0', '{}', '[]', '""', 'null'])).join()}]`))
 ]
 
 /** Changes a message here and there; `others` lends parts of other messages. What is no JSON stays as it is. */

@@ -33,6 +33,7 @@ t.test('a refusal has a challenge, a time to come back and a JSON-RPC error, as 
   t.strictSame(faults(401, challenge, refusal, head('GET', '/mcp'), 'ada'), ['access'], 'a right key is refused')
   t.strictSame(faults(429, { 'retry-after': '1' }, refusal), [])
   t.strictSame(faults(429, {}, refusal), ['access'], 'no Retry-After')
+  t.strictSame(faults(429, { 'retry-after': '1' }, refusal.replace('no', 'too many wrong credentials'), head('GET', '/mcp'), 'ada'), ['access'], 'a right key is refused for wrong ones')
 })
 
 t.test('without a right credential there is nothing but three fields of health', async t => {

@@ -42,6 +42,7 @@ export function faultsOfReply (reply: Reply, visit: Visit): Fault[] {
   if (isSuccess(status) && visit.holder === undefined && !isPublic(reply, visit.head)) faults.push({ kind: 'access', text: `let in without a right credential: ${said}` })
   if (isSuccess(status) && !isBlank(body) && namesForeign(visit)) faults.push({ kind: 'isolation', text: `${visit.holder} uses the session of another: ${said}` })
   if (status === 401) faults.push(...faultsOfChallenge(reply, visit, said))
+  if (status === 429 && visit.holder !== undefined && body.includes('wrong credentials')) faults.push({ kind: 'access', text: `${visit.holder} is refused for the wrong credentials of others: ${said}` })
   if ((status === 429 || status === 503) && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) faults.push({ kind: 'access', text: `no Retry-After: ${said}` })
   if ([401, 403, 429].includes(status) && visit.head.method !== 'HEAD' && !/^\{"jsonrpc":"2\.0".*"error":\{"code":-32\d{3},/.test(body)) faults.push({ kind: 'access', text: `a refusal that is no JSON-RPC error: ${said}` })
   return faults
@@ -55,7 +56,7 @@ export function faultsOfSeals (sent: Heard[], heard: Heard[], foreign: ReadonlyS
 
 function sealsIn ({ method, params }: Heard): unknown[] {
   if (!isObject(params)) return []
-  return /\/list$/.test(String(method)) ? [params.cursor] : params.name === 'ask_about' ? [params.requestState] : []
+  return typeof method === 'string' && method.endsWith('/list') ? [params.cursor] : params.name === 'ask_about' ? [params.requestState] : []
 }
 
 export const isSuccess = (status: number): boolean => status === 101 || (status >= 200 && status < 300)

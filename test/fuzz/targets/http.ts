@@ -1,13 +1,12 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { openEvents, type EventStream } from '../../bad-input/events.js'
 import type { Case, Head, Step } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
 import { greets, MODERN, REVISIONS, versionsOf } from '../doors.js'
 import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { defaultHead, rawRequest } from '../heads.js'
-import { eventsIn, HttpLine, type Reply } from '../http-line.js'
+import { eventsIn, HttpLine, StreamLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
@@ -57,7 +56,7 @@ class HttpCase {
   readonly #talk: Conversation
   readonly #sessions = new Set<string>()
   readonly #statuses = new Set<string>()
-  #stream: EventStream | undefined
+  #stream: StreamLine | undefined
   #wait: Wait | undefined
 
   constructor (_app: FastifyInstance, port: number, line: HttpLine, input: Case) {
@@ -92,12 +91,12 @@ class HttpCase {
   async #openStream (): Promise<void> {
     let endpoint = ''
     const wait = new Wait(() => endpoint !== '')
-    this.#stream = await openEvents(this.#port, '/sse', {}, ({ event, data }) => {
-      if (event === 'endpoint') {
+    this.#stream = await StreamLine.open(this.#port, rawRequest({ method: 'GET', path: '/sse', headers: [['host', 'localhost'], ['accept', 'text/event-stream']] }, Buffer.alloc(0)), data => {
+      if (endpoint === '') {
         endpoint = data
         return wait.look()
       }
-      this.#hear(data)
+      if (data !== '') this.#hear(data)
       this.#wait?.look()
     })
     await wait.promise
@@ -139,7 +138,8 @@ class HttpCase {
     const reply = await line.exchange(inPieces(bytes, this.#input.cut), {
       bodiless: head.method === 'HEAD',
       last: framed,
-      onEvent: data => {
+      onEvent: (data, id) => {
+        if (id !== undefined) this.#talk.known.event = id
         if (data !== '') this.#hear(data)
         // A stream that has no end of its own is left as soon as it is there.
         return listens || data.includes('notifications/subscriptions/acknowledged')
@@ -197,7 +197,7 @@ class HttpCase {
   }
 
   async #leave (): Promise<void> {
-    await this.#stream?.close()
+    this.#stream?.close()
     for (const id of this.#sessions) await this.#line.exchange([rawRequest({ method: 'DELETE', path: '/mcp', headers: [['host', 'localhost'], ['mcp-session-id', id]] }, Buffer.alloc(0))])
   }
 
