@@ -14,9 +14,8 @@ export type Expectation = Tally[]
 export const MAX_MESSAGE = 65_536
 
 /** Up to here an id, a message and its nesting are nothing special; beyond, a limit may refuse them before the id is read. */
-const ORDINARY = { id: 128, bytes: 16_384, depth: 16, keys: 100 }
-
-const BOM = Buffer.from('\ufeff')
+const ORDINARY = { id: 128, bytes: 16_384, depth: 16, keys: 100, values: 500, opened: 32 }
+const MAX_IDS = 8
 
 const silence: Tally = { ids: new Map(), blanks: { min: 0, max: 0 } }
 /** An error that names no id. */
@@ -27,10 +26,9 @@ const answerTo = (id: Id): Tally => ({ ids: new Map([[id, { min: 1, max: 1 }]]),
 export function expected (bytes: Buffer, maxMessage = MAX_MESSAGE): Expectation {
   if (bytes.length > maxMessage) return [blank]
   const value = valueOf(bytes)
-  if (value === undefined) return [blank]
-  if (bytes.indexOf(BOM) === 0) return [blank, ...expected(bytes.subarray(BOM.length), maxMessage)]
+  if (value === undefined) return [blank, ...unparsed(bytes)]
   if (Array.isArray(value)) return [blank, ...value.length === 0 ? [] : [sum(value.map(item => widened(expectedOf(item, bytes))))]]
-  return expectedOf(value, bytes)
+  return [...expectedOf(value, bytes), ...unparsed(bytes)]
 }
 
 /** What may be answered to all of them on one wire. */
@@ -73,7 +71,20 @@ function isPlain (value: Json): boolean {
 }
 
 function isOrdinary (id: Id, value: Json, bytes: Buffer): boolean {
-  return String(id).length <= ORDINARY.id && bytes.length <= ORDINARY.bytes && depthOf(value, ORDINARY.depth) <= ORDINARY.depth && bytes.toString('latin1').split('":').length <= ORDINARY.keys
+  return String(id).length <= ORDINARY.id && bytes.length <= ORDINARY.bytes && depthOf(value, ORDINARY.depth) <= ORDINARY.depth && isModest(bytes)
+}
+
+/** True for bytes that have no more of anything than any limit allows, whether or not they are JSON: such a message is parsed before it is refused. */
+function isModest (bytes: Buffer): boolean {
+  const text = bytes.toString('latin1')
+  return text.split('":').length <= ORDINARY.keys && text.split(',').length <= ORDINARY.values && text.split(/[[{]/).length <= ORDINARY.opened
+}
+
+/** What may be answered to a message that is refused for its size before it is parsed: nobody knows its id for sure, if it is JSON at all. */
+function unparsed (bytes: Buffer): Expectation {
+  if (isModest(bytes)) return []
+  const written = [...bytes.toString().matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)/g)].map(([, json = '']) => parsed(json))
+  return [blank, ...[...new Set(written.filter(isId))].slice(0, MAX_IDS).map(answerTo)]
 }
 
 function depthOf (value: unknown, atMost: number): number {

@@ -9,6 +9,8 @@ export const OPTIONS: Partial<Options> = {
   maxMessage: MAX_MESSAGE,
   maxDepth: 32,
   maxKeys: 200,
+  maxValues: 1_000,
+  maxBytesInFlight: 100_000,
   maxId: 256,
   maxUri: 256,
   maxBatch: 20,
