@@ -14,7 +14,7 @@ const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected
 
 t.test('nothing is behind a door that opens by itself', async t => {
   const issuer = await startIssuer(t)
-  const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 1_000, plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
+  const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 100_000, plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
   t.ok(routes.length > 40, `${routes.length} routes`)
   const full = { resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp', scope: 'mcp' }

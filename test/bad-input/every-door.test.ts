@@ -37,7 +37,7 @@ async function thoughtless (app: FastifyInstance): Promise<void> {
 
 async function locked (t: Test, options: Partial<Options> = {}) {
   const oauth = { issuer: ISSUER, resource: 'http://localhost/mcp', jwks: `${ISSUER}/jwks` }
-  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, plugins: [thoughtless], ...options })
+  const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, maxWrongCredentials: 100_000, plugins: [thoughtless], ...options })
   const doors = doorsOf(server.app)
   t.ok(['GET /added', 'POST /added', 'an upgrade of /added/socket', 'POST /ticket', 'DELETE /mcp'].every(name => doors.some(({ named }) => named === name)), 'what was added is among them')
   return { port: server.port, doors }
