@@ -7,6 +7,7 @@ import type { Dispatcher } from '../protocol/dispatcher.js'
 import { errors } from '../protocol/errors.js'
 import { ANYBODY, type Identity } from '../protocol/identity.js'
 import { Peer } from '../protocol/peer.js'
+import { HeldInput } from './held-input.js'
 import { LineReader } from './lines.js'
 
 export interface StdioOptions {
@@ -36,7 +37,7 @@ export interface Stdio {
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
 export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
-  const writer = new LineWriter(input, output, writeNow)
+  const writer = new LineWriter(output, writeNow)
   let giveUp = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
   writer.onWritten = (bytes, answersOnly) => backlog.written(bytes, answersOnly)
@@ -52,7 +53,8 @@ export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on
   const lines = new LineReader(maxMessage,
     (bytes, start, end) => mcp.receive(mcp.decode(bytes, start, end), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
-  onBytes((room, size) => lines.push(room, size))
+  const held = new HeldInput(input, lines, writer)
+  onBytes((room, size) => held.take(room, size))
   // Somebody may have paused it before.
   input.resume()
 
@@ -70,8 +72,10 @@ export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on
     const drain = () => {
       if (draining) return
       draining = true
-      lines.end()
-      void peer.drain(mcp.limits.grace).then(() => writer.flush(mcp.limits.grace)).then(() => finish('standard input ended'))
+      void held.handedOver(mcp.limits.grace).then(async () => {
+        lines.end()
+        await peer.drain(mcp.limits.grace)
+      }).then(() => writer.flush(mcp.limits.grace)).then(() => finish('standard input ended'))
     }
     for (const ending of ['end', 'error', 'close']) input.once(ending, drain)
     output.on('error', () => finish('standard output was closed'))
@@ -86,9 +90,8 @@ const LARGE = 1024 * 1024
 const PAGE = 65_536
 const MOST_BYTES = 3
 
-/** Gathers what is said in one go into one write, and holds the input back while the output is full. */
+/** Gathers what is said in one go into one write, and knows while the output is full. */
 class LineWriter {
-  readonly #input: Readable
   readonly #output: Writable
   readonly #writeNow: StdioOptions['writeNow']
   readonly #page = Buffer.allocUnsafeSlow(PAGE)
@@ -99,11 +102,16 @@ class LineWriter {
   #dropped = false
   /** Hears how many bytes were written, and whether there were only answers among them. */
   onWritten: (bytes: number, answersOnly: boolean) => void = () => {}
+  /** Runs when the output is not full any more. */
+  onDrain: () => void = () => {}
 
-  constructor (input: Readable, output: Writable, writeNow: StdioOptions['writeNow']) {
-    this.#input = input
+  constructor (output: Writable, writeNow: StdioOptions['writeNow']) {
     this.#output = output
     this.#writeNow = writeNow
+  }
+
+  get full (): boolean {
+    return this.#full
   }
 
   /** How many bytes wait. */
@@ -158,10 +166,9 @@ class LineWriter {
 
   #hold (): void {
     this.#full = true
-    this.#input.pause()
     this.#output.once('drain', () => {
       this.#full = false
-      this.#input.resume()
+      this.onDrain()
     })
   }
 

@@ -51,3 +51,9 @@ t.test('a client that reads a large answer late gets all of it', async t => {
   t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { id: 1, result: { content: [{ text: 'x'.repeat(3_000_000) }] } })
   t.notMatch(logged(), /is not read/)
 })
+
+t.test('a client that reads nothing and closes standard input is noticed: the process ends when the grace is over', async t => {
+  const { child, exited } = await deaf(t, 'large')
+  child.stdin.end()
+  t.strictSame(await within('the end', exited, 60_000), [0, null])
+})
