@@ -93,9 +93,10 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
     const { peer: { subscriptions }, conversation } = call
     if (conversation.over) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
+    if (find(uri) === undefined) notFound(uri, call)
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
     if (call.peer.subscriptionText + uri.length > maxSubscriptionText && !subscriptions.has(uri)) throw errors.tooLongSubscriptions(maxSubscriptionText)
-    if (find(uri) === undefined || !await subscribers.add(uri, call.peer)) notFound(uri, call)
+    if (!await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
   }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 

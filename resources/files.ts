@@ -5,42 +5,43 @@ import { McpError } from '../protocol/errors.js'
 import { resource, type Resource } from '../protocol/resource.js'
 import type { Folder } from '../system/files/folder.js'
 
+type FileTypes = typeof import('../system/files/file-type.js')
+
 const FAILED = -32603
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
-  if (fastify.folders.length === 0) fastify.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
-  // Now and not when somebody reads: Node.js never tries again to import what could not be opened once, for want of descriptors.
-  else await types()
-  for (const folder of fastify.folders) fastify.resources.add(filesOf(folder))
+  if (fastify.folders.length === 0) {
+    fastify.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
+    return
+  }
+  // Loaded only where files are served, because it knows a thousand types; and at start, because Node.js never retries an import that failed for want of file descriptors.
+  const types = await import('../system/files/file-type.js')
+  for (const folder of fastify.folders) fastify.resources.add(filesOf(folder, types))
 }
 
-function filesOf (folder: Folder): Resource {
+function filesOf (folder: Folder, types: FileTypes): Resource {
   return resource({
     uri: `${folder.uri}{+path}`,
     name: basename(folder.path) || folder.path,
     scopes: ['files'],
     description: `The files below ${folder.path}, read-only`,
     complete: { path: async typed => await folder.suggest(typed) },
-    list: async (after, size, { signal }) => await listed(folder, after, size, signal),
+    list: async (after, size, { signal }) => await listed(folder, types, after, size, signal),
     watch: async (uri, changed) => await folder.watch(uri, changed).catch(cannotWatch),
-    read: async (_variables, { signal }, uri) => await read(folder, uri, signal)
+    read: async (_variables, { signal }, uri) => await read(folder, types, uri, signal)
   })
 }
 
-// It knows a thousand types of files, and who serves none needs none.
-const types = async () => await import('../system/files/file-type.js')
-
-async function read (folder: Folder, uri: string, signal: AbortSignal): Promise<ResourceContents[] | undefined> {
+async function read (folder: Folder, types: FileTypes, uri: string, signal: AbortSignal): Promise<ResourceContents[] | undefined> {
   const bytes = await folder.read(uri, signal)
   if (bytes === 'absent') return undefined
   if (bytes === 'unreadable') throw new McpError(FAILED, 'The server is not permitted to read this file', { uri })
   if (bytes === 'too large') throw new McpError(FAILED, `The file is larger than ${folder.maxFile} bytes (option maxFile)`, { uri })
-  const { mimeType, text } = (await types()).typed(uri, bytes)
+  const { mimeType, text } = types.typed(uri, bytes)
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
 
-async function listed (folder: Folder, after: string | undefined, size: number, signal: AbortSignal) {
-  const { typeByName } = await types()
+async function listed (folder: Folder, { typeByName }: FileTypes, after: string | undefined, size: number, signal: AbortSignal) {
   return (await folder.list(after, size, signal)).map(({ uri, path, size }) => {
     const mimeType = typeByName(uri)
     return { uri, name: path, ...(mimeType === undefined ? {} : { mimeType }), size }

@@ -5,7 +5,7 @@ import type { LineReader } from './lines.js'
 /** How many bytes are read of a client that does not read, before reading pauses, too. */
 const MOST = 4 * 1024 * 1024
 
-/** What tells that the client has to read before it is answered more. */
+/** The output: `full` while the client has to read before it is answered more. */
 export interface Outlet { readonly full: boolean, onDrain: () => void }
 
 /**
@@ -28,9 +28,9 @@ export class HeldInput {
   }
 
   /** Takes the first bytes of a buffer, which belongs to the caller again when this returns. */
-  take (room: Buffer, size: number): void {
-    if (!this.#outlet.full && this.#size === 0) return this.#lines.push(room, size)
-    this.#held.push(Buffer.from(room.subarray(0, size)))
+  take (bytes: Buffer, size: number): void {
+    if (!this.#outlet.full && this.#size === 0) return this.#lines.push(bytes, size)
+    this.#held.push(Buffer.from(bytes.subarray(0, size)))
     this.#size += size
     if (this.#size >= MOST) this.#input.pause()
   }
