@@ -40,7 +40,7 @@ export function faultsOfReply (reply: Reply, visit: Visit): Fault[] {
   const said = `${visit.head.method} ${visit.head.path}: ${status} ${body.slice(0, 300)}`
   const faults: Fault[] = faultsOfText(`${[...headers].flat().join(' ')} ${body}`, visit.holder)
   if (isSuccess(status) && visit.holder === undefined && !isPublic(reply, visit.head)) faults.push({ kind: 'access', text: `let in without a right credential: ${said}` })
-  if (isSuccess(status) && !isBlank(body) && namesForeign(visit)) faults.push({ kind: 'isolation', text: `${visit.holder} uses the session of another: ${said}` })
+  if (isSuccess(status) && status !== 101 && !isError(body) && namesForeign(visit)) faults.push({ kind: 'isolation', text: `${visit.holder} uses the session of another: ${said}` })
   if (status === 401) faults.push(...faultsOfChallenge(reply, visit, said))
   if (status === 429 && visit.holder !== undefined && body.includes('wrong credentials')) faults.push({ kind: 'access', text: `${visit.holder} is refused for the wrong credentials of others: ${said}` })
   if ((status === 429 || status === 503) && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) faults.push({ kind: 'access', text: `no Retry-After: ${said}` })
@@ -70,8 +70,8 @@ function faultsOfChallenge ({ headers }: Reply, { holder, head }: Visit, said: s
   ]
 }
 
-/** What cannot be read as a message needs no session to be refused. */
-const isBlank = (body: string): boolean => /^\{"jsonrpc":"2\.0",("id":null,)?"error":/.test(body)
+/** What is no message of the protocol needs no session to be refused. */
+const isError = (body: string): boolean => /^\{"jsonrpc":"2\.0",("id":("(?:[^"\\]|\\.)*"|[-\d]+|null),)?"error":/.test(body)
 
 function isPublic ({ status, body }: Reply, { method, path }: Head): boolean {
   if (method === 'OPTIONS') return status === 204 && body === ''
@@ -79,11 +79,11 @@ function isPublic ({ status, body }: Reply, { method, path }: Head): boolean {
   return method === 'GET' && HEALTH.test(path) && Object.keys(JSON.parse(body) as object).every(name => PUBLIC.includes(name))
 }
 
-/** True when a request names what belongs to another caller, in a place where that counts. */
+/** True when a request names what belongs to another caller, in a place where that counts; a WebSocket has no other session than itself. */
 function namesForeign ({ head: { method, path, headers }, holder, owners, stateless }: Visit): boolean {
   const foreign = (id: string) => owners.has(id) && owners.get(id) !== holder
   const named = /[?&]sessionId=([\w-]+)/.exec(path)?.[1]
-  if (path.startsWith('/message')) return named !== undefined && foreign(named)
+  if (path.startsWith('/message')) return method === 'POST' && named !== undefined && foreign(named)
   if (!/^\/+mcp(\/sse)?\/?($|\?)/.test(path) || (method === 'POST' && stateless)) return false
   return ['GET', 'POST', 'DELETE'].includes(method) && headers.some(([name, value]) => /^(mcp|x)-session-id$/i.test(name) && foreign(value.trim()))
 }
