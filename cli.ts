@@ -23,7 +23,7 @@ watchSignals(signal => {
   process.stderr.write(`patchbay: second ${signal}, ending at once\n`)
   logs.end(IN_HASTE)
 })
-// What is thrown later is for the gateway that is up.
+// Once the gateway is up, the listener of cli/shutdown.ts answers what is in flight and ends the process.
 process.on('uncaughtException', error => { if (!isUp()) fail(error) })
 
 try {

@@ -20,7 +20,7 @@ const STANDARD_ERROR = 2
 export interface Started {
   /** The command that started this process. */
   launch: string[]
-  /** All that writes to standard error. */
+  /** The one writer of standard error. */
   logs: LogLines
   /** Takes what SIGHUP is to do. */
   onHangUp: (act: () => void) => void
@@ -74,7 +74,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
       if (!keeps) await shutdown.now(reason)
     })
   }
-  // Whoever asks for JSON alone gets nothing else.
+  // With MCP_LOG_JSON standard error carries JSON only.
   if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address: listening?.address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
 }
 

@@ -35,7 +35,7 @@ export class Shutdown {
       if (this.#faulty) throw new Error('an error was not caught')
     })
     expectSignals()
-    // Such an error may have left anything half done. So everybody is answered, however many more of them there are, and the process
+    // Such an error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process
     // ends with 1: a supervisor may start it anew.
     process.on('uncaughtException', error => {
       // Never fatal, see plugins/logging.ts.

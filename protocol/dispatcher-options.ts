@@ -3,6 +3,7 @@ import type { Implementation } from './revisions/revision.js'
 import type { Challenge } from './stages.js'
 import type { Values } from './store.js'
 
+/** What a dispatcher is made of: how the server names itself, what seals its cursors and states, where handlers keep values, and its limits. */
 export interface DispatcherOptions {
   info: Implementation
   instructions?: string

@@ -66,7 +66,7 @@ class Inspection {
   }
 }
 
-/** The same bytes. */
+/** A Buffer over the same memory; nothing is copied. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Where a message begins that may have a byte order mark before it. */

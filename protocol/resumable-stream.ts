@@ -94,7 +94,7 @@ export class ResumableStream implements Channel {
     await this.#turn
   }
 
-  /** Connects a client: it gets what followed the event it names, or else what nobody has seen, and then whatever comes, until a newer one connects. */
+  /** Connects a client: it gets what followed the event it names, or else what was not seen yet, and then whatever comes, until a newer one connects. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
     this.#known = true
@@ -158,7 +158,7 @@ export class ResumableStream implements Channel {
     })
   }
 
-  /** True when what is written now reaches a client, as far as anybody can tell. */
+  /** True when what is written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
   get #isSeen (): boolean {
     return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.doubtful
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** What the process needs for other things than connections: files, pipes of programs, a database, requests of its own. */
 const OTHERS = 100
 
-/** How many files and connections this process may have open, which is the hard limit, as Node.js raises the soft one; undefined where that cannot be told. */
+/** How many files and connections this process may have open: the soft limit, which Node.js raises to the hard one when it starts. Undefined where it cannot be read. */
 export function openFilesLimit (): number | undefined {
   try {
     return process.platform === 'linux' ? limitIn(readFileSync('/proc/self/limits', 'utf8')) : undefined

@@ -82,7 +82,7 @@ class WeakChannel implements Channel {
 /** Ends the connections of clients that were collected without having been closed. */
 const collected = new FinalizationRegistry<{ mcp: Dispatcher, peer: Peer }>(({ mcp, peer }) => mcp.disconnect(peer, new Error('the client is not used any more')))
 
-/** Whoever keeps the notifications of a client keeps the client. */
+/** A reference to the notifications of a client keeps the client in memory, too. */
 const owners = new WeakMap<MemoryConnection['notifications'], MemoryConnection>()
 
 class MemoryConnection {

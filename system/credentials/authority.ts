@@ -30,7 +30,7 @@ export class Authority {
   readonly #tokens: AccessTokens | undefined
   readonly #keys: RemoteKeys | undefined
   readonly #closing: AbortController
-  /** False where there is nothing that anybody could show. It stays as it was at first: without its last key a gateway is closed, not open. */
+  /** False where neither keys nor an issuer were set at start. It does not change: a gateway whose last key is removed lets no caller in. */
   readonly exists: boolean
 
   constructor (apiKeys: ApiKeys, closing: AbortController, issuer: Issuer | undefined) {
