@@ -3,7 +3,7 @@ import type { Call } from '../protocol/call.js'
 import { errors } from '../protocol/errors.js'
 import { ANYBODY, type Identity } from '../protocol/identity.js'
 import { Bucket } from '../system/rate/bucket.js'
-import { limiter, type Rate } from '../system/rate/limiter.js'
+import { limiter, loadCounters, type Rate } from '../system/rate/limiter.js'
 import { connectRedis } from '../system/rate/redis-link.js'
 
 declare module 'fastify' {
@@ -40,6 +40,9 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
     const passed = channel.counted === true ? undefined : pass(callers.take(callerOf(identity)), 'by one caller (option rate)')
     return tool === undefined ? passed : passTool(call, tool, passed)
   })
+
+  // Before clients can use the file descriptors up; a start over stdio loads it with the first call that is counted.
+  fastify.addHook('onListen', async () => { loadCounters().catch(() => {}) })
 
   fastify.addHook('onClose', async () => {
     for (const each of buckets.values()) each.close()

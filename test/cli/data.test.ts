@@ -40,7 +40,7 @@ t.test('the command keeps its data', async t => {
     const HOME = await folder(t, {})
     const data = join(HOME, '.local', 'share', 'patchbay')
     const first = await started(t, [], { env: { ...NO_XDG, HOME } })
-    t.match(first.stderr, new RegExp(`^ +data +${data}$`, 'm'))
+    t.match(first.stderr, new RegExp(`^patchbay .*data ${data}$`, 'm'))
     await call(first, 'add_note', { content: 'kept' })
     await ended(first)
     t.equal(beside(data), 0, 'one file holds everything')
@@ -54,7 +54,7 @@ t.test('the command keeps its data', async t => {
   t.test('in memory with --ephemeral, whatever else is said', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const launched = await started(t, ['--ephemeral', '--data', join(HOME, 'data')], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: join(HOME, 'other') } })
-    t.match(launched.stderr, /^ +data +in memory, until this process ends$/m)
+    t.match(launched.stderr, /^patchbay .*data in memory, until this process ends$/m)
     await call(launched, 'add_note', { content: 'gone' })
     t.strictSame(await notes(launched), ['gone'])
     await ended(launched)
