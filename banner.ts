@@ -28,7 +28,7 @@ export function banner (about: Served): string {
   const { version, address, options, launch, inventory, terminal } = about
   const { prefix, stdio } = options
   // The application that launched the process shows this to people who have configured it already.
-  if (stdio && !terminal) return `patchbay ${version}  ${['stdio', ...(address === undefined ? [] : [`MCP ${address}${prefix}/mcp`]), `data ${dataOf(options)}`].join(', ')}\n`
+  if (stdio && !terminal) return `patchbay ${version}  ${['stdio', ...(address === undefined ? [] : [`MCP ${address}${prefix}/mcp`]), `data ${dataOf(options)}`].join('; ')}\n`
   return [
     `patchbay ${version}`,
     '',

@@ -39,7 +39,7 @@ export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
 })
 
 /** Hooks hold for what is registered after them, so nothing that a later hook says of a caller would be heard. */
-const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered: call app.decorateRequest('identity'), and add the hook that sets it, before"
+const TOO_LATE = "requests were decorated with 'identity' after Patchbay was registered, so its routes do not see it: move app.decorateRequest('identity') and the hook that sets it before app.register(patchbay)"
 
 /** The ways in by HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 export const doors = fp(async (fastify: FastifyInstance, options: Options) => {

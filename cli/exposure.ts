@@ -16,7 +16,7 @@ export function checkExposure (options: Checked): void {
   const instead = isLoopback(host) ? 'leave that option out' : 'listen on 127.0.0.1'
   const fix = [...(open ? ["PATCHBAY_API_KEYS='[...]'"] : []), ...(nameless ? ['PATCHBAY_ALLOWED_HOSTS=mcp.example.com'] : []), `patchbay --host ${host} --port ${port}`].join(' ')
   throw new Error(`${sign}, so say ${lacking.join(' and ')}, or ${instead}; ` +
-    (open ? 'if everyone who gets there may use everything, set allowAnonymous to true; ' : '') +
+    (open ? 'if everyone who gets there may use everything, set allowAnonymous to true (PATCHBAY_ALLOW_ANONYMOUS=true); ' : '') +
     `${open ? '"patchbay key me" makes a key and prints its PATCHBAY_API_KEYS; then for example' : 'for example'}: ${fix}`)
 }
 

@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../protocol/call.js'
 import type { Collection, Keep } from '../protocol/collection.js'
 import { BASIC, grants } from '../protocol/identity.js'
+import { Listeners } from '../protocol/listeners.js'
 import type { Json } from '../protocol/result.js'
 import type { About, Target } from '../protocol/stages.js'
 
@@ -16,8 +17,8 @@ declare module 'fastify' {
       listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, Json>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
       /** Puts what the operator says now in place of what was said before. */
       replaceScopes: (scopes: AccessOptions['scopes']) => void
-      /** Runs when callers may see other things than before. */
-      onChange: (listener: () => void) => void
+      /** Runs when callers may see other things than before. Returns how to remove it. */
+      onChange: (listener: () => void) => () => void
     }
   }
 }
@@ -35,7 +36,7 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
   let said = new Map(Object.entries(scopes))
   /** Found out once for each thing. */
   let rules = new WeakMap<Guarded, Target>()
-  const listeners = new Set<() => void>()
+  const listeners = new Listeners<[]>(fastify.mcp.reporting('access.onChange'))
 
   fastify.decorate('access', {
     target: (kind, key, item) => rules.get(item) ?? newRule(kind, key, item),
@@ -43,9 +44,9 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     replaceScopes: scopes => {
       said = new Map(Object.entries(scopes))
       rules = new WeakMap()
-      for (const listener of listeners) listener()
+      listeners.tell()
     },
-    onChange: listener => { listeners.add(listener) },
+    onChange: listener => listeners.add(listener),
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {

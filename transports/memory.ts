@@ -37,7 +37,9 @@ export interface Client {
 }
 
 /** Connects a client to an app that has Patchbay registered, and shakes hands. */
-export async function createClient (app: FastifyInstance, { protocolVersion, capabilities = {}, identity = ANYBODY, answers = {} }: ClientOptions = {}): Promise<Client> {
+export async function createClient (app: FastifyInstance, options: ClientOptions = {}): Promise<Client> {
+  const { protocolVersion, capabilities = {}, answers = {} } = options
+  const identity = identityOf(options)
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
   const connection = new MemoryConnection(app, identity, answers)
@@ -55,6 +57,13 @@ export async function createClient (app: FastifyInstance, { protocolVersion, cap
     notified: async method => await connection.notified(method),
     close: () => connection.close()
   }
+}
+
+// A request that nobody authenticated has no identity; passing that on must not be taken for leaving the option out.
+function identityOf (options: ClientOptions): Identity {
+  if (!('identity' in options)) return ANYBODY
+  if (options.identity == null) throw new Error('createClient was given an identity that is not set: answer the request with 401, or leave the option identity out to act with every right')
+  return options.identity
 }
 
 /** What the gateway holds of a client. It keeps the client in memory only while the client waits for something. */

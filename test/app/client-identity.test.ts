@@ -95,3 +95,9 @@ t.test('a client that is kept stays and hears, however often garbage is collecte
   t.ok(notifications.length >= 2)
   t.match(await within(5_000, async () => await answer), { content: [{ text: 'done' }] })
 })
+
+t.test('a client for a request without an identity is refused, not given every right', async t => {
+  const app = await gateway(t)
+  // As a host passes on what its request has; a caller that did not authenticate has none.
+  for (const identity of [undefined, null]) await t.rejects(createClient(app, { identity: identity as unknown as Identity }), { message: /identity that is not set/ })
+})

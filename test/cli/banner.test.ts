@@ -81,7 +81,7 @@ t.test('on a terminal it says how to stop; on stdio without one it is one line',
   t.match(shown(), /\nCtrl-C stops it\.\n$/)
   t.notMatch(shown({ terminal: false }), /Ctrl-C/)
   const stdio = { ...SERVED.options, stdio: true }
-  t.equal(shown({ terminal: false, options: stdio }), 'patchbay 1.2.3  stdio, MCP http://127.0.0.1:8080/mcp, data /home/ada/data\n')
-  t.equal(shown({ terminal: false, address: undefined, options: stdio }), 'patchbay 1.2.3  stdio, data /home/ada/data\n')
+  t.equal(shown({ terminal: false, options: stdio }), 'patchbay 1.2.3  stdio; MCP http://127.0.0.1:8080/mcp; data /home/ada/data\n')
+  t.equal(shown({ terminal: false, address: undefined, options: stdio }), 'patchbay 1.2.3  stdio; data /home/ada/data\n')
   t.match(shown({ options: stdio }), /mcpServers/, 'on a terminal a person reads it')
 })

@@ -46,14 +46,14 @@ t.test('the command', async t => {
     const launched = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn']).up()
     launched.end()
     const { stderr } = await launched.exit()
-    t.match(stderr, /^patchbay \S+ {2}stdio, data in memory, until this process ends\n$/)
+    t.match(stderr, /^patchbay \S+ {2}stdio; data in memory, until this process ends\n$/)
   })
 
   t.test('with HTTP besides, the line says where', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--log-level', 'warn'])
     t.match(await json(`${await launched.url()}/health`), { status: 'healthy' })
     launched.end()
-    t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio, MCP http:\/\/127\.0\.0\.1:\d+\/mcp, data in memory, until this process ends\n$/)
+    t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio; MCP http:\/\/127\.0\.0\.1:\d+\/mcp; data in memory, until this process ends\n$/)
   })
 
   t.test('with keys the banner says for whom, and what to paste has a place for the key', { buffered: true }, async t => {
