@@ -31,7 +31,7 @@ export function excess (bytes: Buffer, start: number, end: number, { maxValues, 
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       if (++depth > maxDepth) return errors.tooDeep(maxDepth)
       // One more than there are commas, unless it is empty.
-      if (!isClosing(bytes[at + 1]) && ++values > maxValues) return errors.tooManyValues(maxValues)
+      if (!isClosing(afterSpace(bytes, at + 1, end)) && ++values > maxValues) return errors.tooManyValues(maxValues)
     } else if (isClosing(byte)) depth--
   }
   return undefined
@@ -61,6 +61,12 @@ export function idOf (bytes: Buffer, start: number, end: number): string | undef
     if (depth === 1 && byte === OPEN_LIST) return undefined
   }
   return hasMethod ? id : undefined
+}
+
+/** The first byte from `at` on that is not white space. */
+function afterSpace (bytes: Buffer, at: number, end: number): number | undefined {
+  while (at < end && (bytes[at] as number) <= 0x20) at++
+  return bytes[at]
 }
 
 const isClosing = (byte: number | undefined): boolean => byte === CLOSE_LIST || byte === CLOSE_OBJECT

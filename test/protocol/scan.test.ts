@@ -20,6 +20,12 @@ t.test('values are counted as they would be after parsing', async t => {
   }
 })
 
+t.test('white space inside what is empty makes no value of it', async t => {
+  const bytes = Buffer.from('[[ ], { }, [\n\t ]]')
+  t.equal(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: 4 }), undefined)
+  t.match(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: 2 })?.message, /at most 2 values/)
+})
+
 t.test('the first limit that is passed is named', async t => {
   t.match(why('[1,1,1,1,1,1,1,1,1,1]'), /at most 10 values/)
   t.match(why('{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}'), /at most 5 members/)
