@@ -23,8 +23,8 @@ export class SubscribedUris {
     return changes
   }
 
-  /** Takes back changes that could not be kept, unless the client has changed its mind since. */
+  /** Marks what could not be kept as changed again. What counts is how it is now: a later change of the same URI may have been kept meanwhile. */
   returnChanges (changes: Map<string, boolean>): void {
-    this.#changes = new Map([...changes, ...this.#changes])
+    for (const uri of changes.keys()) this.#changes.set(uri, this.uris.has(uri))
   }
 }
