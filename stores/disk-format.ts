@@ -37,7 +37,7 @@ function moveSubscriptions (db: Database): void {
 /** A record that is damaged is found when its session is asked for. */
 function contentsOf (record: string): { subscriptions?: string[] } {
   try {
-    return JSON.parse(record) as { subscriptions?: string[] }
+    return Object(JSON.parse(record)) as { subscriptions?: string[] }
   } catch {
     return {}
   }
