@@ -25,8 +25,10 @@ const DISCOVER_TTL = 60_000
 
 /** How many characters there are for each value of the capabilities: they are kept, and a value takes more than it takes to write it. */
 const PER_VALUE = 64
+/** How many values are allowed however low the limit is. */
+const FEWEST = 16
 
-const most = (maxCapabilities: number): number => Math.ceil(maxCapabilities / PER_VALUE)
+const most = (maxCapabilities: number): number => Math.max(FEWEST, Math.ceil(maxCapabilities / PER_VALUE))
 
 const isTooMuch = (capabilities: object, max: number, limits: MessageLimits): boolean => JSON.stringify(capabilities).length > max || inspect(capabilities, limits) > most(max)
 
