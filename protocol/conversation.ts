@@ -15,3 +15,6 @@ export interface Conversation {
 
 /** Before any handshake: one and the same for all peers. */
 export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({ client: undefined, capabilities: Object.freeze({}), logLevel: 'warning', over: false })
+
+/** Why a call of a conversation that is over cannot ask its client. */
+export const REOPENED = 'it has sent initialize again since this request'

@@ -169,7 +169,7 @@ export class Dispatcher {
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
-    else if (peer.held !== undefined && incoming.kind !== 'response') this.#hold(peer.held, incoming, peer, channel, identity)
+    else if (peer.held !== undefined && Held.concerns(incoming, peer)) this.#hold(peer.held, incoming, peer, channel, identity)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }
@@ -234,7 +234,7 @@ export class Dispatcher {
   }
 
   #hold (held: Held, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
-    if (held.add(() => this.receive(incoming, peer, channel, identity), incoming)) return
+    if (held.add(() => this.receive(incoming, peer, channel, identity), incoming, this.limits.maxInFlight)) return
     if (incoming.kind === 'notification') return channel.end()
     this.#refuse(incoming.kind === 'request' ? incoming.id : undefined, errors.invalidRequest('too many messages before initialize is answered; wait for its answer'), peer, channel)
   }

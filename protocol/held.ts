@@ -1,9 +1,8 @@
 import type { Call } from './call.js'
-import type { Incoming } from './jsonrpc.js'
+import type { Id, Incoming } from './jsonrpc.js'
+import type { Peer } from './peer.js'
 
-/** How many messages may wait for the handshake before them. */
-const MAX_HELD = 64
-/** How many bytes they may take together, unless it is one alone. */
+/** How many bytes may wait for the handshake before them, unless it is one message alone. */
 const MAX_BYTES = 1024 * 1024
 
 /** Messages of one peer that wait for the handshake before them, as functions that receive them. */
@@ -20,15 +19,23 @@ export class Held {
     })
   }
 
-  /** False when there are too many. */
-  add (receive: () => void, incoming: Incoming): boolean {
+  /** True for what has to wait: an answer, and the cancellation of a call in flight, belong to what was sent before. */
+  static concerns (incoming: Incoming, { inbound }: Peer): boolean {
+    if (incoming.kind === 'response') return false
+    return incoming.kind !== 'notification' || incoming.method !== 'notifications/cancelled' || !inbound.has(incoming.params['requestId'] as Id)
+  }
+
+  /** False when there are more than `max`, or too many bytes. */
+  add (receive: () => void, incoming: Incoming, max: number): boolean {
     const { length } = this.#messages
-    this.#bytes += sizeOf(incoming)
-    return length < MAX_HELD && (length === 0 || this.#bytes <= MAX_BYTES) && this.#messages.push(receive) > 0
+    const bytes = this.#bytes + sizeOf(incoming)
+    if (length >= max || (length > 0 && bytes > MAX_BYTES)) return false
+    this.#bytes = bytes
+    return this.#messages.push(receive) > 0
   }
 }
 
 function sizeOf (incoming: Incoming): number {
   if (incoming.kind === 'batch') return incoming.messages.reduce((sum, message) => sum + sizeOf(message), 0)
-  return incoming.kind === 'request' ? incoming.size : 0
+  return 'size' in incoming ? incoming.size ?? 0 : 0
 }

@@ -8,7 +8,7 @@ export type Params = Record<string, unknown>
 
 /** `size` is about how many bytes are held as long as its params are. */
 export interface Request { kind: 'request', id: Id, method: string, params: Params, size: number }
-export interface Notification { kind: 'notification', method: string, params: Params }
+export interface Notification { kind: 'notification', method: string, params: Params, size?: number }
 /** An error response without an id answers nothing we can name; it is only noted. */
 export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: { code: number, message: string, data?: unknown } }
 /** Something that is not a message; `id` is set when it could still be read. */
@@ -103,7 +103,7 @@ function call (id: Id | undefined, { method, params }: Record<string, unknown>, 
   if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
   if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
   if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
-  if (id === undefined) return { kind: 'notification', method, params: params ?? {} }
+  if (id === undefined) return { kind: 'notification', method, params: params ?? {}, size }
   return { kind: 'request', id, method, params: params ?? {}, size }
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from './call.js'
 import type { Channel, Headers } from './channel.js'
-import { NO_CONVERSATION, type Conversation } from './conversation.js'
+import { NO_CONVERSATION, REOPENED, type Conversation } from './conversation.js'
 import { errors, type McpError } from './errors.js'
 import type { Held } from './held.js'
 import { ANYBODY, type Identity } from './identity.js'
@@ -117,9 +117,10 @@ export class Peer {
     return this.#inbound ?? NONE.calls
   }
 
-  /** A handshake: what was agreed before is over, except for calls that are still being answered. */
+  /** A handshake: what was agreed before is over, except for calls that are still being answered. What they asked the client is not for the next one to answer. */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.greeted) this.#own.over = true
+    this.#reject(({ method }) => errors.cannotAsk(method, REOPENED))
     this.#conversation = { client, capabilities, logLevel: this.greeted ? NO_CONVERSATION.logLevel : this.logLevel, over: false }
     this.revision = revision
     this.greeted = true
@@ -211,7 +212,7 @@ export class Peer {
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
     tellEach(this.#endings ?? [], report)
-    this.#reject(errors.closing())
+    this.#reject(() => errors.closing())
     const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
     clearTimeout(timer)
@@ -227,7 +228,7 @@ export class Peer {
     if (this.closed) return
     this.closed = true
     for (const call of this.inbound.all()) call.cancel(reason)
-    this.#reject(reason)
+    this.#reject(() => reason)
     tellEach(this.#closings ?? [], report)
     this.channel = undefined
   }
@@ -238,10 +239,10 @@ export class Peer {
     return this.#conversation
   }
 
-  #reject (reason: Error): void {
+  #reject (reason: (question: Question) => Error): void {
     const questions = this.#outbound
     this.#outbound = undefined
-    for (const question of questions?.values() ?? []) question.reject(reason)
+    for (const question of questions?.values() ?? []) question.reject(reason(question))
   }
 }
 

@@ -1,3 +1,4 @@
+import { REOPENED } from './conversation.js'
 import type { Call } from './call.js'
 import { errors } from './errors.js'
 import { declares, InputRequired, type Question, type QuestionKind } from './question.js'
@@ -73,7 +74,7 @@ export class Questions {
     const kind = this.#kinds(method)
     if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
     // Another user may be there by now, who did not make this call.
-    if (!revision.stateless && conversation.over) return 'it has sent initialize again since this request'
+    if (!revision.stateless && conversation.over) return REOPENED
     if (!kind.known(params, revision)) return `its protocol revision ${revision.version} has no such question`
     const needed = kind.needs(params)
     return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { createClient, resource, tool } from '../../app.js'
+import { createClient, resource, tool, type Options } from '../../app.js'
 import { until } from '../bad-input/deadline.js'
 import { call, callTool, initialize, modernMeta, notification } from '../bad-input/messages.js'
 import { startServer, type Server } from '../bad-input/server.js'
@@ -13,7 +13,7 @@ type Json = Record<string, unknown>
 const WIRES: Record<string, (server: Server) => Promise<Wire>> = { stdio: stdioWire, WebSocket: socketWire, 'HTTP+SSE': sseWire }
 
 /** A server with a resource that is watched, and tools that say something, wait and ask when they are told to. */
-async function setUp (t: Test) {
+async function setUp (t: Test, options: Partial<Options> = {}) {
   const watched = { begun: 0, ended: 0 }
   const signals = new EventEmitter().setMaxListeners(0)
   const plugin = async ({ tools, resources }: FastifyInstance): Promise<void> => {
@@ -38,7 +38,7 @@ async function setUp (t: Test) {
       }
     }))
   }
-  const server = await startServer(t, { plugins: [plugin] })
+  const server = await startServer(t, { plugins: [plugin], ...options })
   return { server, watched, signals, updated: () => server.app.resources.updated('test://watched') }
 }
 
@@ -109,17 +109,19 @@ for (const [name, open] of Object.entries(WIRES)) {
     await wire.close()
   })
 
-  t.test(`${name}: a question that is open can still be answered; a call of before asks nothing new`, async t => {
+  t.test(`${name}: a question of before is not for the next client to answer, and a call of before asks nothing new`, async t => {
     const { server, signals } = await setUp(t)
     const wire = await open(server)
     await ask(wire, initialize('2025-06-18', { roots: {} }))
     const question = await ask(wire, tools('ask_roots', 'asked'))
     await wire.write(tools('ask_later', 'later'))
     await until('the call', () => signals.listenerCount('ask') === 1)
-    await ask(wire, initialize('2025-06-18', { roots: {} }))
+    await wire.write(initialize('2025-06-18', { roots: {} }))
+    const again = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: unknown }>
+    t.match(again.find(({ id }) => id === 'asked'), { error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
+    await wire.write(JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } }))
     signals.emit('ask')
     t.match(await wire.inbox.next(), { id: 'later', error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
-    t.match(await ask(wire, JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } })), { id: 'asked', result: {} })
     const next = await ask(wire, tools('ask_roots', 'asked'))
     t.not(next.id, question.id, 'ids of questions are not used again')
     await wire.close()
@@ -136,7 +138,7 @@ for (const [name, open] of Object.entries(WIRES)) {
 }
 
 t.test('only so much waits for a handshake', async t => {
-  const { server } = await setUp(t)
+  const { server } = await setUp(t, { maxInFlight: 64 })
   const gate = new EventEmitter()
   server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
   const wire = await stdioWire(server)
@@ -145,6 +147,29 @@ t.test('only so much waits for a handshake', async t => {
   t.match(await wire.inbox.next(), { id: 65, error: { code: -32600, message: /wait for its answer/ } })
   gate.emit('open')
   for (let id = 0; id <= 64; id++) t.match(await wire.inbox.next(), { id, result: {} })
+  await wire.close()
+})
+
+t.test('notifications that wait for a handshake count with their bytes', async t => {
+  const { server } = await setUp(t)
+  const gate = new EventEmitter()
+  server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
+  const wire = await stdioWire(server)
+  await wire.write(initialize())
+  for (let sent = 0; sent < 3; sent++) await wire.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized', params: { _meta: { text: 'x'.repeat(600_000) } } }))
+  await wire.write(call('ping', {}, 1)('legacy'))
+  await wire.write(call('tools/list', { _meta: { text: 'x'.repeat(600_000) } }, 2)('legacy'))
+  t.match(await wire.inbox.next(), { id: 2, error: { code: -32600, message: /wait for its answer/ } })
+  gate.emit('open')
+  for (const id of [0, 1]) t.match(await wire.inbox.next(), { id, result: {} })
+  await wire.close()
+})
+
+t.test('where each call is counted exactly, a hundred may follow a handshake at once', async t => {
+  const { server } = await setUp(t, { rate: 1_000, burst: 2_000 })
+  const wire = await stdioWire(server)
+  await wire.write([initialize(), ...Array.from({ length: 100 }, (_nothing, index) => call('ping', {}, index + 1)('legacy'))].join('\n'))
+  for (let id = 0; id <= 100; id++) t.match(await wire.inbox.next(), { id, result: {} })
   await wire.close()
 })
 
