@@ -1,7 +1,12 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 
-/** Whom an address belongs to: itself, or for IPv6 the network of which one host has all addresses. */
-export function networkOf (address: string): string {
+/** Stands for all callers whose proxy told something that is no address. */
+const NO_ADDRESS = 'no address'
+
+/** Whom an address belongs to: itself, or for IPv6 the network of which one host has all addresses. A port behind it is left out. */
+export function networkOf (given: string): string {
+  const address = isIP(given) !== 0 ? given : withoutPort(String(given))
+  if (isIP(address) === 0) return NO_ADDRESS
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped !== null) return mapped[1] as string
@@ -11,4 +16,9 @@ export function networkOf (address: string): string {
   const missing = tail === undefined ? 0 : 8 - groups.length - last.length - (last.at(-1)?.includes('.') === true ? 1 : 0)
   const all = [...groups, ...new Array<string>(missing).fill('0'), ...last]
   return `${all.slice(0, 4).map(group => parseInt(group, 16).toString(16)).join(':')}::/64`
+}
+
+function withoutPort (address: string): string {
+  const [, six, four] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? []
+  return six ?? four ?? ''
 }

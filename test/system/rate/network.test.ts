@@ -15,7 +15,12 @@ const rows: Array<[address: string, network: string]> = [
   ['1:2:3:4::10.1.2.3', '1:2:3:4::/64'],
   ['1::4:5:6:10.1.2.3', '1:0:0:4::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['a name', 'a name']
+  ['10.1.2.3:49152', '10.1.2.3'],
+  ['[2001:db8:1:2::6]:443', '2001:db8:1:2::/64'],
+  ['[::1]', '0:0:0:0::/64'],
+  ['a name', 'no address'],
+  ['x'.repeat(14_000), 'no address'],
+  ['', 'no address']
 ]
 
 t.test('one host cannot seem to be many', async t => {
