@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../protocol/challenge.js'
+import { errors } from '../protocol/errors.js'
 import { moveExpiry } from '../protocol/expiry.js'
 import { ANYBODY, hasExpired, NOBODY, type Identity } from '../protocol/identity.js'
 import type { Peer } from '../protocol/peer.js'
@@ -118,8 +119,13 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
   // The application has not said beforehand that it would, so callers without an identity may have got in.
   function believe (): void {
     hosted = true
-    if (!isOpen()) for (const peer of [...fastify.mcp.peers]) if (isAnonymous(peer)) fastify.mcp.disconnect(peer, new Error(UNTOLD))
+    if (!isOpen()) for (const peer of [...fastify.mcp.peers]) if (isAnonymous(peer)) dismiss(peer)
     if (!authority.exists && !allowAnonymous) fastify.log.warn(UNDECORATED)
+  }
+
+  function dismiss (peer: Peer): void {
+    peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
+    fastify.mcp.disconnect(peer, new Error(UNTOLD))
   }
 
   function identify (request: FastifyRequest, reply: FastifyReply): Identity | Promise<Identity> {

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -102,6 +102,17 @@ t.test('an application that did not say it would set identities is believed from
   const closed = once(early, 'close')
   early.send(JSON.stringify(MESSAGE))
   t.match(await within(5_000, async () => await closed), [4401])
+})
+
+t.test('a call of a stranger that is in flight when the first identity is set is answered with an error', async t => {
+  const app = await undecorated(t)
+  const begun = new EventEmitter()
+  app.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => { begun.emit('call'); await once(signal, 'abort') } }))
+  const started = once(begun, 'call')
+  const waiting = post(app, {}, { ...MESSAGE, params: { name: 'wait' } })
+  await started
+  t.equal((await post(app, ADA)).statusCode, 200)
+  t.match((await waiting).json(), { id: 1, error: { code: -32603, message: /did not say it of this caller/ } })
 })
 
 t.test('an application that means it gives strangers every right', async t => {
