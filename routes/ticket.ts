@@ -10,7 +10,7 @@ export default async function ticketRoutes (app: FastifyInstance): Promise<void>
   for (const url of addresses(app, '/ticket')) {
     app.post(url, { config: { bodyless: true } }, async ({ identity }, reply) => {
       const issued = app.identities.issueTicket(identity)
-      if (issued === undefined) throw refusal(429, 'there are too many tickets that nobody has used yet', RETRY_AFTER)
+      if (issued === undefined) throw refusal(429, 'there are too many unused tickets', RETRY_AFTER)
       reply.header('cache-control', 'no-store')
       return issued
     })

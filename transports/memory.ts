@@ -59,7 +59,7 @@ export async function createClient (app: FastifyInstance, options: ClientOptions
   }
 }
 
-// A request that nobody authenticated has no identity; passing that on must not be taken for leaving the option out.
+// An unauthenticated request has no identity; passing that on must not be taken for leaving the option out.
 function identityOf (options: ClientOptions): Identity {
   if (!('identity' in options)) return ANYBODY
   if (options.identity == null) throw new Error('createClient was given an identity that is not set: answer the request with 401, or leave the option identity out to act with every right')
