@@ -9,10 +9,9 @@ import { newKey } from './new-key.js'
 import { readSettings, USAGE } from './settings.js'
 import { dataFolder } from './system/data-folder.js'
 import { LogLines } from './system/log-lines.js'
-import { claimStandardError } from './system/standard-error.js'
+import { claimStandardError, STANDARD_ERROR } from './system/standard-error.js'
 import { version } from './version.js'
 
-const STANDARD_ERROR = 2
 /** How long a process that is told twice to end waits for a reader, in milliseconds. */
 const IN_HASTE = 200
 

@@ -6,6 +6,7 @@ import { banner, type Inventory } from '../banner.js'
 import { commandLogger } from '../logger.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/log-lines.js'
+import { STANDARD_ERROR } from '../system/standard-error.js'
 import { standardInput, standardOutputNow } from '../system/standard-streams.js'
 import { boundYoungGeneration } from '../system/young-generation.js'
 import { version } from '../version.js'
@@ -14,8 +15,6 @@ import { watchTerminal } from './hang-up.js'
 import { listen } from './listen.js'
 import { reloader } from './reload.js'
 import { Shutdown } from './shutdown.js'
-
-const STANDARD_ERROR = 2
 
 export interface Started {
   /** The command that started this process. */

@@ -1,6 +1,9 @@
 import { format } from 'node:util'
 import type { LogLines } from './log-lines.js'
 
+/** Its file descriptor. */
+export const STANDARD_ERROR = 2
+
 type Done = (error?: Error) => void
 
 /**
