@@ -1,26 +1,18 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { until } from './deadline.js'
-import { greet } from './doors.js'
+import { greet, WIRES } from './doors.js'
 import { endSession, openSession, post, postHead, postModern } from './http-doors.js'
-import { call, callTool, initialize, notification, type Era } from './messages.js'
+import { call, callTool, initialize, notification } from './messages.js'
 import { exchange, request } from './raw-http.js'
 import { expectUnharmed, startServer, type Server } from './server.js'
 import { summarise, summariseReply } from './summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+import { socketWire } from './wires.js'
 
 const KILO = 1_024
 /** A call that waits until it is cancelled, and holds so many bytes. */
 const holding = (bytes: number, id: unknown) => call('tools/call', { name: 'hang', text: 'x'.repeat(bytes) }, id)
 const cancel = (id: number) => notification('notifications/cancelled', { requestId: id })
-
-const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
-  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
-  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
-  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
-  ['websocket 2026', 'modern', socketWire],
-  ['stdio 2026', 'modern', stdioWire]
-]
 
 t.test('the calls of one client hold so many bytes and no more', async t => {
   const server = await startServer(t, { maxBytesInFlight: 100 * KILO })

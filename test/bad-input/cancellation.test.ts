@@ -2,25 +2,17 @@ import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { greet, probe } from './doors.js'
+import { probe, WIRES } from './doors.js'
 import { until } from './deadline.js'
 import { endSession, mirroredHead, openSession, post } from './http-doors.js'
-import { call, callTool, initialize, notification, type Era } from './messages.js'
+import { call, callTool, initialize, notification } from './messages.js'
 import { expectUnharmed, startServer, type Server } from './server.js'
 import { summarise } from './summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+import { socketWire, sseWire, stdioWire } from './wires.js'
 
 const cancel = (requestId: unknown) => notification('notifications/cancelled', { requestId, reason: 'test' })
 const hang = callTool('hang')
 const slow = callTool('slow', { steps: 1, delay: 60 })
-
-const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
-  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
-  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
-  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
-  ['websocket 2026', 'modern', socketWire],
-  ['stdio 2026', 'modern', stdioWire]
-]
 
 let open = 0
 

@@ -63,6 +63,15 @@ export async function probe (wire: Wire, era: Era): Promise<string[]> {
   }
 }
 
+/** Where answers and other messages share one connection, ready for calls. */
+export const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
+  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
+  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
+  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
+  ['websocket 2026', 'modern', socketWire],
+  ['stdio 2026', 'modern', stdioWire]
+]
+
 /** Shakes hands over a wire and gives it back. */
 export async function greet (wire: Wire, version = NEWEST, capabilities = {}): Promise<Wire> {
   await wire.write(initialize(version, capabilities))

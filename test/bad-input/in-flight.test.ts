@@ -1,21 +1,14 @@
 import t from 'tap'
 import { until } from './deadline.js'
-import { greet, probe } from './doors.js'
+import { greet, probe, WIRES } from './doors.js'
 import { endSession, openSession, post, postModern } from './http-doors.js'
-import { call, callTool, initialize, NEWEST, type Era } from './messages.js'
+import { call, callTool, initialize, NEWEST } from './messages.js'
 import { expectUnharmed, startServer, type Server } from './server.js'
 import { messagesOf, summarise, summariseReply } from './summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+import { socketWire, stdioWire, type Wire } from './wires.js'
 
 type Json = Record<string, unknown>
 
-const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
-  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
-  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
-  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
-  ['websocket 2026', 'modern', socketWire],
-  ['stdio 2026', 'modern', stdioWire]
-]
 const slow = (id: unknown, delay = 30) => callTool('slow', { steps: 1, delay }, id)
 
 const badAnswers: Array<[what: string, members: Json]> = [

@@ -1,12 +1,11 @@
 import t from 'tap'
 import { until } from './deadline.js'
-import { greet } from './doors.js'
+import { WIRES } from './doors.js'
 import { endSession, openSession, post } from './http-doors.js'
 import { call, callTool, initialize, nested, notification, type Era, type Input } from './messages.js'
 import { answered, except, only, tryRows, unreadable, type Expected, type Row } from './rows.js'
 import { expectUnharmed, startServer, type Server } from './server.js'
 import { summarise, summariseReply } from './summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
 
 const SMALL = { maxDepth: 8, maxKeys: 40, maxValues: 60, maxId: 16, maxBatch: 3, maxUri: 32, maxInFlight: 2 }
 const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const
@@ -55,14 +54,6 @@ const usual: Row[] = [
   { row: 'D25', title: 'a URI of 2,049 characters', input: uriOf(2_049), expect: answered('-32002 id 7', '-32602 id 7') },
   { row: 'D25', title: 'a subscription to a URI of 2,049 characters', input: call('resources/subscribe', { uri: 'test://item/'.padEnd(2_049, 'x') }), expect: only(answered('-32002 id 7'), 'session', 'message', 'sse', 'websocket', 'stdio') },
   { row: 'D25', title: 'a URI of a megabyte', input: uriOf(1_000_000), expect: except(answered('-32002 id 7', '-32602 id 7'), 'stateless') }
-]
-
-const WIRES: Array<[name: string, era: Era, open: (server: Server) => Promise<Wire>]> = [
-  ['sse', 'legacy', async server => await greet(await sseWire(server), '2024-11-05')],
-  ['websocket', 'legacy', async server => await greet(await socketWire(server))],
-  ['stdio', 'legacy', async server => await greet(await stdioWire(server))],
-  ['websocket 2026', 'modern', socketWire],
-  ['stdio 2026', 'modern', stdioWire]
 ]
 
 t.test('limits that were chosen hold on every transport, exactly', async t => {
