@@ -1,8 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync } from 'fastify'
-import { compile } from './protocol/schema.js'
+import { metadataUrl } from './protocol/http/protected-resource.js'
+import { compile } from './protocol/schema/schema.js'
+import { BASIC } from './protocol/wire/identity.js'
 import { isSafe } from './system/credentials/fetch-json.js'
-import { isNetwork } from './system/network-notation.js'
+import { isNetwork } from './lib/network-notation.js'
 
 const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
 const Command = Type.Object({
@@ -162,4 +164,10 @@ function inWords (wrong: string): string {
 function defaults (): Record<string, unknown> {
   const entries = Object.entries(Options.properties).filter(([, schema]) => 'default' in schema)
   return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
+}
+
+/** How callers say who they are, and what those are told who do not. */
+export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: Options) {
+  const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
+  return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? BASIC, challenger: { realm: name, metadata } }
 }

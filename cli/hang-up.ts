@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty'
-import { STANDARD_ERROR } from '../system/standard-error.js'
+import { STANDARD_ERROR } from '../system/process/standard-error.js'
 
 /**
  * Keeps SIGHUP from ending the process from now on. Returns a function that takes what SIGHUP is to do; a signal that came before

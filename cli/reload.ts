@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { unknownNames } from '../names.js'
+import { unknownNames } from '../loader/unknown-names.js'
 import type { Options } from '../options.js'
 
 type Name = keyof Options

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
-import type { LogLines } from '../system/log-lines.js'
+import type { LogLines } from '../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 
 /** For how long the end waits for a reader of the log that takes nothing of it, in milliseconds. */
@@ -38,7 +38,7 @@ export class Shutdown {
     // Such an error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process
     // ends with 1: a supervisor may start it anew.
     process.on('uncaughtException', error => {
-      // Never fatal, see plugins/logging.ts.
+      // Never fatal, see plugins/capabilities/logging.ts.
       logger.error({ err: error }, 'an error was thrown where nobody can catch it')
       this.#faulty = true
       if (this.#ending === undefined) this.#closing.close()

@@ -1,5 +1,5 @@
-import { text } from '../protocol/content.js'
-import { prompt } from '../protocol/prompt.js'
+import { text } from '../protocol/wire/content.js'
+import { prompt } from '../protocol/definitions/prompt.js'
 
 const AREAS = ['boot', 'logging', 'memory', 'network', 'performance', 'processes', 'security', 'services', 'storage', 'users']
 

@@ -1,4 +1,4 @@
-import { prompt } from '../protocol/prompt.js'
+import { prompt } from '../protocol/definitions/prompt.js'
 
 const STYLES = ['formal', 'casual']
 

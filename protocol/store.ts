@@ -1,4 +1,4 @@
-import type { LogLevel } from './log-level.js'
+import type { LogLevel } from './wire/log-level.js'
 
 /**
  * The one storage port. A write is acknowledged when its promise settles, and from then on survives the death of this process, as far

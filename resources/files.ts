@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { ResourceContents } from '../protocol/content.js'
-import { McpError } from '../protocol/errors.js'
-import { resource, type Resource } from '../protocol/resource.js'
+import type { ResourceContents } from '../protocol/wire/content.js'
+import { McpError } from '../protocol/wire/errors.js'
+import { resource, type Resource } from '../protocol/definitions/resource.js'
 import type { Folder } from '../system/files/folder.js'
 
 type FileTypes = typeof import('../system/files/file-type.js')

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { resource } from '../protocol/resource.js'
+import { resource } from '../protocol/definitions/resource.js'
 
 const PREFIX = 'note:///'
 const MAX_TITLE = 60

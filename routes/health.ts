@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { isNobody } from '../protocol/identity.js'
-import { addresses } from './addresses.js'
+import { isNobody } from '../protocol/wire/identity.js'
+import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 /**

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http.js'
-import { isForwarded } from '../protocol/forwarded.js'
-import { refusal } from '../protocol/refusal.js'
-import { serveWebSocket, type WebSocketOptions } from '../transports/websocket.js'
-import { addresses } from './addresses.js'
+import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http/streamable.js'
+import { isForwarded } from '../protocol/http/forwarded.js'
+import { refusal } from '../protocol/http/http-error.js'
+import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
+import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */

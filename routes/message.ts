@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { postServer, reviveSession } from '../transports/http.js'
-import { serveMessage } from '../transports/message.js'
-import { SseConnections, serveNamedEvents } from '../transports/sse.js'
-import { addresses } from './addresses.js'
+import { postServer, reviveSession } from '../transports/http/streamable.js'
+import { serveMessage } from '../transports/http/message.js'
+import { SseConnections, serveNamedEvents } from '../transports/http/sse.js'
+import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 /** `/message`, `/sse` and `/mcp/sse`: plain JSON-RPC, HTTP+SSE, and notifications as named events. */

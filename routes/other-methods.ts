@@ -1,6 +1,6 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { refusal } from '../protocol/refusal.js'
-import { addresses } from './addresses.js'
+import { refusal } from '../protocol/http/http-error.js'
+import { addresses } from './paths.js'
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 

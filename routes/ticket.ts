@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { refusal } from '../protocol/refusal.js'
-import { addresses } from './addresses.js'
+import { refusal } from '../protocol/http/http-error.js'
+import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 const RETRY_AFTER = 30

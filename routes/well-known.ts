@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { BASIC } from '../protocol/identity.js'
-import { metadataOf, metadataPaths } from '../protocol/protected-resource.js'
-import { addresses } from './addresses.js'
+import { BASIC } from '../protocol/wire/identity.js'
+import { metadataOf, metadataPaths } from '../protocol/http/protected-resource.js'
+import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
 export interface ResourceOptions {

@@ -32,7 +32,7 @@ const shared = {
 const standIns = {
   name: 'stand-ins',
   setup ({ onResolve, onLoad }) {
-    onLoad({ filter: /[\\/]builtins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
+    onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
     // It starts threads from files beside it, so this is left to the package as it is installed.
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: "module.exports = (...given) => require('pino').transport(...given)" }))
     onResolve({ filter: /^pino$/ }, ({ path, importer }) => /transport\.js$/.test(importer) ? { path, external: true } : undefined)
@@ -53,7 +53,7 @@ rmSync(new URL('../dist', import.meta.url), { recursive: true, force: true })
 const made = await Promise.all([
   build({
     ...shared,
-    entryPoints: ['cli.ts', 'app.ts', 'loader-hooks.ts'],
+    entryPoints: [{ in: 'cli.ts', out: 'cli' }, { in: 'app.ts', out: 'app' }, { in: 'loader/module-hooks.ts', out: 'module-hooks' }],
     outdir: 'dist',
     format: 'esm',
     splitting: true,

@@ -1,4 +1,4 @@
-import { errors } from '../protocol/errors.js'
+import { errors } from '../protocol/wire/errors.js'
 
 /** Keys are text that every adapter can tell apart. */
 export const isKey = (key: string): boolean => key !== '' && key.length <= 1_024 && !/[\0\p{Surrogate}]/u.test(key)

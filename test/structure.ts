@@ -4,15 +4,20 @@ import ts from 'typescript'
 
 const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prompts', 'stores']
 
-/** What each place may import besides itself. `doors` is the part of app that is for HTTP; another top-level file than these and cli is a `helper`. */
+/** What each place may import besides itself. A place is a folder at the top, or a file there. */
 const below: Record<string, string[]> = {
-  cli: ['app', 'helper', 'system'],
-  app: [...siblings, 'protocol', 'helper'],
-  helper: ['protocol', 'system'],
-  ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system']])),
-  routes: ['transports', 'protocol'],
-  protocol: [],
-  system: []
+  cli: ['app', 'options', 'version', 'loader', 'protocol', 'system', 'lib'],
+  app: ['http-server', 'options', 'version', 'loader', ...siblings, 'protocol', 'system', 'lib'],
+  'http-server': ['options', ...siblings, 'protocol', 'system', 'lib'],
+  loader: ['options', 'version', 'protocol', 'lib'],
+  options: ['protocol', 'system', 'lib'],
+  ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system', 'lib']])),
+  routes: ['transports', 'protocol', 'lib'],
+  transports: ['protocol', 'lib'],
+  protocol: ['lib'],
+  system: ['lib'],
+  version: [],
+  lib: []
 }
 
 export interface Import { specifier: string, line: number, typeOnly: boolean }
@@ -35,10 +40,7 @@ export function parse (path: string, text: string): ts.SourceFile {
 }
 
 export const followsLayers: Rule = source => offences(source, ({ from, to }) =>
-  to !== 'package' && to !== 'helper' && to !== from && !mayImport(from, to))
-
-export const leavesHelpers: Rule = source => offences(source, ({ from, to }) =>
-  to === 'helper' && to !== from && !mayImport(from, to))
+  to !== 'package' && to !== from && !mayImport(from, to))
 
 export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly }) =>
   from === 'plugins' && to === 'plugins' && !typeOnly)
@@ -88,11 +90,8 @@ function mayImport (from: string, to: string): boolean {
 }
 
 function placeOf (path: string): string {
-  const [first = '', ...rest] = path.split('/')
-  if (rest.length > 0) return first
-  const name = first.replace(/\.[jt]s$/, '')
-  if (name === 'doors') return 'app'
-  return name === 'app' || name === 'cli' ? name : 'helper'
+  const [first = ''] = path.split('/')
+  return first.replace(/\.[jt]s$/, '')
 }
 
 function specifierOf (node: ts.Node): string | undefined {

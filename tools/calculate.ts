@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { ToolError } from '../protocol/errors.js'
-import { tool } from '../protocol/tool.js'
+import { ToolError } from '../protocol/wire/errors.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 const OPERATIONS = {
   add: { sign: '+', apply: (a: number, b: number) => a + b },

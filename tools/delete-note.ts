@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Call } from '../protocol/call.js'
-import { brief, ToolError } from '../protocol/errors.js'
-import { tool } from '../protocol/tool.js'
+import type { Call } from '../protocol/dispatch/call.js'
+import { brief, ToolError } from '../protocol/wire/errors.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 const Confirmation = {
   type: 'object',

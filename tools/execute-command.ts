@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Call } from '../protocol/call.js'
-import { tool } from '../protocol/tool.js'
+import type { Call } from '../protocol/dispatch/call.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 interface Shown { stdout: string, stderr: string, truncated: boolean, failure?: string }
 

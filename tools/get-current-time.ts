@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { brief, ToolError } from '../protocol/errors.js'
-import { tool } from '../protocol/tool.js'
+import { brief, ToolError } from '../protocol/wire/errors.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 export default tool({
   name: 'get_current_time',

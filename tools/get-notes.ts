@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { tool } from '../protocol/tool.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 const Note = Type.Object({ id: Type.String(), content: Type.String(), tags: Type.Array(Type.String()), created: Type.String() })
 

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { versions } from '../protocol/revisions/table.js'
-import { tool } from '../protocol/tool.js'
-import { runtime } from '../system/runtime.js'
+import { tool } from '../protocol/definitions/tool.js'
+import { runtime } from '../system/process/runtime.js'
 
 type Status = 'healthy' | 'degraded' | 'overloaded' | 'draining'
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { tool } from '../protocol/tool.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 export default async function incrementCounter ({ tools, store: { values } }: FastifyInstance): Promise<void> {
   tools.add(tool({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { tool } from '../protocol/tool.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 export default tool({
   name: 'list_roots',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
-import { now } from '../protocol/clock.js'
-import { tool } from '../protocol/tool.js'
+import { now } from '../lib/time/clock.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 export default tool({
   name: 'long_running_task',

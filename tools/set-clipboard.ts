@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { errors } from '../protocol/errors.js'
-import { tool } from '../protocol/tool.js'
+import { errors } from '../protocol/wire/errors.js'
+import { tool } from '../protocol/definitions/tool.js'
 import { characters, MAX_TEXT } from '../system/clipboard/clipboard.js'
 
 export default async function setClipboard (fastify: FastifyInstance): Promise<void> {

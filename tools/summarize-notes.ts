@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { ToolError } from '../protocol/errors.js'
-import { tool } from '../protocol/tool.js'
+import { ToolError } from '../protocol/wire/errors.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 const TASK = 'You summarize notes. Answer with the summary alone, in the language of the notes.'
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { tool } from '../protocol/tool.js'
+import { tool } from '../protocol/definitions/tool.js'
 
 const Found = Type.Object({
   query: Type.String(),

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
-import type { Channel } from '../protocol/channel.js'
-import type { Dispatcher } from '../protocol/dispatcher.js'
-import { isMcpError, McpError } from '../protocol/errors.js'
-import { ANYBODY, type Identity } from '../protocol/identity.js'
-import { isId, type Id } from '../protocol/jsonrpc.js'
-import { onAbort } from '../protocol/on-abort.js'
-import { Peer } from '../protocol/peer.js'
+import type { Channel } from '../protocol/wire/channel.js'
+import type { Dispatcher } from '../protocol/dispatch/dispatcher.js'
+import { isMcpError, McpError } from '../protocol/wire/errors.js'
+import { ANYBODY, type Identity } from '../protocol/wire/identity.js'
+import { isId, type Id } from '../protocol/wire/jsonrpc.js'
+import { onAbort } from '../lib/on-abort.js'
+import { Peer } from '../protocol/peer/peer.js'
 
 type Json = Record<string, unknown>
 type Answer = (params: Json) => object | Promise<object>

@@ -1,5 +1,5 @@
-import type { Annotations, CallToolResult, ContentBlock, ResourceContents } from '../content.js'
-import { isObject } from '../json.js'
+import type { Annotations, CallToolResult, ContentBlock, ResourceContents } from '../wire/content.js'
+import { isObject } from '../wire/json.js'
 import type { Features, Implementation } from './revision.js'
 
 /** Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the process. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../json.js'
-import type { ElicitAnswer } from '../question.js'
+import { isObject } from '../wire/json.js'
+import type { ElicitAnswer } from '../questions/client-request.js'
 import type { Features } from './revision.js'
 
 type Field = Record<string, unknown>

@@ -1,7 +1,7 @@
-import { errors } from '../errors.js'
-import { isObject } from '../json.js'
-import { isId, type Params } from '../jsonrpc.js'
-import { isLogLevel } from '../log-level.js'
+import { errors } from '../wire/errors.js'
+import { isObject } from '../wire/json.js'
+import { isId, type Params } from '../wire/jsonrpc.js'
+import { isLogLevel } from '../wire/log-level.js'
 
 /** The keys of `_meta` that the protocol gives a meaning. */
 export const META = {

@@ -1,4 +1,4 @@
-import type { Json } from '../result.js'
+import type { Json } from '../wire/result.js'
 
 /** What one protocol version can say and how. Handlers ask it; they never compare versions. */
 export interface Revision {

@@ -1,4 +1,4 @@
-import { toJson } from '../result.js'
+import { toJson } from '../wire/result.js'
 import type { Features, Revision } from './revision.js'
 
 const MODERN_METHODS = new Set(['server/discover', 'subscriptions/listen'])

@@ -1,4 +1,4 @@
-import { toOpenJson, type Json } from '../result.js'
+import { toOpenJson, type Json } from '../wire/result.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */

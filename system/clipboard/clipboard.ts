@@ -2,7 +2,7 @@ import { release } from 'node:os'
 import { ClipboardError, clipboardFailure, noAnswer, noDisplay, tooLong } from './clipboard-error.js'
 import { killable } from './killable.js'
 import { sessionOf } from './desktop-session.js'
-import { Turns } from '../turns.js'
+import { Turns } from '../../lib/semaphore.js'
 import { Xsel } from './xsel.js'
 
 /** The longest text that is read or written, in characters (code points). */

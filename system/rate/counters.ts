@@ -1,7 +1,7 @@
 import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes, type RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Ask } from './bucket.js'
 import type { Rate } from './limiter.js'
-import type { RedisLink } from './redis-link.js'
+import type { RedisLink } from '../redis/link.js'
 import { WindowCounter } from './window-counter.js'
 
 type Limiter = RateLimiterMemory | RateLimiterRedis

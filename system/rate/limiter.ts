@@ -1,5 +1,5 @@
 import type { Ask } from './bucket.js'
-import type { RedisLink } from './redis-link.js'
+import type { RedisLink } from '../redis/link.js'
 
 export interface Rate {
   /** What is counted. */

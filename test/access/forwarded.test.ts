@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startServer } from '../bad-input/server.js'
-import { isForwarded } from '../../protocol/forwarded.js'
+import { isForwarded } from '../../protocol/http/forwarded.js'
 import { openSession, post } from '../bad-input/http-doors.js'
 import { call, initialize, NEWEST } from '../bad-input/messages.js'
 import type { Head } from '../bad-input/raw-http.js'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { createClient, McpError, tool, ToolError, type Client } from '../../app.js'
-import type { Tool } from '../../protocol/tool.js'
+import type { Tool } from '../../protocol/definitions/tool.js'
 import { gateway } from '../helper.js'
 import { callTool, type Json } from './modern.js'
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Ajv } from 'ajv'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
-import type { Tool } from '../../protocol/tool.js'
+import type { Tool } from '../../protocol/definitions/tool.js'
 import { gateway } from '../helper.js'
 import { callTool } from './modern.js'
 

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
 import type { Test } from 'tap'
-import { McpError } from '../../protocol/errors.js'
+import { McpError } from '../../protocol/wire/errors.js'
 
 /** How many of a kind were made since it was asked last. */
 export type Made = (kind: 'PROMISE' | 'Timeout' | 'Immediate') => number

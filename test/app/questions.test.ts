@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
-import type { Call } from '../../protocol/call.js'
+import type { Call } from '../../protocol/dispatch/call.js'
 import { gateway } from '../helper.js'
 import { callTool, type Answer, type Json, type Round } from './modern.js'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { errors } from '../../protocol/errors.js'
+import { errors } from '../../protocol/wire/errors.js'
 import { FIXTURE, PROCESSES } from '../cli/process.js'
 import { HttpSession, openSession, post, slow } from '../transports/http-session.js'
 import { openStream } from '../transports/sse-reader.js'

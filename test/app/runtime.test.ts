@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { build, createClient, prompt, resource, tool } from '../../app.js'
-import type { Schema } from '../../protocol/schema.js'
+import type { Schema } from '../../protocol/schema/schema.js'
 import { gateway } from '../helper.js'
 import { within } from '../protocol/deadline.js'
 import { callTool, type Json } from './modern.js'

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { tool } from '../../app.js'
-import type { Peer } from '../../protocol/peer.js'
+import type { Peer } from '../../protocol/peer/peer.js'
 
 /** What became of a call; times are in milliseconds since 1970. */
 export interface Seen { begun: number, ended?: number, how?: 'finished' | 'aborted' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { banner, type Served } from '../../banner.js'
+import { banner, type Served } from '../../cli/banner.js'
 import { listed } from '../access/keys.js'
 
 const SERVED: Served = {

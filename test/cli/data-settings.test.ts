@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resolveOptions, type Options } from '../../options.js'
-import { readSettings } from '../../settings.js'
-import { dataFolder } from '../../system/data-folder.js'
+import { readSettings } from '../../cli/settings.js'
+import { dataFolder } from '../../system/process/data-folder.js'
 import { folder } from './process.js'
 
 const HOME = '/home/ada'

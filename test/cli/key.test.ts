@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newKey } from '../../new-key.js'
+import { newKey } from '../../cli/create-key.js'
 import { listed } from '../access/keys.js'
 import { startIssuer } from '../system/credentials/issuer.js'
 import { folder, initialize, launch, PROCESSES, toolCall } from './process.js'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
-import type { Channel } from '../../protocol/channel.js'
+import type { Channel } from '../../protocol/wire/channel.js'
 import { Tickets } from '../../system/credentials/tickets.js'
 import type { Case } from './case.js'
 import type { Plugin } from './gateway.js'

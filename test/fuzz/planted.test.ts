@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Channel } from '../../protocol/channel.js'
-import type { Incoming } from '../../protocol/jsonrpc.js'
-import { Peer } from '../../protocol/peer.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import type { Incoming } from '../../protocol/wire/jsonrpc.js'
+import { Peer } from '../../protocol/peer/peer.js'
 import type { Plugin } from './gateway.js'
 import { hurry, short } from './short.js'
 

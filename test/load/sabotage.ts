@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Channel } from '../../protocol/channel.js'
-import type { Peer } from '../../protocol/peer.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import type { Peer } from '../../protocol/peer/peer.js'
 
 /** One answer in so many goes wrong. */
 const EVERY = 10

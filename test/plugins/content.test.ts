@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient, prompt, resource } from '../../app.js'
-import type { PromptMessage } from '../../protocol/prompt.js'
+import type { PromptMessage } from '../../protocol/definitions/prompt.js'
 import { gateway } from '../helper.js'
 
 async function serving (t: Test, protocolVersion = '2025-11-25') {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { errors, McpError } from '../../protocol/errors.js'
+import { errors, McpError } from '../../protocol/wire/errors.js'
 import { client, dispatcher } from './recorder.js'
 
 const Anything = Type.Object({})

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { Call } from '../../protocol/call.js'
-import type { Limits } from '../../protocol/limits.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import type { Limits } from '../../protocol/wire/limits.js'
 import { client, dispatcher, modern, type Json } from './recorder.js'
 
 const Anything = Type.Object({})

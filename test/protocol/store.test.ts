@@ -1,6 +1,6 @@
 import t from 'tap'
 import { KEPT, scoped, surplus, type StreamSummary } from '../../protocol/store.js'
-import { memoryStore } from '../../stores/memory.js'
+import { memoryStore } from '../../stores/memory/store.js'
 
 const reply = (stream: string, size = 1, ended = true, seen = true): StreamSummary => ({ stream, size, ended, seen })
 

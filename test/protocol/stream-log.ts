@@ -1,6 +1,6 @@
-import type { StreamLog } from '../../protocol/resumable-stream.js'
+import type { StreamLog } from '../../protocol/sessions/resumable-stream.js'
 import type { SessionRecord, SessionStore } from '../../protocol/store.js'
-import { memoryStore } from '../../stores/memory.js'
+import { memoryStore } from '../../stores/memory/store.js'
 
 export const RECORD: SessionRecord = {
   revision: '2025-11-25', greeted: true, client: undefined, capabilities: {}, logLevel: 'warning', subscriptions: [], principal: undefined

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { Call } from '../../protocol/call.js'
-import type { Dispatcher } from '../../protocol/dispatcher.js'
-import type { Limits } from '../../protocol/limits.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import type { Limits } from '../../protocol/wire/limits.js'
 import { client, dispatcher, modern } from './recorder.js'
 
 const Anything = Type.Object({})

@@ -2,7 +2,7 @@ import { readFile, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Client } from '../../app.js'
-import { brief } from '../../protocol/errors.js'
+import { brief } from '../../protocol/wire/errors.js'
 import { FOREIGN, hostileTree, hostileUris } from './hostile.js'
 import { names, read, serving, uriOf, type Json } from './tree.js'
 

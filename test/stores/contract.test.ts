@@ -1,5 +1,5 @@
 import t from 'tap'
-import { memoryStore } from '../../stores/memory.js'
+import { memoryStore } from '../../stores/memory/store.js'
 import { contract } from './contract.js'
 import { onDisk } from './on-disk.js'
 

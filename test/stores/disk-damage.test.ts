@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
-import { diskStore } from '../../stores/disk.js'
+import { diskStore } from '../../stores/disk/store.js'
 import { RECORD, TOMORROW } from '../protocol/stream-log.js'
 import { dataFolder, FILE, GIBIBYTE } from './on-disk.js'
 

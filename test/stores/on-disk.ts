@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { Test } from 'tap'
 import type { Store } from '../../protocol/store.js'
-import { diskStore } from '../../stores/disk.js'
+import { diskStore } from '../../stores/disk/store.js'
 import type { Subject } from './contract.js'
 
 export const GIBIBYTE = 1024 * 1024 * 1024

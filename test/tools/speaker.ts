@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
-import { decode } from '../../protocol/jsonrpc.js'
-import { Peer } from '../../protocol/peer.js'
+import { decode } from '../../protocol/wire/jsonrpc.js'
+import { Peer } from '../../protocol/peer/peer.js'
 import { within } from '../protocol/deadline.js'
 import { modern, revision, type Json } from '../protocol/recorder.js'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Channel } from '../../../protocol/channel.js'
-import { Peer } from '../../../protocol/peer.js'
+import type { Channel } from '../../../protocol/wire/channel.js'
+import { Peer } from '../../../protocol/peer/peer.js'
 import { oldest } from '../../../protocol/revisions/table.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { CallToolResult, ContentBlock } from '../../../protocol/content.js'
+import type { CallToolResult, ContentBlock } from '../../../protocol/wire/content.js'
 import { convert } from '../../../protocol/revisions/convert.js'
 import type { Features } from '../../../protocol/revisions/revision.js'
 import { versions } from '../../../protocol/revisions/table.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { limiter } from '../../../system/rate/limiter.js'
-import type { RedisLink } from '../../../system/rate/redis-link.js'
+import type { RedisLink } from '../../../system/redis/link.js'
 import { eventually } from '../../protocol/deadline.js'
 
 t.test('as many as the burst are there at once, and a refusal tells when there are more', async t => {

@@ -1,0 +1,14 @@
+import { readdir } from 'node:fs/promises'
+
+const FOLDERS = ['../tools/', '../resources/', '../prompts/']
+
+/** Every module of our own folders: a file that is added there is served, with nothing else to edit. The bundler writes the list out. */
+export async function builtIns (): Promise<Array<[url: URL, module: unknown]>> {
+  const urls = await Promise.all(FOLDERS.map(async name => await modulesIn(new URL(name, import.meta.url))))
+  return await Promise.all(urls.flat().map(async url => [url, await import(url.href)]))
+}
+
+async function modulesIn (folder: URL): Promise<URL[]> {
+  const files = await readdir(folder)
+  return files.filter(name => name.endsWith('.js')).sort().map(name => new URL(name, folder))
+}

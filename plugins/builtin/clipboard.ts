@@ -1,0 +1,74 @@
+import fp from 'fastify-plugin'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { McpError } from '../../protocol/wire/errors.js'
+import { ClipboardError } from '../../system/clipboard/clipboard-error.js'
+import { Clipboard } from '../../system/clipboard/clipboard.js'
+import { isLoopback } from '../../lib/loopback.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The clipboard of the machine. What fails is an `McpError` for the client, in words and with a hint. */
+    clipboard: {
+      /** False where other machines reach the gateway and nobody said they may use the clipboard. */
+      readonly offered: boolean
+      /** Throws an `McpError` when the call came through a proxy and the options do not allow that. */
+      admit: (call: Call) => void
+      read: (signal?: AbortSignal) => Promise<string>
+      write: (text: string, signal?: AbortSignal) => Promise<void>
+      /** Why there is no clipboard now, and what to do about it; undefined when there may be one. */
+      obstacle: () => string | undefined
+    }
+  }
+}
+
+export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean }, allowForwarded: boolean }
+
+const TOOLS = ['get_clipboard', 'set_clipboard']
+const CLIPBOARD_ERROR = -32001
+const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
+const FORWARDED = {
+  details: 'The clipboard is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header',
+  hint: 'Connect to the gateway directly, or set its option allowForwarded to true'
+}
+
+export default fp(async (fastify, { http, host, clipboard: { remote }, allowForwarded }: ClipboardOptions) => {
+  const clipboard = new Clipboard()
+  const guarded = http && !remote
+  const offered = !guarded || isLocal(host)
+
+  fastify.decorate('clipboard', {
+    offered,
+    admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', FORWARDED) },
+    read: async signal => await told(clipboard.read(signal)),
+    write: async (text, signal) => await told(clipboard.write(text, signal)),
+    obstacle: () => clipboard.obstacle()
+  })
+
+  const why = offered ? clipboard.obstacle() : EXPOSED
+  if (why !== undefined) for (const name of TOOLS) fastify.unavailable.set(name, why)
+
+  // An application that Patchbay is part of chooses its own address.
+  if (guarded) {
+    fastify.addHook('onListen', async () => {
+      if (fastify.addresses().every(isLocal)) return
+      for (const name of TOOLS) {
+        fastify.tools.remove(name)
+        fastify.unavailable.set(name, EXPOSED)
+      }
+    })
+  }
+}, { name: 'clipboard', dependencies: ['inventory', 'tools'] })
+
+/** A Unix socket has a path in place of an address. */
+function isLocal (place: string | { address: string }): boolean {
+  return typeof place === 'string' ? place.includes('/') || isLoopback(place) : isLoopback(place.address)
+}
+
+async function told<T> (work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ClipboardError)) throw error
+    throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', { details: `Failed to access system clipboard: ${error.message}`, hint: error.hint })
+  }
+}

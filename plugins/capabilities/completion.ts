@@ -1,0 +1,54 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Completers } from '../../protocol/definitions/completion.js'
+import { brief, errors, type McpError } from '../../protocol/wire/errors.js'
+import { isObject } from '../../protocol/wire/json.js'
+import { checkLengths } from '../../protocol/wire/result-size.js'
+import type { Target } from '../../protocol/dispatch/pipeline.js'
+
+const MAX_VALUES = 100
+
+interface Reference { type?: unknown, name?: unknown, uri?: unknown }
+
+interface Completed { known: readonly string[], complete: Completers, target: Target }
+
+const Complete = Type.Object({
+  ref: Type.Union([
+    Type.Object({ type: Type.Literal('ref/prompt'), name: Type.String() }),
+    Type.Object({ type: Type.Literal('ref/resource'), uri: Type.String() })
+  ]),
+  argument: Type.Object({ name: Type.String(), value: Type.String() }),
+  context: Type.Optional(Type.Object({ arguments: Type.Optional(Type.Record(Type.String(), Type.String())) }))
+})
+
+/** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
+export default fp(async fastify => {
+  const { mcp, access } = fastify
+
+  mcp.capability('completions', ({ features }) => features.completions ? {} : undefined)
+
+  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
+    const { known, complete } = find(ref) ?? missing(ref)
+    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${brief(argument.name)}"`)
+    const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
+    checkLengths(all)
+    if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
+    return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
+  }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
+
+  function find (ref: Reference): Completed | undefined {
+    if (ref.type === 'ref/prompt') {
+      const prompt = typeof ref.name === 'string' ? fastify.prompts.get(ref.name) : undefined
+      return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt) }
+    }
+    const resource = typeof ref.uri === 'string' ? fastify.resources.get(ref.uri) : undefined
+    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource) }
+  }
+}, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
+
+const unknown = ({ type, name, uri }: Reference): McpError =>
+  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${brief(String(name))}` : `Unknown resource template: ${brief(String(uri))}`)
+
+function missing (ref: Reference): never {
+  throw unknown(ref)
+}

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { errors } from '../../protocol/wire/errors.js'
+import type { ElicitAnswer } from '../../protocol/questions/client-request.js'
+import { elicitation } from '../../protocol/revisions/elicitation.js'
+import { compile, lazily } from '../../protocol/schema/schema.js'
+
+const Answer = Type.Object({
+  action: Type.Union([Type.Literal('accept'), Type.Literal('decline'), Type.Literal('cancel')]),
+  content: Type.Optional(Type.Object({}))
+})
+
+const check = lazily(Answer)
+
+/** Lets a call ask the user, by a form or by a page in the browser. */
+export default fp(async ({ mcp }) => {
+  mcp.question('elicitation/create', {
+    needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
+    known: (params, revision) => elicitation.known(params, revision.features),
+    params: (params, revision) => elicitation.params(params, revision.features),
+    answer: (answer, { requestedSchema }, revision) => {
+      refuse(check(answer))
+      const given = elicitation.answer(answer as ElicitAnswer, requestedSchema as object | undefined, revision.features)
+      if (given.action === 'accept' && requestedSchema !== undefined) refuse(compile(requestedSchema as Record<string, unknown>)(given.content ?? {}))
+      return given
+    }
+  })
+}, { name: 'elicitation', dependencies: ['mcp'] })
+
+function refuse (wrong: string | undefined): void {
+  if (wrong !== undefined) throw errors.badAnswer('elicitation/create', wrong)
+}

@@ -1,0 +1,49 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { now } from '../../lib/time/clock.js'
+import type { Ended } from '../../protocol/dispatch/outcome.js'
+import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
+
+// `warn` is what some clients say.
+const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'string', enum: [...LEVELS, 'warn'] }) })
+
+// Never fatal: pino writes that level synchronously, and for ever if nobody reads standard error any more.
+const PINO_LEVEL = {
+  debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'error', alert: 'error', emergency: 'error'
+} as const
+
+/** What calls log goes to the client at the level it asked for, and to pino on this side. */
+export default fp(async fastify => {
+  const { mcp } = fastify
+
+  mcp.capability('logging', () => ({}))
+
+  mcp.method('logging/setLevel', SetLevel, ({ level }, { peer, conversation }) => {
+    // One that waited until the client shook hands again says nothing about the new conversation.
+    if (conversation.over) return {}
+    peer.logLevel = level === 'warn' ? 'warning' : level
+    peer.changed = true
+    return {}
+  }, { scopes: [] })
+
+  // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
+  if (/^(debug|trace)$/.test(fastify.log.level)) {
+    mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
+    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.startedAt, ...inWords(ended) }, 'response'))
+  }
+
+  mcp.onLog((level, data, call) => {
+    const fields = { ...(call === undefined ? {} : { method: call.method, ...mcp.about(call), id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
+    fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
+  })
+}, { name: 'logging', dependencies: ['mcp'] })
+
+function lineOf ({ id, method, params, peer, revision }: Call): object {
+  return { method, of: params.name ?? params.uri, id, transport: peer.transport, revision: revision.version }
+}
+
+function inWords ({ outcome, code, message }: Ended): object {
+  if (outcome === 'cancelled') return { cancelled: true }
+  return outcome === 'error' ? { err: { code, message } } : { isError: outcome === 'failed' }
+}

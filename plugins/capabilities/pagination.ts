@@ -1,0 +1,74 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { errors } from '../../protocol/wire/errors.js'
+import { Json } from '../../protocol/wire/result.js'
+import { convert } from '../../protocol/revisions/convert.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Serves a list method page by page. A page of a list that keeps what is derived from it is written once per revision. */
+    paginate: (method: string, member: string, listing: Listing) => void
+  }
+}
+
+interface Listed { readonly listed: Record<string, unknown> }
+
+export interface Page { items: Listed[], last: string | undefined }
+
+/** What can be paged: `last` is where the next page goes on, undefined when there is none. */
+export interface Listing {
+  page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
+  /** Emptied when the list changes; absent when nobody knows when that is. */
+  readonly derived?: Map<string, Json>
+}
+
+const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
+
+const OWN = { ttlMs: 60_000, cacheScope: 'private' } as const
+const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
+const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
+
+export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
+  const { mcp } = fastify
+
+  fastify.decorate('paginate', (method, member, listing) => {
+    const { derived } = listing
+
+    mcp.method(method, Cursor, ({ cursor }, call) => {
+      const after = cursor === undefined ? undefined : position(method, cursor, call)
+      const shared = isShared(call) ? derived : undefined
+      const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
+      const known = shared?.get(key)
+      if (known !== undefined) return known
+      const page = listing.page(after, pageSize, call)
+      return page instanceof Promise ? page.then(found => written(found, call)) : kept(written(page, call), shared, key)
+    }, { scopes: [] })
+
+    function written ({ items, last }: Page, call: Call): Json {
+      const { features } = call.revision
+      const page = {
+        [member]: items.map(({ listed }) => convert.definition(listed, features)),
+        ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(purpose(method, call), last) })
+      }
+      return new Json(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
+    }
+  })
+
+  function position (method: string, cursor: string, call: Call): string {
+    const after = mcp.sealer.open(purpose(method, call), cursor)
+    if (typeof after !== 'string') throw errors.invalidParams('the cursor was not issued by this server for this list; start again without one')
+    return after
+  }
+}, { name: 'pagination', dependencies: ['mcp'] })
+
+/** True when everybody sees the same list. */
+const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
+
+/** A cursor is good for the list, and for the caller, it was made for. */
+const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
+
+function kept (page: Json, pages: Map<string, Json> | undefined, key: string): Json {
+  pages?.set(key, page)
+  return page
+}

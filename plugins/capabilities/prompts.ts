@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import { Collection } from '../../protocol/definitions/collection.js'
+import { brief, errors, type McpError } from '../../protocol/wire/errors.js'
+import type { Prompt } from '../../protocol/definitions/prompt.js'
+import { convert } from '../../protocol/revisions/convert.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The prompts of every transport. */
+    prompts: { add: (prompt: Prompt) => void, remove: (name: string) => boolean, get: (name: string) => Prompt | undefined, names: () => string[] }
+  }
+}
+
+const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
+
+export default fp(async fastify => {
+  const { mcp, access } = fastify
+  const prompts = new Collection<Prompt>('prompt', mcp.reporting('prompts'))
+
+  fastify.decorate('prompts', {
+    add: prompt => {
+      if (prompt?.kind !== 'prompt') throw new Error('prompts.add takes what prompt({ ... }) returns')
+      prompts.add(prompt.name, prompt)
+    },
+    remove: name => prompts.remove(name),
+    get: name => prompts.get(name),
+    names: () => prompts.keys()
+  })
+  for (const source of [prompts, access]) fastify.announce(source, 'notifications/prompts/list_changed')
+  fastify.paginate('prompts/list', 'prompts', access.listing('prompts', prompts))
+  mcp.capability('prompts', () => ({ listChanged: true }))
+
+  mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
+    const prompt = prompts.get(name)
+    if (prompt === undefined) throw unknown(name)
+    const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
+    if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
+    const { messages, ...rest } = await prompt.get(given, call)
+    return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
+  }, {
+    scopes: ({ name }) => {
+      const prompt = typeof name === 'string' ? prompts.get(name) : undefined
+      return prompt && access.target('prompts', prompt.name, prompt)
+    },
+    unknown: ({ name }) => unknown(String(name))
+  })
+}, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${brief(name)}`)

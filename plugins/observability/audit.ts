@@ -1,0 +1,88 @@
+import type { FastifyBaseLogger } from 'fastify'
+import fp from 'fastify-plugin'
+import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/audit-line.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { now, TimeOfDay } from '../../lib/time/clock.js'
+import { Cohort, within } from '../../lib/turn-batch.js'
+import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import type { Ended } from '../../protocol/dispatch/outcome.js'
+import { isObject } from '../../protocol/wire/json.js'
+import type { About } from '../../protocol/dispatch/pipeline.js'
+
+const MAX_NAME = 64
+
+/** For how long a line may wait for others, in milliseconds, and for how many. */
+const PATIENCE = 50
+const ENOUGH = 64
+
+/** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
+export default fp(async fastify => {
+  const { mcp, log } = fastify
+  const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
+  const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
+  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, known(mcp, call))) })
+  fastify.addHook('onClose', async () => lines.flush())
+
+  function write (audit: AuditLine): void {
+    try {
+      log[auditLevel(audit.transport, audit.outcome)]({ audit }, 'call')
+    } catch {
+      // The logger may be the host's own; a line that cannot be written must not cost others theirs.
+    }
+  }
+}, { name: 'audit', dependencies: ['mcp'] })
+
+const timeOfDay = new TimeOfDay()
+
+const outcomeOf = ({ denied }: Call, { outcome }: Ended): string => denied ? 'denied' : outcome
+
+function lineOf (call: Call, ended: Ended, about: About | undefined): AuditLine {
+  const { code } = ended
+  const moment = now()
+  const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
+  return {
+    principal: call.principal,
+    client: nameOf(call.client),
+    transport: call.peer.transport,
+    revision: call.revision.version,
+    method: about === undefined && code === UNKNOWN_METHOD ? undefined : call.method,
+    tool,
+    resource,
+    prompt,
+    outcome: outcomeOf(call, ended),
+    code,
+    at: timeOfDay.at(moment),
+    ms: Math.round((moment - call.startedAt) * 1000) / 1000,
+    correlation: call.correlation
+  }
+}
+
+/** What is not a method of ours may be anything, so it is not repeated. */
+const UNKNOWN_METHOD = -32601
+
+/** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
+function known (mcp: Dispatcher, call: Call): About | undefined {
+  try {
+    return mcp.about(call)
+  } catch {
+    return undefined
+  }
+}
+
+let last: { name: string, version: unknown, shown: string } | undefined
+
+/** As the client says, which nobody has verified. Most often it is the same as before. */
+function nameOf (client: unknown): string | undefined {
+  if (!isObject(client) || typeof client.name !== 'string') return undefined
+  const { name, version } = client
+  if (last?.name !== name || last.version !== version) last = { name, version, shown: shown(name, version) }
+  return last.shown
+}
+
+function shown (name: string, version: unknown): string {
+  // What a terminal might obey is not repeated.
+  return `${name}${typeof version === 'string' ? `/${version}` : ''}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
+}
+
+/** A line that nobody wants need not be made. Loggers other than pino may have no way to tell. */
+const isHeard = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false

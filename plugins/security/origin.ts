@@ -1,0 +1,101 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { refusal, type Refusal } from '../../protocol/http/http-error.js'
+import { isLoopback } from '../../lib/loopback.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** True when the Host of the request is not allowed. Only routes with `config.anyHost` are reached by such a request. */
+    hostIsForeign: boolean
+  }
+  interface FastifyContextConfig {
+    /** True for a route that answers under any Host, and tells less under one that is not allowed. */
+    anyHost?: boolean
+  }
+}
+
+export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[], maxHeaders: number }
+
+type RawRequest = FastifyRequest['raw']
+
+const MAX_REMEMBERED = 1_000
+const LONG = 256
+
+/**
+ * Keeps web pages out: a page may make a browser send requests here, but it cannot hide the Host it used nor the Origin it has.
+ * Runs before everything else, on every route and on the WebSocket upgrade. Loopback names are always allowed.
+ */
+export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
+  const hosts = new Set(allowedHosts.map(normalised))
+  const origins = new Set(allowedOrigins.map(normalised))
+  if (!fastify.hasRequestDecorator('hostIsForeign')) fastify.decorateRequest('hostIsForeign', false)
+
+  const isHost = remembered(host => {
+    const name = hostname(`http://${host}`)
+    return name !== undefined && (isLoopback(name) || hosts.has(normalised(name)) || hosts.has(normalised(host)))
+  })
+  const isOrigin = remembered(origin => {
+    const name = hostname(origin)
+    return origins.has(normalised(origin)) || (name !== undefined && isLoopback(name))
+  })
+
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { raw, routeOptions: { config } } = request
+    done(malformation(raw) ?? foreignHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? foreignOrigin(raw))
+  })
+
+  function malformation ({ rawHeaders, url, httpVersionMajor }: RawRequest): Refusal | undefined {
+    if (rawHeaders.length > 2 * maxHeaders) return refusal(431, `a request has at most ${maxHeaders} headers`)
+    if (url?.startsWith('/') !== true) return refusal(400, 'the request target must be a path')
+    if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return refusal(400, 'there must be exactly one Host header')
+    return undefined
+  }
+
+  function foreignHost (request: FastifyRequest, anyHost: boolean): Refusal | undefined {
+    const { headers } = request.raw
+    // HTTP/2 has the authority in place of the header.
+    if (isHost(String(headers.host ?? headers[':authority'] ?? ''))) return undefined
+    if (!anyHost) return refusal(403, `Host ${JSON.stringify(headers.host)} is not allowed; add it to allowedHosts`)
+    request.hostIsForeign = true
+    return undefined
+  }
+
+  function foreignOrigin ({ rawHeaders, headers }: RawRequest): Refusal | undefined {
+    if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
+      return refusal(403, `Origin ${JSON.stringify(headers.origin)} is not allowed; add it to allowedOrigins`)
+    }
+    return undefined
+  }
+}, { name: 'patchbay-origin' })
+
+/** A name without the dot that ends a full name, with or without a port, in lower case. */
+const normalised = (name: string): string => name.toLowerCase().replace(/\.(?=(:\d+)?$)/, '')
+
+/** The same few are asked about again and again; case does not matter. */
+function remembered (judge: (name: string) => boolean): (name: string) => boolean {
+  const known = new Map<string, boolean>()
+  return name => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const verdict = judge(name.toLowerCase())
+    // Whoever makes names up is not remembered.
+    if (verdict && known.size < MAX_REMEMBERED && name.length < LONG) known.set(name, verdict)
+    return verdict
+  }
+}
+
+function hostname (url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, pathname, username, search, hash, protocol } = new URL(url)
+  const bare = pathname === '/' && username === '' && search === '' && hash === '' && /^https?:$/.test(protocol)
+  return bare && hostname !== '' ? hostname : undefined
+}
+
+function count (rawHeaders: string[], name: string): number {
+  let found = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index] as string
+    if (header.length === name.length && header.toLowerCase() === name) found++
+  }
+  return found
+}

@@ -1,0 +1,85 @@
+import fp from 'fastify-plugin'
+import { errors } from '../../protocol/wire/errors.js'
+import { LoadMeter, type Load } from '../../system/process/load.js'
+import { heapLimit, memoryLimit, neededHeap } from '../../system/process/memory.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether the process has more to do than it can. */
+    pressure: {
+      /** From `some` on newcomers are refused, from `heavy` on every call. */
+      readonly level: 'none' | 'some' | 'heavy'
+      /** What there is too much of; empty when there is not. */
+      readonly why: string
+    }
+  }
+}
+
+export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number | undefined, maxRss?: number | undefined }
+
+/**
+ * How many measurements in a row it takes: a single handler that has blocked the loop once is nobody else's trouble. Memory counts twice,
+ * as it does not come back by itself.
+ */
+const LASTING = { some: 2, heavy: 4 }
+const WEIGHT = { loop: 1, memory: 2 }
+const HEAP_SHARE = 0.9
+const RSS_SHARE = 0.8
+/** How often a collection of garbage may be asked for. */
+const COLLECT_EVERY = 5_000
+
+/**
+ * Refuses new work while there is too much of it, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
+ * measurement, and throws in its timer when there are too many open files, so this measures for itself.
+ */
+export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
+  const { mcp, health, log } = fastify
+  const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
+  const meter = new LoadMeter()
+  let row = 0
+  let why = ''
+  let collectedAt = -Infinity
+
+  fastify.decorate('pressure', {
+    get level () { return row < LASTING.some ? 'none' : row < LASTING.heavy ? 'some' : 'heavy' },
+    get why () { return fastify.pressure.level === 'none' ? '' : why }
+  })
+
+  mcp.gate(({ method }) => {
+    const { level } = fastify.pressure
+    // A ping tells whether anybody is there.
+    if (level !== 'none' && method !== 'ping' && (level === 'heavy' || method === 'initialize')) throw errors.overloaded(why)
+  })
+
+  const sampler = setInterval(sample, interval).unref()
+  fastify.addHook('onClose', async () => {
+    clearInterval(sampler)
+    meter.stop()
+  })
+
+  function sample (): void {
+    const before = fastify.pressure.level
+    const load = meter.measure()
+    const found = tooMuch(load)
+    row = found === undefined ? 0 : row + found.weight
+    why = found?.why ?? ''
+    const { level } = fastify.pressure
+    health.report('pressure', level === 'none' ? undefined : why, 'overloaded')
+    if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'the pressure is over' : `new work is refused: ${why}`)
+  }
+
+  function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): { why: string, weight: number } | undefined {
+    if (heapUsed > maxHeap && isNeeded(heapUsed)) return { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
+    if (rssBytes > maxRss) return { why: 'the process takes too much memory, option maxRss', weight: WEIGHT.memory }
+    return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, option maxEventLoopDelay', weight: WEIGHT.loop } : undefined
+  }
+
+  // Nobody is refused because of garbage. And where all are refused nobody makes more, so that it would stay for ever.
+  function isNeeded (heapUsed: number): boolean {
+    if (performance.now() < collectedAt + COLLECT_EVERY) return true
+    collectedAt = performance.now()
+    const needed = neededHeap()
+    log.info({ heapUsed, needed }, 'garbage was collected')
+    return needed > maxHeap
+  }
+}, { name: 'pressure', dependencies: ['mcp', 'health'] })

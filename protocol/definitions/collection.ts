@@ -1,0 +1,100 @@
+import { Listeners, type Report } from '../../lib/listeners.js'
+import type { Json } from '../wire/result.js'
+
+/** Which of the items somebody may see. */
+export type Keep<T> = (key: string, item: T) => boolean
+
+/** A set of named things, sorted by key, that can be paged and that announces change. */
+export class Collection<T> {
+  readonly #kind: string
+  readonly #items = new Map<string, T>()
+  readonly #listeners: Listeners<[]>
+  #sorted: string[] | undefined
+  /** Whatever is derived from the items and must not outlive a change, such as written pages. */
+  readonly derived = new Map<string, Json>()
+
+  /** `kind` is what one of them is called in messages; `report` hears of listeners that fail. */
+  constructor (kind: string, report?: Report) {
+    this.#kind = kind
+    this.#listeners = new Listeners(report)
+  }
+
+  /** Throws when the key is taken: two things of one name are a mistake, not an update. */
+  add (key: string, item: T): void {
+    if (this.#items.has(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another name`)
+    this.#items.set(key, item)
+    this.#changed()
+  }
+
+  remove (key: string): boolean {
+    const removed = this.#items.delete(key)
+    if (removed) this.#changed()
+    return removed
+  }
+
+  get (key: string): T | undefined {
+    return this.#items.get(key)
+  }
+
+  get size (): number {
+    return this.#items.size
+  }
+
+  /** All keys, in order. */
+  keys (): string[] {
+    this.#sorted ??= [...this.#items.keys()].sort()
+    return [...this.#sorted]
+  }
+
+  values (): IterableIterator<T> {
+    return this.#items.values()
+  }
+
+  /** The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly once. */
+  page (after: string | undefined, size: number, keep?: Keep<T>): { items: T[], last: string | undefined } {
+    if (keep !== undefined) return this.#kept(after, size, keep)
+    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const start = after === undefined ? 0 : firstAbove(keys, after)
+    const slice = keys.slice(start, start + size)
+    return {
+      items: slice.map(key => this.#items.get(key) as T),
+      last: start + size < keys.length ? slice.at(-1) : undefined
+    }
+  }
+
+  #kept (after: string | undefined, size: number, keep: Keep<T>): { items: T[], last: string | undefined } {
+    const keys = this.#sorted ??= [...this.#items.keys()].sort()
+    const items: T[] = []
+    let last: string | undefined
+    for (let index = after === undefined ? 0 : firstAbove(keys, after); index < keys.length; index++) {
+      const key = keys[index] as string
+      const item = this.#items.get(key) as T
+      if (!keep(key, item)) continue
+      if (items.length === size) return { items, last }
+      items.push(item)
+      last = key
+    }
+    return { items, last: undefined }
+  }
+
+  onChange (listener: () => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  #changed (): void {
+    this.#sorted = undefined
+    this.derived.clear()
+    this.#listeners.tell()
+  }
+}
+
+function firstAbove (keys: string[], key: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] as string) <= key) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,59 @@
+import type { Interest } from './watch-count.js'
+import type { Peer } from '../peer/peer.js'
+
+interface Subscription { forget: () => void, found: Promise<boolean> }
+
+/** Which peers want to hear of which URI. They are forgotten when they go. */
+export class Subscribers {
+  readonly #interest: Interest
+  readonly #peers = new Map<string, Map<Peer, Subscription>>()
+
+  constructor (interest: Interest) {
+    this.#interest = interest
+  }
+
+  of (uri: string): Iterable<Peer> {
+    return this.#peers.get(uri)?.keys() ?? []
+  }
+
+  /** False when there is nothing to hear of. A peer that is taken back, or goes, while we find out is not added. */
+  async add (uri: string, peer: Peer): Promise<boolean> {
+    if (peer.closed) return false
+    return await (this.#peers.get(uri)?.get(peer) ?? this.#begin(uri, peer)).found
+  }
+
+  remove (uri: string, peer: Peer): void {
+    const peers = this.#peers.get(uri)
+    const subscription = peers?.get(peer)
+    if (peers === undefined || subscription === undefined) return
+    peers.delete(peer)
+    if (peers.size === 0) this.#peers.delete(uri)
+    subscription.forget()
+    // What a peer is subscribed to when it goes is what its session remembers.
+    if (!peer.closed) peer.subscribed(uri, false)
+  }
+
+  removeAll (peer: Peer): void {
+    for (const uri of [...peer.subscriptions]) this.remove(uri, peer)
+  }
+
+  #begin (uri: string, peer: Peer): Subscription {
+    const peers = this.#peers.get(uri) ?? new Map<Peer, Subscription>()
+    const off = peer.onClose(() => this.remove(uri, peer))
+    let lose: (() => void) | undefined
+    const find = async (): Promise<boolean> => {
+      try {
+        lose = await this.#interest.begin(uri)
+        return lose !== undefined
+      } finally {
+        if (lose === undefined && peers.get(peer) === subscription) this.remove(uri, peer)
+        if (peers.get(peer) !== subscription) lose?.()
+      }
+    }
+    const subscription: Subscription = { forget: () => { off(); lose?.() }, found: Promise.resolve(false) }
+    this.#peers.set(uri, peers.set(peer, subscription))
+    peer.subscribed(uri, true)
+    subscription.found = find()
+    return subscription
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import type { Call } from './call.js'
+import { errors, isMcpError } from '../wire/errors.js'
+import { Json } from '../wire/result.js'
+import type { Server } from '../revisions/revision.js'
+import type { Result } from './pipeline.js'
+import { statusOf } from './http-status.js'
+
+/** Turns what a handler returned, threw or left open into the one answer to its call. */
+export class Answers {
+  readonly #server: Server
+  readonly #report: (data: object, call: Call) => void
+
+  /** `report` hears of errors that nobody expected. */
+  constructor (server: Server, report: (data: object, call: Call) => void) {
+    this.#server = server
+    this.#report = report
+  }
+
+  finish (call: Call, result: Result): void {
+    if (call.asks) return this.#ask(call)
+    try {
+      if (result instanceof Json) call.answer(result.ending(json => call.revision.encode(json, this.#server)))
+      else call.answer(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
+    } catch (error) {
+      this.explain(call, error)
+    }
+  }
+
+  finishLater (call: Call, result: PromiseLike<Result>): void {
+    Promise.resolve(result).then(value => this.finish(call, value), (error: unknown) => this.explain(call, error))
+  }
+
+  explain (call: Call, error: unknown): void {
+    // What a cancelled handler throws on its way out interests nobody.
+    if (call.over) return
+    if (call.asks && !isMcpError(error)) return this.#ask(call)
+    try {
+      if (isMcpError(error)) call.fail(error, statusOf(error, call.revision))
+      else this.#fault(call, error)
+    } catch (second) {
+      this.#fault(call, second)
+    }
+  }
+
+  #ask (call: Call): void {
+    call.inputRequired()
+      .then(result => call.answer(call.revision.encode(result, this.#server)))
+      .catch((error: unknown) => this.#fault(call, error))
+  }
+
+  // The text of an error we did not write never leaves the process; the client gets an id to ask about.
+  #fault (call: Call, error: unknown): void {
+    const correlation = call.correlation ??= randomUUID()
+    call.fail(errors.internal(correlation), 200)
+    this.#report({ correlation, err: error }, call)
+  }
+}

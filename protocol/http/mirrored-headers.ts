@@ -1,0 +1,97 @@
+import { isUtf8 } from 'node:buffer'
+import { brief, errors } from '../wire/errors.js'
+import { isObject } from '../wire/json.js'
+import type { Params, Request } from '../wire/jsonrpc.js'
+import type { Headers } from '../wire/channel.js'
+import type { Schema } from '../schema/schema.js'
+
+/** Where a body value is mirrored: the header and the path of `properties` that leads to the value. */
+export interface Mirror { header: string, path: string[] }
+
+const NAME_SOURCE: Record<string, string> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const BY_NAME = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
+const DATA = new Set(['default', 'examples', 'const', 'enum'])
+const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
+
+/** HTTP headers that repeat parts of the body must agree with it: proxies route by the one, we answer by the other. */
+export const checkHeaders = { version, message, params }
+
+function version (headers: Headers, claimed: string): void {
+  expect(headers, 'MCP-Protocol-Version', claimed)
+}
+
+function message (headers: Headers, { method, params }: Request): void {
+  expect(headers, 'Mcp-Method', method)
+  const source = NAME_SOURCE[method]
+  if (source !== undefined && typeof params[source] === 'string') expect(headers, 'Mcp-Name', params[source], decodeValue)
+}
+
+function params (headers: Headers, mirrors: Mirror[], args: Params): void {
+  for (const { header, path } of mirrors) {
+    const value = path.reduce<unknown>((at, key) => isObject(at) ? at[key] : undefined, args)
+    const given = headers[header.toLowerCase()]
+    if (value === undefined || value === null) {
+      if (given !== undefined) throw errors.headerMismatch(`${header} is set but arguments.${path.join('.')} is not`)
+    } else if (!same(decodeValue(header, given), value)) {
+      throw errors.headerMismatch(`${header} does not repeat arguments.${path.join('.')}`)
+    }
+  }
+}
+
+/** Reads a tool's `x-mcp-header` annotations. Throws where one stands in a place or form the specification forbids. */
+export function mirrorsOf (schema: Schema): Mirror[] {
+  const mirrors: Mirror[] = []
+  collect(schema, [], mirrors)
+  const names = mirrors.map(({ header }) => header.toLowerCase())
+  if (new Set(names).size < names.length) throw new Error('two properties have the same x-mcp-header')
+  if (count(schema) > mirrors.length) throw new Error('x-mcp-header is only allowed on properties reached through "properties" alone')
+  return mirrors
+}
+
+function collect (schema: unknown, path: string[], mirrors: Mirror[]): void {
+  if (!isObject(schema)) return
+  const name = schema['x-mcp-header']
+  if (name !== undefined) {
+    if (typeof name !== 'string' || !TOKEN.test(name)) throw new Error(`x-mcp-header ${JSON.stringify(name)} is not a header name`)
+    if (!MIRRORED_TYPES.has(schema.type as string)) throw new Error(`x-mcp-header "${name}" needs a property of type string, integer or boolean`)
+    mirrors.push({ header: `Mcp-Param-${name}`, path })
+  }
+  if (isObject(schema.properties)) for (const [key, inner] of Object.entries(schema.properties)) collect(inner, [...path, key], mirrors)
+}
+
+/** How many annotations there are in all places where a schema can stand; data such as `default` or `enum` is not one. */
+function count (schema: unknown): number {
+  if (!isObject(schema)) return 0
+  const inner = Object.entries(schema).flatMap(([keyword, value]) => {
+    if (BY_NAME.has(keyword)) return isObject(value) ? Object.values(value) : []
+    return DATA.has(keyword) ? [] : value
+  })
+  return inner.reduce<number>((sum, value) => sum + count(value), 'x-mcp-header' in schema ? 1 : 0)
+}
+
+function expect (headers: Headers, name: string, value: string, read = plain): void {
+  const given = read(name, headers[name.toLowerCase()])
+  if (given !== value) throw errors.headerMismatch(`${name} is "${brief(given)}", the body says "${brief(value)}"`)
+}
+
+function plain (name: string, value: string | string[] | undefined): string {
+  if (value === undefined) throw errors.headerMismatch(`${name} is missing`)
+  const text = String(value).trim()
+  if (/[^\t\x20-\x7e]/.test(text)) throw errors.headerMismatch(`${name} has characters that have to be encoded`)
+  return text
+}
+
+function decodeValue (name: string, value: string | string[] | undefined): string {
+  const raw = plain(name, value)
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(raw)?.[1]
+  if (encoded === undefined) return raw
+  const bytes = Buffer.from(encoded, 'base64')
+  // Node's decoder skips what is not Base64, so only a faithful round trip counts.
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) throw errors.headerMismatch(`${name} is not valid Base64 of UTF-8`)
+  return bytes.toString('utf8')
+}
+
+function same (header: string, value: unknown): boolean {
+  return typeof value === 'number' ? /^-?\d+(\.0+)?$/.test(header) && Number(header) === value : header === String(value)
+}

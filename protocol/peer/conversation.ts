@@ -1,0 +1,20 @@
+import type { LogLevel } from '../wire/log-level.js'
+import type { Implementation } from '../revisions/revision.js'
+
+/**
+ * What one handshake agreed on, besides the revision. Every call keeps the conversation it was asked in: a later handshake on the
+ * same connection opens another, and changes nothing for calls that are still being answered.
+ */
+export interface Conversation {
+  client: Implementation | undefined
+  capabilities: Record<string, unknown>
+  logLevel: LogLevel
+  /** True once another has been opened in its place. */
+  over: boolean
+}
+
+/** Before any handshake: one and the same for all peers. */
+export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({ client: undefined, capabilities: Object.freeze({}), logLevel: 'warning', over: false })
+
+/** Why a call of a conversation that is over cannot ask its client. */
+export const REOPENED = 'it has sent initialize again since this request'

@@ -1,0 +1,62 @@
+import type { Call } from '../dispatch/call.js'
+import type { Id } from '../wire/jsonrpc.js'
+
+/** After how many calls a map is made anew, if it does not hold as many. */
+const RENEWAL = 64
+
+/**
+ * The calls of one peer that are not answered yet, by their ids. Most peers have one at a time, which needs no map. Where there are more,
+ * the map is made anew now and then: tables that a Map has outgrown refer to the next one, so that the garbage collector would take all
+ * calls that ever went through it for alive, once one of the tables is old.
+ */
+export class InFlight {
+  #one: Call | undefined
+  #more: Map<Id, Call> | undefined
+  #added = 0
+  #bytes = 0
+
+  /** About how many bytes they hold. */
+  get bytes (): number {
+    return this.#bytes
+  }
+
+  get size (): number {
+    return (this.#one === undefined ? 0 : 1) + (this.#more?.size ?? 0)
+  }
+
+  has (id: Id): boolean {
+    return this.get(id) !== undefined
+  }
+
+  get (id: Id): Call | undefined {
+    return this.#one?.id === id ? this.#one : this.#more?.get(id)
+  }
+
+  /** In no particular order, and not those that come while one looks at them. */
+  all (): Call[] {
+    return [...(this.#one === undefined ? [] : [this.#one]), ...(this.#more?.values() ?? [])]
+  }
+
+  /** Its id must not be in use. */
+  add (call: Call): void {
+    this.#bytes += call.size
+    if (this.#one === undefined) this.#one = call
+    else this.#addMore(call)
+  }
+
+  /** Does nothing where another call has this id. */
+  remove (call: Call): void {
+    if (this.#one === call) this.#one = undefined
+    else if (this.#more?.get(call.id) === call) this.#more.delete(call.id)
+    else return
+    this.#bytes -= call.size
+  }
+
+  #addMore (call: Call): void {
+    if (this.#more === undefined || ++this.#added > Math.max(RENEWAL, 2 * this.#more.size)) {
+      this.#more = new Map(this.#more)
+      this.#added = 0
+    }
+    this.#more.set(call.id, call)
+  }
+}

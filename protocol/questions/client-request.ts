@@ -1,0 +1,35 @@
+import type { Revision } from '../revisions/revision.js'
+
+/** One kind of request a server may put to its client; plugins register them by method. */
+export interface QuestionKind {
+  /** The client capability this question needs, as the client would declare it. */
+  needs (params: Record<string, unknown>): Record<string, object>
+  /** False where the revision has no such question, whatever the client declares. */
+  known (params: Record<string, unknown>, revision: Revision): boolean
+  /** The params as the revision can say them. */
+  params (params: Record<string, unknown>, revision: Revision): Record<string, unknown> | undefined
+  /** Checks the client's answer and gives it back in the author's terms. Throws invalid params. */
+  answer (answer: unknown, params: Record<string, unknown>, revision: Revision): unknown
+}
+
+/** A question to the client, as data: `call.ask({ user_name: { method: 'elicitation/create', params } })`. */
+export interface Question { method: string, params: Record<string, unknown> }
+
+export interface ElicitAnswer { action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown> }
+export interface SampleAnswer { role: 'user' | 'assistant', content: unknown, model: string, stopReason?: string }
+export interface Root { uri: string, name?: string }
+
+/** Thrown through a handler whose question has to travel to the client and back before it can go on. */
+export class InputRequired extends Error {
+  override readonly name = 'InputRequired'
+}
+
+/** True when every member of `needed` is declared. A bare `elicitation: {}` stands for form mode. */
+export function declares (declared: Record<string, unknown>, needed: Record<string, object>): boolean {
+  return Object.entries(needed).every(([name, parts]) => {
+    const have = declared[name]
+    if (typeof have !== 'object' || have === null) return false
+    const modes = name === 'elicitation' && Object.keys(have).length === 0 ? { form: {} } : have
+    return Object.keys(parts).every(part => part in modes)
+  })
+}

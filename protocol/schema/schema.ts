@@ -1,0 +1,83 @@
+import { createRequire } from 'node:module'
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
+import { brief } from '../wire/errors.js'
+import { plain } from './fast-check.js'
+
+/** JSON Schema, as TypeBox or written by hand. */
+export type Schema = TSchema | Record<string, unknown>
+
+/** The type a schema describes; a hand-written one is not known to TypeScript. */
+export type Typed<S> = S extends TSchema ? Static<S> : Record<string, unknown>
+
+/** What is wrong with a value, in words; undefined when it fits. */
+export type Check = (value: unknown) => string | undefined
+
+const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/
+const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
+
+const require = createRequire(import.meta.url)
+
+interface Engine { ajv: AjvClass, compiled: number }
+const engines = new Map<string, Engine>()
+
+/** An Ajv remembers all it has compiled. It is replaced after this many, so that what nobody uses any more can be forgotten. */
+const GENERATION = 64
+
+/** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */
+export function compile (schema: Schema): Check {
+  const file = fileOf((schema as Record<string, unknown>).$schema)
+  const fits = plain(schema)
+  if (fits === undefined) return byAjv(file, schema, true)
+  let explain: Check | undefined
+  return value => fits(value) ? undefined : (explain ??= byAjv(file, schema, false))(value)
+}
+
+/** Compiles on first use: for our own schemas, which are known to be good. */
+export function lazily (schema: Schema): Check {
+  let check: Check | undefined
+  return value => (check ??= compile(schema))(value)
+}
+
+function byAjv (file: string, schema: Schema, suspect: boolean): Check {
+  const ajv = engineFor(file, suspect)
+  const validate = ajv.compile(schema)
+  // Two tools may use the same $id.
+  ajv.removeSchema(schema)
+  return value => validate(value) === true ? undefined : describe(validate)
+}
+
+// Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it is needed.
+function engineFor (file: string, suspect: boolean): AjvClass {
+  const key = `${file} ${suspect}`
+  const engine = engines.get(key)
+  if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
+  const { default: Ajv } = require(file) as { default: typeof AjvClass }
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
+  engines.set(key, { ajv, compiled: 1 })
+  return ajv
+}
+
+function fileOf ($schema: unknown): string {
+  if ($schema === undefined || DRAFT_2020.test(String($schema))) return 'ajv/dist/2020.js'
+  if (DRAFT_7.test(String($schema))) return 'ajv'
+  throw new Error(`JSON Schema dialect ${String($schema)} is not supported; use draft 2020-12 or draft-07`)
+}
+
+function describe ({ errors }: ValidateFunction): string {
+  return [...new Set((errors ?? []).map(sentence))].join('; ')
+}
+
+function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
+  const where = brief(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
+  return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
+}
+
+// Ajv's own words leave out the part that a person needs most.
+function detail (keyword: string, params: Record<string, unknown>): string {
+  if (keyword === 'additionalProperties') return `: "${brief(String(params.additionalProperty))}"`
+  if (keyword === 'unevaluatedProperties') return `: "${brief(String(params.unevaluatedProperty))}"`
+  if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
+  return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
+}

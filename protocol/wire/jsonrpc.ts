@@ -1,0 +1,122 @@
+import { errors, isMcpError, type McpError } from './errors.js'
+import { afterMark, asBuffer, inspect, isObject, parseJson } from './json.js'
+import { LIMITS, type MessageLimits } from './limits.js'
+import { excess, idOf, needsScan } from './message-scan.js'
+
+export type Id = string | number
+export type Params = Record<string, unknown>
+
+/** `size` is about how many bytes are held as long as its params are. */
+export interface Request { kind: 'request', id: Id, method: string, params: Params, size: number }
+export interface Notification { kind: 'notification', method: string, params: Params, size?: number }
+/** An error response without an id answers nothing we can name; it is only noted. */
+export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: { code: number, message: string, data?: unknown } }
+/** Something that is not a message; `id` is set when it could still be read. */
+export interface Invalid { kind: 'invalid', id: Id | undefined, error: McpError }
+export interface Batch { kind: 'batch', messages: Message[] }
+
+export type Message = Request | Notification | Response | Invalid
+export type Incoming = Message | Batch
+
+/** What a value takes besides its characters, in bytes; an empty object takes the most. */
+const VALUE_SIZE = 64
+
+/**
+ * The one parser of all transports: bytes, or those from `start` to `end`, or text to a message. A byte order mark before it is left out.
+ * Never throws: what cannot be read becomes an `Invalid`.
+ */
+export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS, start = 0, end = input.length): Incoming {
+  const from = afterMark(input, start)
+  try {
+    if (needsScan(end - from, limits)) {
+      if (typeof input === 'string') return decode(Buffer.from(input), limits)
+      const refused = scanned(asBuffer(input), limits, from, end)
+      if (refused !== undefined) return refused
+    }
+    const value = parseJson(input, from, end)
+    return Array.isArray(value) ? batch(value, limits, end - from) : envelope(value, limits, end - from)
+  } catch (error) {
+    return invalid(undefined, error)
+  }
+}
+
+export const isId = (value: unknown): value is Id => typeof value === 'string' || Number.isSafeInteger(value)
+
+export const encodeId = (id: Id): string => typeof id === 'number' ? String(id) : JSON.stringify(id)
+
+/** `json` is the result as JSON text. */
+export const encodeResult = (id: Id, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"result":${json}}`
+
+/** What precedes the `Ending` of a result. */
+export const encodeStart = (id: Id): string => `{"jsonrpc":"2.0","id":${encodeId(id)}`
+
+/** An undefined `id` is left out, `null` is written. */
+export function encodeError (id: Id | null | undefined, { code, message, data }: McpError): string {
+  return JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message, ...(data === undefined ? {} : { data }) } })
+}
+
+export const encodeNotification = (method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+
+export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+/** Refuses a large message that would cost too much to read; undefined when it may be read. */
+function scanned (bytes: Buffer, limits: MessageLimits, start: number, end: number): Invalid | undefined {
+  const error = excess(bytes, start, end, limits)
+  if (error === undefined) return undefined
+  const id = readId(idOf(bytes, start, end))
+  return invalid(isId(id) && !isLong(id, limits) ? id : undefined, error)
+}
+
+function readId (json: string | undefined): unknown {
+  try {
+    return json === undefined ? undefined : JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function batch (items: unknown[], limits: MessageLimits, size: number): Incoming {
+  if (items.length === 0) return invalid(undefined, errors.invalidRequest('the batch is empty'))
+  if (items.length > limits.maxBatch) return invalid(undefined, errors.invalidRequest(`a batch holds at most ${limits.maxBatch} messages`))
+  if (items.some(item => Array.isArray(item))) return invalid(undefined, errors.invalidRequest('a batch holds messages, not batches'))
+  return { kind: 'batch', messages: items.map(item => envelope(item, limits, Math.ceil(size / items.length))) }
+}
+
+function envelope (value: unknown, limits: MessageLimits, size: number): Message {
+  if (!isObject(value)) return invalid(undefined, errors.invalidRequest('a message is a JSON object'))
+  const id = isId(value.id) && !isLong(value.id, limits) ? value.id : undefined
+  const answers = value.method === undefined && ('result' in value || 'error' in value)
+  try {
+    if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
+    if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest(isId(value.id) ? `"id" must have at most ${limits.maxId} characters` : '"id" must be a string or a safe integer')
+    const values = inspect(value, limits)
+    return answers ? response(id, value) : call(id, value, size + VALUE_SIZE * values)
+  } catch (error) {
+    // The id of a response is one of ours; sent back, it would look like the answer to a request of the client.
+    return invalid(answers ? undefined : id, error)
+  }
+}
+
+const isLong = (id: Id, { maxId }: MessageLimits): boolean => typeof id === 'string' && id.length > maxId
+
+function call (id: Id | undefined, { method, params }: Record<string, unknown>, size: number): Request | Notification {
+  if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
+  if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
+  if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
+  if (id === undefined) return { kind: 'notification', method, params: params ?? {}, size }
+  return { kind: 'request', id, method, params: params ?? {}, size }
+}
+
+function response (id: Id | undefined, { result, error }: Record<string, unknown>): Response {
+  if (result !== undefined && error !== undefined) throw errors.invalidRequest('a response has a "result" or an "error", not both')
+  if (id === undefined && error === undefined) throw errors.invalidRequest('a response needs the "id" of its request')
+  if (error === undefined) return { kind: 'response', id, result }
+  const { code, message, data } = isObject(error) ? error : {}
+  if (!Number.isInteger(code) || typeof message !== 'string') throw errors.invalidRequest('"error" needs an integer code and a message')
+  return { kind: 'response', id, error: { code: code as number, message, data } }
+}
+
+function invalid (id: Id | undefined, error: unknown): Invalid {
+  if (isMcpError(error)) return { kind: 'invalid', id, error }
+  throw error
+}

@@ -1,0 +1,107 @@
+import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay } from '../../protocol/store.js'
+import type { DiskConnection } from './connection.js'
+
+interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, lastWord: string }
+
+const COLUMNS = 'stream, first, last, seen, size, ended, last_word AS lastWord'
+const ONE = 'session = ? AND stream = ?'
+
+/** Streams and their events, for use inside the transactions of others. */
+export class DiskStreams {
+  readonly #sql: Record<'open' | 'next' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove' | 'session', Statement>
+
+  constructor (disk: DiskConnection) {
+    this.#sql = {
+      open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, last_word) SELECT id, ?, 1, 0, 0, 0, 0, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
+      next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 RETURNING ${COLUMNS}`),
+      add: disk.prepare('INSERT INTO events (session, stream, number, method, text) VALUES (?, ?, ?, ?, ?)'),
+      cut: disk.prepare(`DELETE FROM events WHERE ${ONE} AND number = ? RETURNING text`),
+      shrink: disk.prepare(`UPDATE streams SET first = ?, size = ? WHERE ${ONE}`),
+      saw: disk.prepare(`UPDATE streams SET seen = max(seen, ?) WHERE ${ONE}`),
+      end: disk.prepare(`UPDATE streams SET ended = 1 WHERE ${ONE}`),
+      get: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE ${ONE}`),
+      all: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE session = ? ORDER BY rowid`),
+      events: disk.prepare(`SELECT number, method, text FROM events WHERE ${ONE} AND number > ? ORDER BY number`),
+      dropEvents: disk.prepare(`DELETE FROM events WHERE ${ONE}`),
+      drop: disk.prepare(`DELETE FROM streams WHERE ${ONE}`),
+      removeEvents: disk.prepare('DELETE FROM events WHERE session = ?'),
+      remove: disk.prepare('DELETE FROM streams WHERE session = ?'),
+      session: disk.prepare('SELECT 1 FROM sessions WHERE id = ?')
+    }
+  }
+
+  open (id: string, stream: string, lastWord: string): void {
+    this.#sql.open.run(stream, lastWord, id)
+  }
+
+  append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean): number | undefined {
+    const row = this.#next(id, stream, text, seen) ?? this.#begin(id, stream, text, seen)
+    if (row === undefined) return undefined
+    this.#sql.add.run(id, stream, row.last, method, text)
+    if (isTooMuch(row)) this.#shrink(id, row)
+    return row.last
+  }
+
+  saw (id: string, stream: string, number: number): void {
+    this.#sql.saw.run(number, id, stream)
+  }
+
+  end (id: string, stream: string): void {
+    this.#sql.end.run(id, stream)
+    const rows = this.#sql.all.all(id) as unknown as Row[]
+    for (const name of surplus(rows.map(row => ({ ...row, ended: row.ended === 1, seen: row.seen === row.last })))) {
+      this.#sql.dropEvents.run(id, name)
+      this.#sql.drop.run(id, name)
+    }
+  }
+
+  finish (id: string): void {
+    for (const { stream, ended, last, lastWord } of this.#sql.all.all(id) as unknown as Row[]) {
+      if (stream === STANDALONE || ended === 1) continue
+      const [latest] = this.#sql.events.all(id, stream, last - 1) as unknown as NumberedEvent[]
+      if (latest?.method !== '' && lastWord !== '') this.append(id, stream, { text: lastWord, method: '' }, false)
+      this.end(id, stream)
+    }
+  }
+
+  read (id: string, stream: string, after: number | undefined): Replay | undefined {
+    const row = (this.#sql.get.get(id, stream) ?? this.#unsaid(id, stream)) as Row | undefined
+    if (row === undefined) return undefined
+    const from = after ?? Math.max(row.seen, row.first - 1)
+    if (from < row.first - 1 || from > row.last) return undefined
+    return { after: from, events: this.#sql.events.all(id, stream, from) as unknown as NumberedEvent[], ended: row.ended === 1 }
+  }
+
+  remove (id: string): void {
+    this.#sql.removeEvents.run(id)
+    this.#sql.remove.run(id)
+  }
+
+  /** What belongs to no call has its stream from the start. */
+  #unsaid (id: string, stream: string): Row | undefined {
+    if (stream !== STANDALONE || this.#sql.session.get(id) === undefined) return undefined
+    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, lastWord: '' }
+  }
+
+  #next (id: string, stream: string, text: string, seen: boolean): Row | undefined {
+    return this.#sql.next.get(text.length, seen ? 1 : 0, id, stream) as Row | undefined
+  }
+
+  #begin (id: string, stream: string, text: string, seen: boolean): Row | undefined {
+    this.open(id, stream, '')
+    return this.#next(id, stream, text, seen)
+  }
+
+  #shrink (id: string, row: Row): void {
+    const { stream } = row
+    while (isTooMuch(row)) {
+      const { text = '' } = this.#sql.cut.get(id, stream, row.first) as { text: string } | undefined ?? {}
+      row.first++
+      row.size -= text.length
+    }
+    this.#sql.shrink.run(row.first, row.size, id, stream)
+  }
+}
+
+const isTooMuch = ({ first, last, size }: Row): boolean => last - first >= KEPT.events || (size > KEPT.text && first < last)

@@ -1,0 +1,106 @@
+import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { errors } from '../../protocol/wire/errors.js'
+import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../../protocol/store.js'
+import { checkKey, checkSum, isKey, toJson } from '../checks.js'
+import { WEIGHT, type DiskConnection } from './connection.js'
+import { parse } from './trouble.js'
+
+interface Row { key: string, value: string }
+
+const LIVING = '(expires IS NULL OR expires > ?)'
+
+export class DiskValues implements Values {
+  readonly #disk: DiskConnection
+  readonly #get: Statement
+  readonly #put: Statement
+  readonly #delete: Statement
+  readonly #count: Statement
+  readonly #expire: Statement
+  readonly #expiry: Statement
+  readonly #lists: Record<'keys' | 'entries', Record<'ascending' | 'descending', { all: Statement, following: Statement }>>
+
+  constructor (disk: DiskConnection) {
+    this.#disk = disk
+    this.#get = disk.prepare(`SELECT value FROM entries WHERE space = ? AND key = ? AND ${LIVING}`)
+    this.#put = disk.prepare('INSERT INTO entries (space, key, value, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires')
+    this.#delete = disk.prepare(`DELETE FROM entries WHERE space = ? AND key = ? RETURNING ${LIVING} AS living`)
+    this.#count = disk.prepare('SELECT count(*) AS count FROM entries WHERE space = ?')
+    this.#expiry = disk.prepare('SELECT expires FROM entries WHERE space = ? AND key = ?')
+    this.#expire = disk.prepare('DELETE FROM entries WHERE space = ? AND expires <= ?')
+    const list = (columns: string, order: string, sign: string) => ({
+      all: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} ORDER BY key ${order} LIMIT ?`),
+      following: disk.prepare(`SELECT ${columns} FROM entries WHERE space = ? AND ${LIVING} AND key ${sign} ? ORDER BY key ${order} LIMIT ?`)
+    })
+    const both = (columns: string) => ({ ascending: list(columns, 'ASC', '>'), descending: list(columns, 'DESC', '<') })
+    this.#lists = { keys: both('key'), entries: both('key, value') }
+  }
+
+  async get (space: string, key: string): Promise<unknown> {
+    if (!isKey(space) || !isKey(key)) return undefined
+    return this.#disk.read(() => parse(this.#text(space, key)))
+  }
+
+  async put (space: string, key: string, value: unknown, { expires, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
+    checkKey(space, key)
+    const text = toJson(value)
+    await this.#disk.write(() => {
+      const present = (ifAbsent || max !== Infinity) && this.#text(space, key) !== undefined
+      if (present && ifAbsent) return
+      if (!present && max !== Infinity && this.#living(space) >= max) throw errors.full(max)
+      this.#write(space, key, text, expires)
+    }, WEIGHT.value)
+  }
+
+  async delete (space: string, key: string): Promise<boolean> {
+    if (!isKey(space) || !isKey(key)) return false
+    return await this.#disk.write(() => {
+      const { living } = this.#delete.get(space, key, Date.now()) as { living: number } | undefined ?? { living: 0 }
+      if (living === 1) this.#disk.changed(space, key)
+      return living === 1
+    })
+  }
+
+  async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
+    const rows = this.#rows(space, options, 'entries')
+    return this.#disk.read(() => rows.map(({ key, value }) => ({ key, value: parse(value) })))
+  }
+
+  async keys (space: string, options: ListOptions = {}): Promise<string[]> {
+    return this.#rows(space, options, 'keys').map(({ key }) => key)
+  }
+
+  async increment (space: string, key: string, by: number): Promise<number> {
+    checkKey(space, key)
+    return await this.#disk.write(() => {
+      const text = this.#text(space, key)
+      const sum = checkSum(parse(text ?? '0'), by)
+      const { expires } = (text === undefined ? undefined : this.#expiry.get(space, key) as { expires: number | null } | undefined) ?? { expires: null }
+      this.#write(space, key, String(sum), expires ?? undefined)
+      return sum
+    })
+  }
+
+  onChange (listener: ChangeListener): () => void {
+    return this.#disk.onChange(listener)
+  }
+
+  #rows (space: string, { after, limit = -1, descending = false }: ListOptions, what: 'keys' | 'entries'): Row[] {
+    if (!isKey(space)) return []
+    const { all, following } = this.#lists[what][descending ? 'descending' : 'ascending']
+    return this.#disk.read(() => after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
+  }
+
+  #text (space: string, key: string): string | undefined {
+    return (this.#get.get(space, key, Date.now()) as { value: string } | undefined)?.value
+  }
+
+  #write (space: string, key: string, text: string, expires?: number): void {
+    this.#put.run(space, key, text, expires ?? null)
+    this.#disk.changed(space, key)
+  }
+
+  #living (space: string): number {
+    this.#expire.run(space, Date.now())
+    return (this.#count.get(space) as { count: number }).count
+  }
+}

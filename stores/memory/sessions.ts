@@ -1,0 +1,116 @@
+import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../../protocol/store.js'
+
+interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, lastWord: string }
+interface Kept { agreement: string, subscriptions: Set<string>, home: string, expires: number, streams: Map<string, Stream> }
+
+/** The sessions of one process: nobody else can take them. */
+export class MemorySessions implements SessionStore {
+  readonly #sessions = new Map<string, Kept>()
+
+  async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
+    const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
+    const { subscriptions, ...agreement } = record
+    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), home, expires, streams })
+  }
+
+  async load (id: string): Promise<SessionRecord | undefined> {
+    const kept = this.#sessions.get(id)
+    return kept === undefined || kept.expires <= Date.now() ? undefined : recordOf(kept)
+  }
+
+  async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
+    const kept = this.#sessions.get(id)
+    if (kept === undefined) return false
+    kept.expires = expires
+    if (agreement !== undefined) kept.agreement = JSON.stringify(agreement)
+    for (const [uri, wanted] of subscriptions) kept.subscriptions[wanted ? 'add' : 'delete'](uri)
+    return true
+  }
+
+  async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
+    const kept = this.#sessions.get(id)
+    if (kept === undefined || kept.expires <= Date.now()) return undefined
+    Object.assign(kept, { home, expires })
+    return recordOf(kept)
+  }
+
+  async livingAt (home: string): Promise<string[]> {
+    const now = Date.now()
+    return [...this.#sessions].filter(([, kept]) => kept.home === home && kept.expires > now).map(([id]) => id)
+  }
+
+  async touch (ids: string[], expires: number): Promise<void> {
+    for (const id of ids) {
+      const kept = this.#sessions.get(id)
+      if (kept !== undefined) kept.expires = expires
+    }
+  }
+
+  async remove (id: string): Promise<void> {
+    this.#sessions.delete(id)
+  }
+
+  async sweep (): Promise<void> {
+    const now = Date.now()
+    for (const [id, { expires }] of this.#sessions) if (expires <= now) this.#sessions.delete(id)
+  }
+
+  onTaken (): () => void {
+    return () => {}
+  }
+
+  async open (id: string, stream: string, lastWord: string): Promise<void> {
+    this.#stream(id, stream, lastWord)
+  }
+
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
+    const kept = this.#stream(id, stream)
+    if (kept === undefined || kept.ended) return undefined
+    const number = ++kept.last
+    kept.events.push({ number, ...event })
+    kept.size += event.text.length
+    if (seen) kept.seen = number
+    while (kept.events.length > KEPT.events || (kept.size > KEPT.text && kept.events.length > 1)) kept.size -= kept.events.shift()?.text.length ?? 0
+    return number
+  }
+
+  async saw (id: string, stream: string, number: number): Promise<void> {
+    const kept = this.#sessions.get(id)?.streams.get(stream)
+    if (kept !== undefined) kept.seen = Math.max(kept.seen, number)
+  }
+
+  async end (id: string, stream: string): Promise<void> {
+    const session = this.#sessions.get(id)
+    const kept = session?.streams.get(stream)
+    if (session === undefined || kept === undefined) return
+    kept.ended = true
+    const summaries = [...session.streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
+    for (const name of surplus(summaries)) session.streams.delete(name)
+  }
+
+  async finish (id: string): Promise<void> {
+    for (const [stream, { ended, lastWord, events }] of this.#sessions.get(id)?.streams ?? []) {
+      if (stream === STANDALONE || ended) continue
+      if (events.at(-1)?.method !== '' && lastWord !== '') await this.append(id, stream, { text: lastWord, method: '' }, false)
+      await this.end(id, stream)
+    }
+  }
+
+  async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
+    const kept = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)
+    if (kept === undefined) return undefined
+    const { events, last, ended } = kept
+    const first = events[0]?.number ?? last + 1
+    const from = after ?? Math.max(kept.seen, first - 1)
+    if (from < first - 1 || from > last) return undefined
+    return { after: from, events: events.filter(({ number }) => number > from), ended }
+  }
+
+  #stream (id: string, stream: string, lastWord = ''): Stream | undefined {
+    const streams = this.#sessions.get(id)?.streams
+    const kept = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, lastWord }
+    return streams?.set(stream, kept) === undefined ? undefined : kept
+  }
+}
+
+const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })

@@ -1,0 +1,137 @@
+import { errors } from '../../protocol/wire/errors.js'
+import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../../protocol/store.js'
+import { byCodePoint, checkKey, checkSum, toJson } from '../checks.js'
+import { Listeners } from '../../lib/listeners.js'
+import { MemorySessions } from './sessions.js'
+
+/** Keeps everything until the process ends. */
+export function memoryStore (): Store {
+  return {
+    kind: 'memory',
+    values: new MemoryValues(),
+    sessions: new MemorySessions(),
+    trouble: undefined,
+    onTrouble: () => () => {},
+    close: async () => {}
+  }
+}
+
+interface Kept { text: string, expires: number }
+
+class MemoryValues implements Values {
+  readonly #spaces = new Map<string, Space>()
+  readonly #listeners = new Listeners<Parameters<ChangeListener>>()
+
+  async get (space: string, key: string): Promise<unknown> {
+    const kept = this.#space(space).get(key)
+    return kept === undefined ? undefined : JSON.parse(kept.text) as unknown
+  }
+
+  async put (space: string, key: string, value: unknown, { expires = Infinity, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
+    checkKey(space, key)
+    const text = toJson(value)
+    const present = this.#space(space).get(key) !== undefined
+    if (present && ifAbsent) return
+    if (!present && this.#space(space).count() >= max) throw errors.full(max)
+    this.#write(space, key, { text, expires })
+  }
+
+  async delete (space: string, key: string): Promise<boolean> {
+    const deleted = this.#space(space).delete(key)
+    if (deleted) this.#changed(space, key)
+    return deleted
+  }
+
+  async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
+    return this.#space(space).list(options).map(([key, { text }]) => ({ key, value: JSON.parse(text) as unknown }))
+  }
+
+  async keys (space: string, options: ListOptions = {}): Promise<string[]> {
+    return this.#space(space).list(options).map(([key]) => key)
+  }
+
+  async increment (space: string, key: string, by: number): Promise<number> {
+    checkKey(space, key)
+    const { text = '0', expires = Infinity } = this.#space(space).get(key) ?? {}
+    const sum = checkSum(JSON.parse(text), by)
+    this.#write(space, key, { text: String(sum), expires })
+    return sum
+  }
+
+  onChange (listener: ChangeListener): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  #write (space: string, key: string, kept: Kept): void {
+    const entries = this.#space(space)
+    entries.set(key, kept)
+    this.#spaces.set(space, entries)
+    this.#changed(space, key)
+  }
+
+  #space (space: string): Space {
+    return this.#spaces.get(space) ?? new Space()
+  }
+
+  #changed (space: string, key: string): void {
+    this.#listeners.tell(space, key)
+  }
+}
+
+/** Entries whose keys are kept in order; what has expired is not there. */
+class Space {
+  readonly #entries = new Map<string, Kept>()
+  readonly #keys: string[] = []
+
+  get (key: string): Kept | undefined {
+    const kept = this.#entries.get(key)
+    return kept === undefined || kept.expires <= Date.now() ? undefined : kept
+  }
+
+  set (key: string, kept: Kept): void {
+    if (!this.#entries.has(key)) this.#keys.splice(this.#position(key), 0, key)
+    this.#entries.set(key, kept)
+  }
+
+  delete (key: string): boolean {
+    const living = this.get(key) !== undefined
+    if (this.#entries.delete(key)) this.#keys.splice(this.#position(key), 1)
+    return living
+  }
+
+  count (): number {
+    const now = Date.now()
+    for (const [key, { expires }] of this.#entries) if (expires <= now) this.delete(key)
+    return this.#entries.size
+  }
+
+  list ({ after, limit = Infinity, descending = false }: ListOptions): Array<[string, Kept]> {
+    const found: Array<[string, Kept]> = []
+    const step = descending ? -1 : 1
+    for (let at = this.#start(after, descending); at >= 0 && at < this.#keys.length && found.length < limit; at += step) {
+      const key = this.#keys[at] as string
+      const kept = this.get(key)
+      if (kept !== undefined) found.push([key, kept])
+    }
+    return found
+  }
+
+  #start (after: string | undefined, descending: boolean): number {
+    if (after === undefined) return descending ? this.#keys.length - 1 : 0
+    const position = this.#position(after)
+    if (descending) return position - 1
+    return this.#keys[position] === after ? position + 1 : position
+  }
+
+  /** Where a key is, or where it would be. */
+  #position (key: string): number {
+    let low = 0
+    let high = this.#keys.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (byCodePoint(this.#keys[middle] as string, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Backlog, Backlogs } from '../../lib/backlog.js'
+import { eventually } from '../protocol/deadline.js'
+
+const MAX = 1_000
+const DEADLINE = 60
+
+/** A client for whom bytes wait; it reads when told to. */
+function client (together?: Backlogs) {
+  const state = { waiting: 0, cut: 0 }
+  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { together }) })
+  return {
+    state,
+    backlog,
+    write: (bytes: number, answer = false) => { state.waiting += bytes; backlog.written(bytes, answer) },
+    read: (bytes: number) => { state.waiting -= bytes }
+  }
+}
+
+t.test('what fits may wait for ever', async t => {
+  const { state, write } = client()
+  write(MAX)
+  await sleep(2 * DEADLINE)
+  t.equal(state.cut, 0)
+})
+
+t.test('who takes nothing of too much is cut off, once', async t => {
+  const { state, write } = client()
+  write(MAX + 1)
+  t.equal(state.cut, 0, 'not at once')
+  await eventually(() => state.cut === 1)
+  await sleep(2 * DEADLINE)
+  t.equal(state.cut, 1)
+})
+
+t.test('who reads, however slowly, is not', async t => {
+  const { state, write, read } = client()
+  write(5 * MAX)
+  for (let round = 0; round < 20; round++) {
+    await sleep(DEADLINE / 4)
+    read(50)
+  }
+  t.equal(state.cut, 0)
+})
+
+t.test('who reads more slowly than is written is not, until far too much waits', async t => {
+  const { state, write, read } = client()
+  write(2 * MAX)
+  for (let round = 0; round < 20; round++) {
+    await sleep(DEADLINE / 4)
+    read(100)
+    write(200)
+  }
+  t.equal(state.cut, 0, 'it reads all the time')
+})
+
+t.test('who lets notifications pile up far beyond the limit is cut off at once', async t => {
+  const { state, write } = client()
+  write(16 * MAX)
+  t.equal(state.cut, 0)
+  write(1)
+  t.equal(state.cut, 1)
+})
+
+t.test('an answer is never the reason to cut', async t => {
+  const { state, write, read } = client()
+  write(100 * MAX, true)
+  t.equal(state.cut, 0)
+  read(100 * MAX)
+  await sleep(2 * DEADLINE)
+  t.equal(state.cut, 0)
+})
+
+t.test('nobody is watched after the end', async t => {
+  const { state, write, backlog } = client()
+  write(2 * MAX)
+  backlog.stop()
+  await sleep(2 * DEADLINE)
+  t.equal(state.cut, 0)
+})
+
+t.test('while too much waits for all together, who is behind is cut by the next notification, and who keeps up is not', async t => {
+  const together = new Backlogs(3 * MAX)
+  const [first, second, third, quick] = Array.from({ length: 4 }, () => client(together)) as Array<ReturnType<typeof client>>
+  t.teardown(() => { for (const one of [first, second, third, quick]) one?.backlog.stop() })
+  first?.write(2 * MAX)
+  second?.write(MAX + 1, true)
+  t.strictSame([first?.state.cut, second?.state.cut], [0, 0], 'an answer is never the reason')
+  quick?.write(MAX)
+  second?.write(1)
+  t.equal(second?.state.cut, 1)
+  t.strictSame([first?.state.cut, quick?.state.cut], [0, 0])
+  second?.backlog.stop()
+  third?.write(2 * MAX)
+  t.equal(third?.state.cut, 1, 'those that are gone do not count, those that are there do')
+  first?.read(2 * MAX)
+  third?.write(1)
+  t.equal(third?.state.cut, 1, 'and what was read does not')
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { Passing } from '../../lib/recycled-set.js'
+
+/** The same done to both. */
+function both<T> (...items: T[]) {
+  const passing = new Passing<T>()
+  const set = new Set<T>()
+  const add = (item: T): void => { passing.add(item); set.add(item) }
+  for (const item of items) add(item)
+  return {
+    passing,
+    set,
+    add,
+    /** True when both say the same of it. */
+    remove: (item: T): boolean => passing.delete(item) === set.delete(item),
+    isSame: (): boolean => passing.size === set.size && [...set].every(item => passing.has(item)) && [...passing].every((item, index) => Object.is(item, [...set][index]))
+  }
+}
+
+t.test('it holds what was added, once each, in the order it came', async t => {
+  const { passing, isSame } = both<unknown>('b', 'a', 'b', undefined, 1, '1', NaN, NaN)
+  t.strictSame([...passing], ['b', 'a', undefined, 1, '1', NaN])
+  t.equal(passing.size, 6)
+  t.ok(isSame())
+  t.ok(passing.has(undefined) && passing.has(NaN))
+  t.notOk(passing.has('nobody'))
+})
+
+t.test('who leaves is told whether it was there', async t => {
+  const { passing, remove, isSame } = both('a', 'b')
+  t.ok(passing.has('a'))
+  t.ok(remove('a') && remove('a') && remove('never'))
+  t.notOk(passing.has('a'))
+  t.ok(isSame())
+  t.ok(remove('b'))
+  t.equal(passing.size, 0)
+  t.strictSame([...passing], [])
+})
+
+t.test('it is as any set while thousands go through it, whoever stays', async t => {
+  for (const staying of [0, 1, 32, 33, 64, 400]) {
+    const { passing, add, remove, isSame } = both<string>()
+    for (let index = 0; index < staying; index++) add(`stays ${index}`)
+    let same = true
+    for (let index = 0; index < 3_000 && same; index++) {
+      add(`passes ${index}`)
+      if (index >= 5) same = remove(`passes ${index - 5}`)
+      if (index % 500 === 0) same &&= isSame()
+    }
+    t.ok(same && isSame(), `${staying} stay`)
+    t.equal(passing.size, staying + 5)
+  }
+})
+
+t.test('what is added again and again is there once, and leaves once', async t => {
+  const { passing, add, remove } = both('one')
+  for (let times = 0; times < 1_000; times++) add('one')
+  t.strictSame([...passing], ['one'])
+  t.ok(remove('one') && remove('one'))
+  t.equal(passing.size, 0)
+})
+
+t.test('who looks sees all that were there when it began, whatever comes and goes meanwhile', async t => {
+  const { passing } = both(1, 2, 3)
+  const seen: number[] = []
+  for (const item of passing) {
+    seen.push(item)
+    for (const gone of [1, 2, 3]) passing.delete(gone)
+    // More than a set is made anew after.
+    for (let more = 0; more < 200; more++) passing.add(item * 1_000 + more)
+  }
+  t.strictSame(seen, [1, 2, 3])
+  t.equal(passing.size, 600)
+  t.notOk(passing.has(1))
+})
+
+t.test('two that look at it do not disturb each other', async t => {
+  const { passing } = both('a', 'b', 'c')
+  const [one, other] = [passing[Symbol.iterator](), passing[Symbol.iterator]()]
+  t.equal(one.next().value, 'a')
+  passing.delete('b')
+  t.strictSame([other.next().value, other.next().value, other.next().value, other.next().done], ['a', 'b', 'c', true])
+  t.equal(one.next().value, 'b')
+  const [first] = passing
+  t.equal(first, 'a')
+})

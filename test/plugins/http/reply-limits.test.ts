@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { tool } from '../../../app.js'
+import { request, type Head } from '../../bad-input/raw-http.js'
+import { listening } from '../../helper.js'
+import { eventually } from '../../protocol/deadline.js'
+
+const HEAD: Head = [['Host', 'localhost'], ['Content-Type', 'application/json']]
+const call = (name: string, args: object = {}) => request('POST', '/message', HEAD, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }))
+const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port
+const connections = async ({ server }: FastifyInstance): Promise<number> => await new Promise((resolve, reject) => server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
+const large = tool({ name: 'large', description: 'Says a lot', run: () => 'x'.repeat(8_000_000) })
+
+t.test('who asks for more and more on one connection without waiting is refused beyond the limit, and what was asked before is answered', async t => {
+  const { app } = await listening(t, { maxPipelined: 3 })
+  const socket = connect(portOf(app), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let heard = ''
+  socket.on('data', chunk => { heard += String(chunk) })
+  socket.write(Buffer.concat(Array.from({ length: 6 }, () => call('slow', { steps: 1, delay: 50 }))))
+  await eventually(() => heard.split('HTTP/1.1').length === 7)
+  t.strictSame([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ['200', '200', '200', '429', '429', '429'])
+  t.match(heard, /retry-after: 1/)
+  socket.write(call('echo', { text: 'again' }))
+  await eventually(() => heard.includes('again'))
+})
+
+t.test('who takes nothing of a plain reply is cut, and who takes its time is not', async t => {
+  const { app } = await listening(t, { writeDeadline: 300, plugins: [async app => { app.tools.add(large) }] })
+  const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
+  t.teardown(() => { idle.destroy(); slow.destroy() })
+  idle.pause().write(call('large'))
+  let heard = 0
+  slow.on('data', chunk => {
+    heard += chunk.length
+    slow.pause()
+    setTimeout(() => slow.resume(), 5)
+  })
+  slow.write(call('large'))
+  await eventually(() => heard > 8_000_000)
+  slow.end()
+  while (await connections(app) > 0) await sleep(20)
+})
+
+t.test('a handler that takes longer than the deadline is answered, on a connection that was used before, too', async t => {
+  const { app } = await listening(t, { writeDeadline: 100 })
+  const socket = connect(portOf(app), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let heard = ''
+  socket.on('data', chunk => { heard += String(chunk) })
+  socket.write(Buffer.concat([call('echo', { text: 'quick' }), call('slow', { steps: 1, delay: 400 })]))
+  await eventually(() => heard.includes('1 steps'))
+  t.match(heard, /quick/)
+  const left = once(socket, 'close')
+  socket.end()
+  await left
+})
+
+t.test('a body that nobody waits for any more does not hold up the end', async t => {
+  for (const [method, url] of [['PUT', '/mcp'], ['GET', '/health'], ['POST', '/nowhere']] as const) {
+    const { app } = await listening(t, { grace: 500 })
+    const socket = connect(portOf(app), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.write(`${method} ${url} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"json`)
+    await once(socket, 'data')
+    const start = performance.now()
+    await app.close()
+    t.ok(performance.now() - start < 5_000, `${method} ${url}`)
+  }
+})

@@ -1,0 +1,36 @@
+import underPressure from '@fastify/under-pressure'
+import Fastify from 'fastify'
+import t from 'tap'
+import { createClient, patchbay } from '../../../app.js'
+import { gateway } from '../../helper.js'
+import { eventually } from '../../protocol/deadline.js'
+import { Speaker } from '../../tools/speaker.js'
+
+for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
+  t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
+    const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
+    const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
+    await eventually(() => app.pressure.level === 'heavy')
+    for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
+    t.match(await known.request('ping'), { result: {} })
+    await t.rejects(createClient(app), { code: -32603 })
+    for (const path of ['/mcp/sse', '/sse']) t.match(await app.inject({ url: path }), { statusCode: 503, headers: { 'retry-after': '1' } }, path)
+    t.match((await app.inject('/health')).json(), { status: 'overloaded', live: true, ready: false, parts: { pressure: words } })
+  })
+}
+
+t.test('without a limit of its own the memory of the process is nobody\'s trouble', async t => {
+  const app = await gateway(t, { maxEventLoopDelay: 100 })
+  await new Promise(resolve => setTimeout(resolve, 400))
+  t.strictSame([app.pressure.level, app.pressure.why], ['none', ''])
+})
+
+t.test('a host that uses @fastify/under-pressure can have a gateway beside it', async t => {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  await app.register(underPressure, { sampleInterval: 50 })
+  await app.register(patchbay, { maxRss: 1, maxEventLoopDelay: 100 })
+  await app.ready()
+  await eventually(() => app.pressure.level === 'heavy')
+  t.match(await app.inject('/health'), { statusCode: 503 })
+})

@@ -1,0 +1,133 @@
+import t from 'tap'
+import { Interest } from '../../../protocol/definitions/watch-count.js'
+
+/** Watches that start and fail when the test says so. */
+function watches () {
+  const begun: Array<{ uri: string, start: (stop?: (() => void) | null) => void, fail: (why: Error) => void, stops: number }> = []
+  const interest = new Interest(async uri => await new Promise((resolve, reject) => {
+    const one = {
+      uri,
+      stops: 0,
+      start: (stop: (() => void) | null = () => { one.stops++ }) => resolve(stop ?? undefined),
+      fail: reject
+    }
+    begun.push(one)
+  }))
+  return { interest, begun, first: () => begun[0] as (typeof begun)[number] }
+}
+
+const settled = async (): Promise<void> => await new Promise(resolve => setImmediate(resolve))
+
+t.test('a URI is watched once for all who are interested, until the last one is not', async t => {
+  const { interest, begun, first } = watches()
+  const lose = [interest.begin('a'), interest.begin('a'), interest.begin('a')]
+  t.equal(begun.length, 1)
+  first().start()
+  const [one, two, three] = await Promise.all(lose)
+  one?.()
+  two?.()
+  await settled()
+  t.equal(first().stops, 0)
+  three?.()
+  await settled()
+  t.equal(first().stops, 1)
+})
+
+t.test('each URI has a watch of its own', async t => {
+  const { interest, begun } = watches()
+  const [a, b] = [interest.begin('a'), interest.begin('b')]
+  for (const watch of begun) watch.start()
+  ;(await a)?.()
+  await settled()
+  t.strictSame(begun.map(({ uri, stops }) => [uri, stops]), [['a', 1], ['b', 0]])
+  ;(await b)?.()
+})
+
+t.test('whoever loses interest twice loses it once', async t => {
+  const { interest, first } = watches()
+  const both = [interest.begin('a'), interest.begin('a')]
+  first().start()
+  const [one, two] = await Promise.all(both)
+  one?.()
+  one?.()
+  await settled()
+  t.equal(first().stops, 0)
+  two?.()
+  two?.()
+  await settled()
+  t.equal(first().stops, 1)
+})
+
+t.test('interest that comes back begins a new watch', async t => {
+  const { interest, begun } = watches()
+  for (let round = 0; round < 3; round++) {
+    const lose = interest.begin('a')
+    begun[round]?.start()
+    ;(await lose)?.()
+  }
+  await settled()
+  t.strictSame(begun.map(({ stops }) => stops), [1, 1, 1])
+})
+
+t.test('interest in what cannot be watched is none, for everybody who waits', async t => {
+  const { interest, begun, first } = watches()
+  const both = [interest.begin('a'), interest.begin('a')]
+  first().start(null)
+  t.strictSame(await Promise.all(both), [undefined, undefined])
+  const again = interest.begin('a')
+  t.equal(begun.length, 2, 'it is tried again')
+  begun[1]?.start()
+  t.type(await again, 'function')
+})
+
+t.test('a watch that cannot start is told to everybody who waits, and tried again for the next', async t => {
+  const { interest, begun, first } = watches()
+  const both = [interest.begin('a'), interest.begin('a')]
+  first().fail(new Error('too many files'))
+  for (const one of both) await t.rejects(one, { message: 'too many files' })
+  const again = interest.begin('a')
+  begun[1]?.start()
+  t.type(await again, 'function')
+})
+
+t.test('a watch that throws at once is told like one that fails', async t => {
+  const interest = new Interest(() => { throw new Error('at once') })
+  await t.rejects(interest.begin('a'), { message: 'at once' })
+  await t.rejects(interest.begin('a'), { message: 'at once' })
+})
+
+t.test('the end stops what is watched, and what is still starting as soon as it has', async t => {
+  const { interest, begun } = watches()
+  void interest.begin('a')
+  void interest.begin('b')
+  begun[0]?.start()
+  await settled()
+  interest.end()
+  await settled()
+  t.strictSame(begun.map(({ stops }) => stops), [1, 0])
+  begun[1]?.start()
+  await settled()
+  t.strictSame(begun.map(({ stops }) => stops), [1, 1])
+})
+
+t.test('what was stopped at the end is not stopped again when interest is lost afterwards', async t => {
+  const { interest, first } = watches()
+  const lose = interest.begin('a')
+  first().start()
+  const lost = await lose
+  interest.end()
+  lost?.()
+  interest.end()
+  await settled()
+  t.equal(first().stops, 1)
+})
+
+t.test('a watch whose end throws harms nobody', async t => {
+  const { interest, first } = watches()
+  const lose = interest.begin('a')
+  first().start(() => { throw new Error('cannot stop') })
+  const lost = await lose
+  // A rejection that nobody looks at fails this test by itself.
+  t.doesNotThrow(() => lost?.())
+  await settled()
+})

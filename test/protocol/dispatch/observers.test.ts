@@ -1,0 +1,69 @@
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import { client, dispatcher, type Json } from '../recorder.js'
+
+const broken = () => { throw new Error('a secret of the listener') }
+
+function observed () {
+  const mcp = dispatcher()
+  mcp.method('m', Type.Object({}), () => ({ fine: true }))
+  const logged: Json[] = []
+  mcp.onLog((level, data) => { logged.push({ level, ...data as Json }) })
+  return { mcp, logged, ...client(mcp) }
+}
+
+for (const name of ['onBegin', 'onEnd', 'onLog'] as const) {
+  t.test(`a listener of ${name} that throws harms neither the call nor the others, and is logged once`, async t => {
+    const { mcp, logged, request } = observed()
+    const heard: number[] = []
+    mcp[name](broken)
+    mcp[name](() => { heard.push(1) })
+    mcp.use(async (call, next) => { call.log('debug', { said: true }); return await next() })
+    t.match(await request('m'), { id: 1, result: { fine: true } })
+    t.match(await request('m'), { id: 2, result: { fine: true } })
+    t.ok(heard.length >= 2, 'the second is told of every call')
+    t.match(logged.filter(({ listener }) => listener !== undefined), [{ level: 'error', listener: name, err: { message: 'a secret of the listener' } }])
+    t.equal(logged.filter(({ listener }) => listener !== undefined).length, 1)
+  })
+
+  t.test(`a second listener of ${name} does not replace the first, and each can be removed`, async t => {
+    const { mcp, request } = observed()
+    const heard: string[] = []
+    mcp.use(async (call, next) => { call.log('debug', {}); return await next() })
+    const removeFirst = mcp[name](() => { heard.push('first') })
+    const removeSecond = mcp[name](() => { heard.push('second') })
+    await request('m')
+    t.strictSame(heard, ['first', 'second'])
+    removeFirst()
+    await request('m')
+    t.strictSame(heard.splice(0), ['first', 'second', 'second'])
+    removeSecond()
+    await request('m')
+    t.strictSame(heard, [])
+  })
+}
+
+t.test('all are told that the server ends, and the drain goes on', async t => {
+  const { mcp, logged } = observed()
+  let told = 0
+  mcp.onDrain(broken)
+  mcp.onDrain(() => { told++ })
+  const remove = mcp.onDrain(() => { told++ })
+  remove()
+  await mcp.drain()
+  await mcp.drain()
+  t.equal(told, 1)
+  t.match(logged, [{ level: 'error', listener: 'onDrain' }])
+})
+
+t.test('an error without a code is never sent: the client gets an id that the log has, too', async t => {
+  const { logged, peer, channel, send } = observed()
+  // It is looked at before there is a call.
+  Object.defineProperty(peer, 'claim', { get: () => { throw new TypeError('cannot read a secret') } })
+  send({ jsonrpc: '2.0', id: 7, method: 'm' })
+  const { id, error } = await channel.next() as { id: number, error: { code: number, message: string, data: { correlation: string } } }
+  t.strictSame([id, error.code], [7, -32603])
+  t.match(error.message, /^Internal error/)
+  t.notMatch(JSON.stringify(error), /secret/)
+  t.match(logged, [{ level: 'error', correlation: error.data.correlation, err: { message: 'cannot read a secret' } }])
+})

@@ -1,0 +1,94 @@
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
+import type { PeerOptions } from '../../../protocol/peer/peer.js'
+import { versions } from '../../../protocol/revisions/table.js'
+import { client, dispatcher, modern } from '../recorder.js'
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion'
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
+
+/** Tells the version it was asked in. */
+function telling (): Dispatcher {
+  const mcp = dispatcher()
+  for (const method of ['m', 'ping', 'server/discover']) mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))
+  mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => { peer.greeted = true; peer.revision = revision; return { version: revision.version } })
+  return mcp
+}
+
+function stranger (mcp = telling(), options: PeerOptions = {}) {
+  const connected = client(mcp, options)
+  connected.peer.revision = undefined
+  return connected
+}
+
+for (const [asked, answered] of [['2024-11-05', '2024-11-05'], ['2025-11-25', '2025-11-25'], ['2026-07-28', '2025-11-25'], ['1999-01-01', '2025-11-25'], [7, '2025-11-25'], [undefined, '2025-11-25']] as const) {
+  t.test(`initialize with ${asked} agrees on ${answered}, for everything that follows`, async t => {
+    const { request } = stranger()
+    t.match(await request('initialize', { protocolVersion: asked }), { result: { version: answered } })
+    t.match(await request('m'), { result: { version: answered } })
+  })
+}
+
+t.test('an HTTP session shakes hands once', async t => {
+  const { request } = stranger()
+  await request('initialize', { protocolVersion: '2025-06-18' })
+  t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { error: { code: -32600, message: /already; send it without Mcp-Session-Id/ } })
+  t.match(await request('m'), { result: { version: '2025-06-18' } })
+})
+
+for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
+  t.test(`a connection (${transport}) may shake hands again`, async t => {
+    const { request } = stranger(telling(), { transport })
+    await request('initialize', { protocolVersion: '2025-06-18' })
+    t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { result: { version: '2024-11-05' } })
+    t.match(await request('m'), { result: { version: '2024-11-05' } })
+  })
+}
+
+t.test('a request that describes itself is answered in its own words, before and after a handshake', async t => {
+  const { request } = stranger()
+  t.match(await request('m', modern()), { result: { version: '2026-07-28' } })
+  await request('initialize', { protocolVersion: '2024-11-05' })
+  t.match(await request('m', modern()), { result: { version: '2026-07-28' } })
+  t.match(await request('m'), { result: { version: '2024-11-05' } })
+})
+
+t.test('a version that is not spoken is refused with those that are', async t => {
+  for (const version of ['1999-01-01', '2025-11-25', '']) {
+    const { request, channel } = stranger()
+    t.match(await request('m', { _meta: { [VERSION]: version, [CAPABILITIES]: {} } }), { error: { code: -32022, data: { requested: version, supported: versions } } })
+    t.strictSame(channel.statuses, [400])
+  }
+})
+
+const MALFORMED: Array<[what: string, meta: unknown, says: RegExp]> = [
+  ['a version that is no text', { [VERSION]: 7, [CAPABILITIES]: {} }, /protocolVersion/],
+  ['no capabilities', { [VERSION]: '2026-07-28' }, /clientCapabilities/],
+  ['capabilities that are no object', { [VERSION]: '2026-07-28', [CAPABILITIES]: [] }, /clientCapabilities/],
+  ['a log level that does not exist', { [VERSION]: '2026-07-28', [CAPABILITIES]: {}, [LOG_LEVEL]: 'loud' }, /logLevel/],
+  ['a progress token that is an object', { progressToken: {} }, /progressToken/],
+  ['a progress token with a fraction', { progressToken: 1.5 }, /progressToken/],
+  ['text', 'x', /_meta must be an object/],
+  ['a list', [], /_meta must be an object/]
+]
+
+for (const [what, _meta, says] of MALFORMED) {
+  t.test(`a _meta with ${what} is refused with -32602 and HTTP 400`, async t => {
+    const { request, channel } = client(telling())
+    t.match(await request('m', { _meta }), { error: { code: -32602, message: says } })
+    t.strictSame(channel.statuses, [400])
+  })
+}
+
+t.test('methods that a revision does not have are not found in it', async t => {
+  const { request } = client(telling())
+  t.match(await request('server/discover'), { error: { code: -32601 } })
+  t.match(await request('server/discover', modern()), { result: { version: '2026-07-28' } })
+  t.match(await request('ping'), { result: {} })
+  const { request: other, channel } = client(telling())
+  t.match(await other('ping', modern()), { error: { code: -32601 } })
+  t.match(await other('initialize', modern()), { error: { code: -32601 } })
+  t.strictSame(channel.statuses, [404, 404])
+})

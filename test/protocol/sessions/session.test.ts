@@ -1,0 +1,228 @@
+import t from 'tap'
+import type { ResumableStream, StreamEvent } from '../../../protocol/sessions/resumable-stream.js'
+import { Session, type Place } from '../../../protocol/sessions/session.js'
+import { memoryStore } from '../../../stores/memory/store.js'
+import { revision } from '../recorder.js'
+import { RECORD, TOMORROW } from '../stream-log.js'
+
+/** A session that is kept, as one is once its client has been greeted. */
+function session (version = '2025-11-25'): Session {
+  const { sessions: store } = memoryStore()
+  const made = new Session({ store, onTrouble: error => { throw error }, peer: { revision: revision(version) } })
+  void store.save(made.id, RECORD, 'home', TOMORROW)
+  return made
+}
+
+t.test('an id cannot be guessed and is fit for a header', async t => {
+  const ids = Array.from({ length: 100 }, () => session().id)
+  t.equal(new Set(ids).size, 100)
+  for (const id of ids) t.match(id, /^[A-Za-z0-9_-]{32}$/)
+})
+
+t.test('what belongs to no call goes to the standalone stream', async t => {
+  const { peer, standalone } = session()
+  peer.notify('notifications/tools/list_changed')
+  const texts: string[] = []
+  standalone.attach({ write: ({ text }) => { texts.push(text) }, end: () => {}, close: () => {} })
+  await standalone.settled()
+  t.strictSame(texts, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
+})
+
+t.test('an event id leads to its stream and place', async t => {
+  const { standalone, openStream, locate } = bound(session())
+  const [first, second] = [openStream(), openStream()]
+  standalone.emit('s', 'm')
+  first.emit('a', 'm')
+  first.emit('b', 'm')
+  second.emit('c', 'm')
+  t.strictSame(await locate('0-1'), { stream: standalone, after: 1 })
+  t.strictSame(await locate(`${first.key}-1`), { stream: first, after: 1 })
+  t.strictSame(await locate(`${second.key}-0`), { stream: second, after: 0 })
+})
+
+for (const id of ['', 'KEY', 'KEY-', '-1', '9-0', 'KEY-5', 'KEY-1x', ' KEY-1', 'KEY--1', '0KEY-1', 'KEY-1-1', 'KEYe0-1', 'KEY-0.5', 'KEY-NaN', 'KEY-1e0', '0-1', '0-99999999999999999999', '__proto__-1']) {
+  t.test(`the event id ${JSON.stringify(id)} leads nowhere`, async t => {
+    const { openStream, locate } = bound(session())
+    const stream = openStream()
+    stream.emit('a', 'm')
+    t.ok(await locate(`${stream.key}-1`), 'while the right one leads somewhere')
+    t.equal(await locate(id.replace('KEY', stream.key)), undefined)
+  })
+}
+
+t.test('the keys of replies differ from process to process', async t => {
+  const keys = Array.from({ length: 100 }, () => session().openStream('').key)
+  t.equal(new Set(keys).size, 100)
+  for (const key of keys) t.match(key, /^[0-9a-f]{12}$/)
+})
+
+t.test('a finished stream is kept for a client that lost its end', async t => {
+  const { openStream, locate } = bound(session())
+  const stream = openStream()
+  stream.respond('answer')
+  stream.end()
+  t.equal((await placeAt(locate, `${stream.key}-0`))?.stream.key, stream.key)
+})
+
+t.test('the oldest finished streams are given up, the ones still open never', async t => {
+  const { openStream, locate, reachable } = bound(session())
+  const open = openStream()
+  const finished = Array.from({ length: 300 }, () => { const stream = openStream(); stream.end(); return stream })
+  t.equal((await placeAt(locate, `${open.key}-0`))?.stream.key, open.key)
+  t.equal(await locate(`${finished[0]?.key}-0`), undefined)
+  t.equal(await locate(`${finished.at(-1)?.key}-0`), 'exhausted')
+  t.equal((await reachable(finished)).length, 255)
+})
+
+t.test('finished replies are kept up to about a mebibyte, the oldest given up first', async t => {
+  const { openStream, reachable } = bound(session())
+  const replies = Array.from({ length: 60 }, () => {
+    const stream = openStream()
+    stream.respond('x'.repeat(100_000))
+    stream.end()
+    return stream
+  })
+  openStream()
+  const kept = await reachable(replies)
+  t.ok(kept.length >= 9 && kept.length <= 11, `${kept.length} of 100,000 characters`)
+  t.strictSame(kept, replies.slice(-kept.length))
+})
+
+t.test('replies that were under way side by side are given up as well once they are finished, but the newest is kept', async t => {
+  const { openStream, locate, reachable } = bound(session())
+  const replies = Array.from({ length: 50 }, openStream)
+  for (const stream of replies) {
+    stream.respond('x'.repeat(100_000))
+    stream.end()
+  }
+  const kept = await reachable(replies)
+  t.ok(kept.length >= 9 && kept.length <= 11, `${kept.length} of 100,000 characters`)
+  const large = openStream()
+  large.respond('x'.repeat(2_000_000))
+  large.end()
+  t.equal((await placeAt(locate, `${large.key}-0`))?.stream.key, large.key)
+})
+
+t.test('a reply that is not finished is kept, however much the others need', async t => {
+  const { openStream, locate } = bound(session())
+  const open = openStream()
+  open.emit('x'.repeat(900_000), 'm')
+  for (let count = 0; count < 20; count++) {
+    const stream = openStream()
+    stream.respond('x'.repeat(500_000))
+    stream.end()
+  }
+  t.equal((await placeAt(locate, `${open.key}-0`))?.stream.key, open.key)
+})
+
+t.test('replies are primed where the revision knows polling', async t => {
+  for (const [version, primed] of [['2025-11-25', true], ['2025-06-18', false]] as const) {
+    let first: unknown
+    const stream = session(version).openStream('')
+    stream.attach({ write: event => { first ??= event }, end: () => {}, close: () => {} })
+    await stream.settled()
+    t.equal(first !== undefined, primed, version)
+  }
+})
+
+t.test('a session is busy while its client is connected', async t => {
+  const { standalone, ...rest } = bound(session())
+  t.equal(rest.busy(), false)
+  const sink = { write: () => {}, end: () => {}, close: () => {} }
+  standalone.attach(sink)
+  t.equal(rest.busy(), true)
+  standalone.detach(sink)
+  t.equal(rest.busy(), false)
+})
+
+function bound (session: Session) {
+  return {
+    standalone: session.standalone,
+    openStream: () => session.openStream(''),
+    locate: async (id: string) => await session.locate(id),
+    reachable: async (replies: ResumableStream[]) => {
+      const places = await Promise.all(replies.map(async ({ key }) => await session.locate(`${key}-0`)))
+      return replies.filter((_, index) => places[index] !== undefined)
+    },
+    busy: () => session.busy
+  }
+}
+
+t.test('a finished reply that nobody has fetched is kept longer than one that was read', async t => {
+  const client = session()
+  const reply = async (size: number, read: boolean) => {
+    const stream = client.openStream('')
+    if (read) stream.attach({ write: () => {}, end: () => {}, close: () => {} })
+    stream.respond('x'.repeat(size))
+    stream.end()
+    await stream.settled()
+    return `${stream.key}-0`
+  }
+  const released = await reply(600_000, false)
+  const read = await reply(300_000, true)
+  const newest = await reply(300_000, true)
+  t.ok(await client.locate(released), 'its client may still come for it')
+  t.notOk(await client.locate(read))
+  t.ok(await client.locate(newest))
+})
+
+t.test('what is agreed with the client is kept, and a session that comes back has it', async t => {
+  const { sessions: store } = memoryStore()
+  const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
+  Object.assign(first.peer, { greeted: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
+  first.peer.subscribed('test://text', true)
+  await store.save(first.id, first.record, 'home', TOMORROW)
+  const record = await store.load(first.id)
+  t.ok(record)
+  if (record === undefined) return
+  t.strictSame(record, first.record)
+  const { id, peer } = Session.from(record, { id: first.id, store, onTrouble: () => {} })
+  t.match({ id, peer }, {
+    id: first.id,
+    peer: { revision: { version: '2025-06-18' }, principal: 'ada', greeted: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
+  })
+})
+
+t.test('a session that comes back goes on with its streams where they were', async t => {
+  const { sessions: store } = memoryStore()
+  const first = new Session({ store, onTrouble: () => {} })
+  await store.save(first.id, RECORD, 'home', TOMORROW)
+  first.standalone.emit('a', 'm')
+  const reply = first.openStream('the last word')
+  reply.emit('progress', 'm')
+  await first.settled()
+  const second = Session.from(RECORD, { id: first.id, store, onTrouble: () => {} })
+  await second.finishReplies()
+  second.standalone.emit('b', 'm')
+  t.match(await eventsAfter(second, '0-0'), [{ id: '0-0', text: '' }, { id: '0-1', text: 'a' }, { id: '0-2', text: 'b' }])
+  t.match(await eventsAfter(second, `${reply.key}-0`), [{ text: '' }, { text: 'progress' }, { text: 'the last word' }])
+  t.equal(await second.locate(`${reply.key}-2`), 'exhausted', 'and nothing follows that')
+  await second.finishReplies()
+  t.equal(await second.locate(`${reply.key}-3`), undefined, 'it is said once')
+})
+
+async function eventsAfter (session: Session, eventId: string): Promise<StreamEvent[]> {
+  const place = await placeAt(async id => await session.locate(id), eventId)
+  const events: StreamEvent[] = []
+  place?.stream.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} }, place.after)
+  await place?.stream.settled()
+  return events
+}
+
+t.test('what cannot be kept is told, and the client is served all the same', async t => {
+  const { sessions } = memoryStore()
+  const broken = { append: async () => { throw new Error('full') } }
+  const troubles: unknown[] = []
+  const { standalone } = new Session({ store: Object.assign(sessions, broken), onTrouble: error => { troubles.push(error) } })
+  const events: StreamEvent[] = []
+  standalone.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} })
+  standalone.emit('a', 'm')
+  await standalone.settled()
+  t.match(events, [{ text: 'a' }])
+  t.match(troubles, [{ message: 'full' }])
+})
+
+async function placeAt (locate: Session['locate'], id: string): Promise<Place | undefined> {
+  const place = await locate(id)
+  return place === 'exhausted' ? undefined : place
+}

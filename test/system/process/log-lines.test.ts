@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import fs, { constants, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { LogLines } from '../../../system/process/log-lines.js'
+import { eventually } from '../../protocol/deadline.js'
+
+/** Lines that go to a file, and how often something was written to it. */
+function lines (t: Test) {
+  const file = join(t.testdir({ log: '' }), 'log')
+  const fd = openSync(file, 'a')
+  const counted = { writes: 0 }
+  const { writeSync } = fs
+  t.intercept(fs, 'writeSync', { value: (to: number, bytes: Buffer, at: number) => { if (to === fd) counted.writes++; return writeSync(to, bytes, at) } })
+  const logs = new LogLines(fd)
+  return { logs, counted, text: () => readFileSync(file, 'utf8') }
+}
+
+const line = (index: number): string => `${JSON.stringify({ index, said: 'é€😀'.repeat(index % 20) })}\n`
+
+const many = Array.from({ length: 2_000 }, (_, index) => line(index))
+
+t.test('many lines are written whole, in their order, and many in one write', async t => {
+  const { logs, counted, text } = lines(t)
+  for (const line of many) logs.write(line)
+  await logs.written(5_000)
+  t.ok(text() === many.join(''), 'every line is there, as it was said')
+  t.ok(counted.writes > 0 && counted.writes <= 40, `${counted.writes} writes of ${many.length} lines`)
+})
+
+t.test('lines of several turns are in one write as well', async t => {
+  const { logs, counted, text } = lines(t)
+  for (const line of many.slice(0, 100)) {
+    logs.write(line)
+    await turn()
+  }
+  await logs.written(5_000)
+  t.equal(text(), many.slice(0, 100).join(''))
+  t.ok(counted.writes <= 10, `${counted.writes} writes`)
+})
+
+t.test('a line alone is written a moment later, and the next one too', async t => {
+  const { logs, text } = lines(t)
+  for (const index of [0, 1]) {
+    const before = text()
+    logs.write(line(index))
+    t.equal(text(), before, 'not at once')
+    await eventually(() => text() === before + line(index))
+  }
+})
+
+t.test('who has nothing to say has written it', async t => {
+  const { logs, text } = lines(t)
+  await logs.written(5_000)
+  logs.write(line(0))
+  await logs.written(5_000)
+  await logs.written(5_000)
+  t.equal(text(), line(0))
+})
+
+t.test('an error is written at once, with what was said before it', async t => {
+  const { logs, text } = lines(t)
+  logs.write('{"level":30,"msg":"before"}\n')
+  t.equal(text(), '')
+  logs.write('{"level":50,"msg":"it broke"}\n')
+  t.match(text(), /before.*\n.*it broke.*\n$/)
+})
+
+t.test('lines that may wait keep their place among the others, and leave with an error that may not', async t => {
+  const { logs, counted, text } = lines(t)
+  logs.append('{"level":30,"msg":"one"}\n')
+  logs.write('{"level":30,"msg":"two"}\n')
+  logs.append('{"level":50,"msg":"three"}\n')
+  t.equal(text(), '', 'nothing was written yet')
+  logs.write('{"level":50,"msg":"four"}\n')
+  t.strictSame(text().match(/one|two|three|four/g), ['one', 'two', 'three', 'four'])
+  t.equal(counted.writes, 1)
+})
+
+t.test('lines that may wait are written a moment later, whole and many in one write', async t => {
+  const { logs, counted, text } = lines(t)
+  logs.append(line(3))
+  await eventually(() => text() === line(3))
+  counted.writes = 0
+  for (const line of many) logs.append(line)
+  await eventually(() => text() === line(3) + many.join(''))
+  t.ok(counted.writes > 0 && counted.writes <= 40, `${counted.writes} writes of ${many.length} lines`)
+})
+
+t.test('lines that wait make one timer, which is gone when they are written', async t => {
+  const { logs } = lines(t)
+  const waiting = new Set<unknown>()
+  const { setTimeout, clearTimeout } = globalThis
+  t.intercept(globalThis, 'setTimeout', { value: (run: () => void, ms: number) => { const timer = setTimeout(run, ms); waiting.add(timer); return timer } })
+  t.intercept(globalThis, 'clearTimeout', { value: (timer: NodeJS.Timeout | undefined) => { waiting.delete(timer); clearTimeout(timer) } })
+  for (let round = 0; round < 3; round++) {
+    for (const line of many.slice(0, 20)) logs.append(line)
+    t.equal(waiting.size, 1)
+    logs.flush()
+    t.equal(waiting.size, 0)
+  }
+})
+
+let pipes = 0
+
+function pipe (t: Test) {
+  const path = join(t.testdir(), `pipe-${++pipes}`)
+  execFileSync('mkfifo', [path])
+  const writer = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.teardown(() => { for (const fd of [writer, reader]) fs.closeSync(fd) })
+  const room = Buffer.alloc(1_000_000)
+  const read = (): string => {
+    try {
+      return room.toString('latin1', 0, readSync(reader, room))
+    } catch {
+      return ''
+    }
+  }
+  return { logs: new LogLines(writer), read }
+}
+
+t.test('nobody waits for a reader that does not read; one that does again gets whole lines, and is told how many were lost', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  const said = 60_000
+  for (let index = 0; index < said; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
+  await logs.written(100)
+  t.pass('it is waited for no longer than that')
+  let text = ''
+  await eventually(() => { text += read(); return text.includes('were lost') })
+  const heard = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
+  const { lost = 0 } = heard.find(line => line.lost !== undefined) ?? {}
+  const indices = heard.flatMap(({ index }) => index === undefined ? [] : [index])
+  t.strictSame(indices, [...indices].sort((a, b) => a - b))
+  t.equal(indices.length + lost, said)
+  t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
+})
+
+t.test('where nobody can read any more nothing is kept', async t => {
+  const fd = openSync(join(t.testdir({ log: '' }), 'log'), 'r')
+  const logs = new LogLines(fd)
+  logs.write(line(0))
+  await t.resolves(logs.written(60_000))
+  fs.closeSync(fd)
+})
+
+t.test('what is printed is written at once, in its place among the lines', async t => {
+  const { logs, text } = lines(t)
+  logs.append(line(1))
+  logs.print('printed é\n')
+  t.equal(text(), `${line(1)}printed é\n`)
+  logs.append(line(2))
+  logs.print(Uint8Array.of(0xc3))
+  logs.print(Uint8Array.of(0xa9, 10))
+  t.equal(text(), `${line(1)}printed é\n${line(2)}é\n`, 'bytes stay bytes')
+  await new Promise<void>(resolve => logs.print('', () => resolve()))
+})
+
+t.test('who prints hears when it was read, or that it was lost, and what is lost is counted', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  const heard: Array<string | undefined> = []
+  let emptied = 0
+  logs.onEmpty = () => { emptied++ }
+  const printed = 60_000
+  for (let index = 0; index < printed; index++) logs.print(`${'x'.repeat(99)}\n`, error => heard.push((error as NodeJS.ErrnoException | undefined)?.code))
+  await turn()
+  const lost = heard.filter(code => code === 'ENOBUFS').length
+  t.ok(lost > 0 && heard.length < printed, `${lost} of ${printed} are lost, and others wait`)
+  t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
+  let text = ''
+  await eventually(() => { text += read(); return text.includes('were lost') }, 20_000)
+  await eventually(() => heard.length === printed)
+  t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
+  t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
+  t.ok(emptied > 0)
+})
+
+t.test('at the end each write waits for the reader, but not for one that reads nothing', { skip: process.platform === 'win32' }, async t => {
+  const { logs, read } = pipe(t)
+  logs.end(60_000)
+  logs.append(line(1))
+  t.equal(read(), Buffer.from(line(1)).toString('latin1'), 'nothing waits')
+  const { logs: deaf } = pipe(t)
+  for (let index = 0; index < 10; index++) deaf.print('x'.repeat(100_000))
+  const from = performance.now()
+  deaf.end(50)
+  deaf.append(line(1))
+  deaf.print('more')
+  t.ok(performance.now() - from < 5_000)
+  t.ok(deaf.size > 0)
+})

@@ -1,0 +1,81 @@
+import { EventEmitter } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Frames, watchAssembly } from '../../../transports/websocket/frames.js'
+import { closeFrame, frame, OPCODE } from '../../bad-input/raw-websocket.js'
+
+const { text, continuation, ping } = OPCODE
+const PING = frame({ opcode: ping, payload: 'x' })
+const first = frame({ opcode: text, payload: 'a', fin: false })
+const middle = frame({ opcode: continuation, payload: '', fin: false })
+const last = frame({ opcode: continuation, payload: 'b' })
+
+const complete: Array<[what: string, bytes: Buffer]> = [
+  ...[0, 1, 125, 126, 65_535, 65_536, 100_000].map(length => [`a message of ${length} bytes`, frame({ opcode: text, payload: 'x'.repeat(length) })] as [string, Buffer]),
+  ['a message in fragments', Buffer.concat([first, middle, last])],
+  ['a message in fragments with pings between', Buffer.concat([first, PING, middle, PING, last])],
+  ['a ping', PING],
+  ['a farewell', closeFrame(1000, 'bye')],
+  ['many of them', Buffer.concat([PING, first, last, frame({ opcode: text, payload: '{}' }), PING])]
+]
+
+for (const [what, bytes] of complete) {
+  t.test(`${what}: nothing is under way when it is over, and something is at every point before, however it is cut`, async t => {
+    for (const size of [1, 2, 3, 7, 64, bytes.length]) {
+      if (bytes.length / size > 20_000) continue
+      const frames = new Frames()
+      for (let at = 0; at < bytes.length; at += size) frames.push(bytes.subarray(at, at + size))
+      t.equal(frames.since, undefined, `in parts of ${size}`)
+    }
+    const frames = new Frames()
+    frames.push(bytes.subarray(0, bytes.length - 1))
+    t.type(frames.since, 'number')
+  })
+}
+
+t.test('what is waited for is waited for since its first byte, whatever comes between its parts', async t => {
+  const frames = new Frames()
+  frames.push(first)
+  const { since } = frames
+  await sleep(2)
+  for (const bytes of [PING, middle, PING.subarray(0, 3), PING.subarray(3), last.subarray(0, 1)]) {
+    frames.push(bytes)
+    t.equal(frames.since, since)
+  }
+  frames.push(Buffer.concat([last.subarray(1), first]))
+  t.ok((frames.since ?? 0) > (since ?? Infinity), 'the next one has its own time')
+})
+
+t.test('who is late is told of once, who is not never, and nothing is heard after the end', async t => {
+  let late = 0
+  const [slow, quick] = [new PassThrough(), new PassThrough()]
+  const told = new EventEmitter()
+  const stop = watchAssembly(slow, 30, () => { late++; told.emit('late') })
+  const stopQuick = watchAssembly(quick, 30, () => t.fail('it was complete'))
+  const lateness = new Promise(resolve => told.once('late', resolve))
+  slow.write(first)
+  const drip = setInterval(() => { slow.write(PING); quick.write(Buffer.concat([first, last])) }, 5)
+  await lateness
+  clearInterval(drip)
+  stop()
+  stopQuick()
+  t.equal(late, 1)
+  t.equal(slow.listenerCount('data') + quick.listenerCount('data'), 0)
+})
+
+t.test('what came in time, but was not read in time because we were busy, is in time', async t => {
+  const bytes = new PassThrough()
+  const stop = watchAssembly(bytes, 20, () => t.fail('it came in time'))
+  t.teardown(stop)
+  bytes.write(first)
+  await sleep(1)
+  setTimeout(() => {
+    const until = performance.now() + 60
+    while (performance.now() < until);
+    // Stands for what the operating system has for us by now.
+    setImmediate(() => bytes.write(last))
+  }, 1)
+  await sleep(150)
+  t.pass()
+})

@@ -1,0 +1,57 @@
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Inbox } from '../../../transports/websocket/inbox.js'
+import { eventually } from '../../protocol/deadline.js'
+
+function inbox () {
+  const state = { handed: [] as number[], full: false, paused: false }
+  const box = new Inbox<number>({
+    hand: message => state.handed.push(message),
+    isFull: () => state.full,
+    pause: () => { state.paused = true },
+    resume: () => { state.paused = false }
+  })
+  return { state, box, push: (from: number, to: number) => { for (let message = from; message < to; message++) box.push(message) } }
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+t.test('what comes is handed over at once', async t => {
+  const { state, push } = inbox()
+  push(0, 10)
+  t.strictSame(state, { handed: upTo(10), full: false, paused: false })
+})
+
+t.test('of many in one turn some wait for the next, in their order, and nothing more is read meanwhile', async t => {
+  const { state, box, push } = inbox()
+  push(0, 100)
+  t.equal(state.handed.length, 16)
+  t.strictSame([state.paused, box.holds], [true, true])
+  await turn()
+  await turn()
+  t.ok(state.handed.length < 100, 'others have their turn between')
+  await eventually(() => state.handed.length === 100)
+  t.strictSame(state.handed, upTo(100))
+  t.strictSame([state.paused, box.holds], [false, false])
+})
+
+t.test('while too much waits for the client nothing of it is handed over', async t => {
+  const { state, push } = inbox()
+  state.full = true
+  push(0, 3)
+  await sleep(50)
+  t.strictSame([state.handed.length, state.paused], [0, true])
+  state.full = false
+  await eventually(() => state.handed.length === 3)
+  t.notOk(state.paused)
+  push(3, 4)
+  t.strictSame(state.handed, upTo(4))
+})
+
+t.test('nothing is handed over after the end', async t => {
+  const { state, box, push } = inbox()
+  push(0, 100)
+  box.stop()
+  await sleep(30)
+  t.equal(state.handed.length, 16)
+})

@@ -1,0 +1,23 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Peer } from '../../protocol/peer/peer.js'
+import { refusal } from '../../protocol/http/http-error.js'
+import { oldest, revisionNamed } from '../../protocol/revisions/table.js'
+import { GONE, jsonReply, takeBody } from './channels.js'
+
+/** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
+export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  const peer = peerOf(request)
+  mcp.connect(peer)
+  reply.onGone(() => mcp.disconnect(peer, GONE))
+  mcp.receive(mcp.decode(takeBody(request)), peer, jsonReply(reply))
+}
+
+/** Speaks the oldest revision unless the header, or the message itself, says otherwise. */
+function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer {
+  const revision = version === undefined ? oldest : revisionNamed(String(version))
+  if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
+  if (!revision.stateless) return new Peer({ revision, identity })
+  const peer = new Peer({ claim: revision.version, identity })
+  peer.spoken = revision
+  return peer
+}

@@ -1,0 +1,182 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
+import { answerWith } from '../../protocol/dispatch/batch.js'
+import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
+import { errors } from '../../protocol/wire/errors.js'
+import { encodeError, type Incoming, type Request } from '../../protocol/wire/jsonrpc.js'
+import { Peer } from '../../protocol/peer/peer.js'
+import { isRefusal, refusal } from '../../protocol/http/http-error.js'
+import { claimsVersion, isModern, modern, negotiate } from '../../protocol/revisions/table.js'
+import type { Session } from '../../protocol/sessions/session.js'
+import { GONE, sendJson, takeBody } from './channels.js'
+import { ReplyChannel } from './reply-channel.js'
+
+const NOT_FOR_CLIENTS: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
+
+/** Serves what was posted in one turn of the event loop together, each as by `serve`; what that throws is the reply. */
+export function postServer (serve: (request: FastifyRequest, reply: FastifyReply) => void): (request: FastifyRequest, reply: FastifyReply) => void {
+  const posted = new Cohort<{ request: FastifyRequest, reply: FastifyReply }>(({ request, reply }) => {
+    try {
+      serve(request, reply)
+    } catch (error) {
+      void reply.send(error)
+    }
+  }, AT_END_OF_TURN)
+  return (request, reply) => posted.add({ request, reply })
+}
+
+/** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
+export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
+  const incoming = app.mcp.decode(takeBody(request))
+  try {
+    route(app, incoming, request, reply)
+  } catch (error) {
+    // Whoever asked something is answered under its id; the rest is a plain HTTP refusal.
+    if (incoming.kind !== 'request' || !isRefusal(error)) throw error
+    sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode, error.headers)
+  }
+}
+
+/** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
+export async function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  refuseModern(request, reply, 'this revision has no GET stream; use subscriptions/listen')
+  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'this is the address for an MCP client, whose GET has "Accept: text/event-stream"; for people there is /health')
+  const session = findSession(app, request)
+  checkVersion(session, request)
+  const lastEventId = request.headers['last-event-id']
+  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.locate(String(lastEventId))
+  if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  // The event-stream way of saying that there is nothing to come back for.
+  if (place === 'exhausted') return sendJson(reply, undefined, 204)
+  checkAlive(app, session)
+  app.events.checkRoom()
+  reply.header('mcp-session-id', session.id)
+  const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
+  place.stream.attach(sink, place.after)
+}
+
+/** `DELETE /mcp`: the client needs its session no more. */
+export async function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  refuseModern(request, reply, 'this revision has no sessions')
+  const session = findSession(app, request)
+  checkVersion(session, request)
+  await app.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
+  await reply.code(200).send()
+}
+
+/** Brings back the session a request names, if another process has left it. */
+export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
+  return ({ identity, headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
+    const id = own ?? alias
+    const revival = id === undefined ? undefined : app.sessions.revive(String(id), identity.principal)
+    if (revival === undefined) done()
+    else revival.catch(unavailable).then(() => done(), done)
+  }
+}
+
+/** Throws what an unknown session is answered with, once a session that was found before has ended. */
+export function checkAlive ({ sessions }: FastifyInstance, session: Session): void {
+  if (sessions.find(session.id, session.peer.principal) !== session) unknownSession()
+}
+
+/** The session a request names, by either header. */
+export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
+  const id = sessionId(request)
+  if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing: initialize gives you one, and POST /message needs none')
+  return app.sessions.find(id, request.identity.principal) ?? unknownSession()
+}
+
+export function sessionId ({ headers }: FastifyRequest): string | undefined {
+  const { 'mcp-session-id': own, 'x-session-id': alias } = headers
+  if (own !== undefined && alias !== undefined && own !== alias) throw refusal(400, 'Mcp-Session-Id and X-Session-ID name different sessions')
+  const id = own ?? alias
+  return id === undefined ? undefined : String(id)
+}
+
+/** True when the Accept header allows the type; without one everything is allowed. */
+export function accepts ({ headers: { accept = '*/*' } }: FastifyRequest, type: string): boolean {
+  const allowed = accept.toLowerCase().split(',').filter(range => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range)).map(range => range.split(';')[0]?.trim())
+  return [type, `${type.split('/')[0]}/*`, '*/*'].some(range => allowed.includes(range))
+}
+
+/** What every client of Streamable HTTP has to accept, and as nearly all of them say it. */
+const USUAL = 'application/json, text/event-stream'
+
+export const acceptsBoth = (request: FastifyRequest): boolean =>
+  request.headers.accept === USUAL || (accepts(request, 'application/json') && accepts(request, 'text/event-stream'))
+
+function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
+  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
+  else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, request, reply)
+  else serveSession(app, incoming, request, reply)
+}
+
+// Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
+function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  const peer = new Peer({ claim: versionOf(request), headers: request.headers, identity: request.identity })
+  peer.spoken = modern
+  app.mcp.connect(peer)
+  reply.onGone(() => app.mcp.disconnect(peer, GONE))
+  const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
+  app.mcp.receive(message, peer, new ReplyChannel(app, reply))
+}
+
+function openSession (app: FastifyInstance, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
+  const { polling } = negotiate(incoming.params.protocolVersion)
+  const session = app.sessions.create({ identity }, polling)
+  reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
+  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+    session,
+    beforeAnswer: () => {
+      if (session.peer.greeted) return app.sessions.keep(session)
+      reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
+      return app.sessions.end(session, new Error('the handshake failed')).catch(() => {})
+    }
+  }))
+}
+
+function serveSession (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
+  if (incoming.kind === 'request' && incoming.method === 'ping' && sessionId(request) === undefined) {
+    app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
+    return
+  }
+  const session = findSession(app, request)
+  if (!isInitialize(incoming)) checkVersion(session, request)
+  if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
+  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+    session,
+    lastWord: () => answerWith(errors.interrupted(), incoming) ?? '',
+    beforeAnswer: () => app.sessions.keep(session)
+  }), request.identity)
+}
+
+function versionOf ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): string | undefined {
+  return version === undefined ? undefined : String(version)
+}
+
+function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): boolean {
+  return isModern(headers['mcp-protocol-version']) || (incoming.kind === 'request' && claimsVersion(incoming.params))
+}
+
+const isInitialize = (incoming: Incoming): incoming is Request => incoming.kind === 'request' && incoming.method === 'initialize'
+
+function refuseModern ({ headers }: FastifyRequest, reply: FastifyReply, why: string): void {
+  if (!isModern(headers['mcp-protocol-version'])) return
+  reply.header('allow', 'POST')
+  throw refusal(405, why)
+}
+
+function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
+  const version = headers['mcp-protocol-version']
+  if (version === undefined || version === peer.revision?.version) return
+  throw refusal(400, `MCP-Protocol-Version is ${String(version)}, but this session speaks ${peer.revision?.version}`)
+}
+
+/** Nobody can say whether there is such a session: that is not the same as that there is none. */
+function unavailable (error: Error): never {
+  throw isRefusal(error) ? error : refusal(503, error.message)
+}
+
+function unknownSession (): never {
+  throw refusal(404, 'there is no such session; it may have expired: send initialize again')
+}
