@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { Options } from '../options.js'
 
@@ -18,4 +18,18 @@ t.test('every page of docs that README links to is there', async t => {
   const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link as string)
   t.ok(links.length > 7)
   for (const link of links) t.doesNotThrow(() => readFileSync(new URL(`../../${link}`, import.meta.url)), link)
+})
+
+t.test('every file of this tree that a page shows for an import or a link is there', async t => {
+  const root = new URL('../../', import.meta.url)
+  const pages = ['README.md', ...readdirSync(new URL('docs', root)).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
+  const shown = pages.flatMap(name => {
+    const text = readFileSync(new URL(name, root), 'utf8')
+    // An import is shown as it stands in tools/, a folder below the root like docs/.
+    const imports = [...text.matchAll(/['`](\.\.\/\w[\w/-]*)\.js['`]/g)].map(([, path]) => new URL(`${path}.ts`, new URL('docs/', root)))
+    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, path]) => new URL(path as string, new URL(name, root)))
+    return [...imports, ...links].map(url => ({ name, url }))
+  })
+  t.ok(shown.length > 20)
+  for (const { name, url } of shown) t.ok(existsSync(url), `${name} shows ${url.pathname.slice(root.pathname.length)}`)
 })
