@@ -17,7 +17,7 @@ import { summary, table } from '../bench/report.js'
 import { withResults } from '../bench/save.js'
 import { bareBatches, bareBytes, bareFastify, bareStdio, bareWebSocket, patchbay, patchbayStdio, ROOT } from '../bench/servers/catalogue.js'
 import type { Server, ServerProcess } from '../bench/servers/process.js'
-import { folder } from './cli/process.js'
+import { folder } from './support/process.js'
 
 const linux = { skip: !isMeasurable && 'CPU time comes from /proc' }
 const CALLS = 50

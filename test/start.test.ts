@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { SHIPPED } from './command.js'
-import { folder, initialize, Launched, toolCall, unobserved } from './cli/process.js'
+import { SHIPPED } from './support/command.js'
+import { folder, initialize, Launched, toolCall, unobserved } from './support/process.js'
 
 // What a start takes is counted in files: unlike time, they are the same on every machine.
 

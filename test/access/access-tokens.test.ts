@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { base64url, exportSPKI, importJWK, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose'
 import t from 'tap'
-import { gateway } from '../helper.js'
-import { RESOURCE, startIssuer, type Issuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, bearer, challengeOf, ping } from './keys.js'
+import { gateway } from '../support/gateway.js'
+import { RESOURCE, startIssuer, type Issuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, bearer, challengeOf, ping } from '../support/keys.js'
 
 const post = async (app: FastifyInstance, token: string, payload: object = ping) => await app.inject({ method: 'POST', url: '/message', headers: bearer(token), payload })
 const seconds = () => Math.floor(Date.now() / 1_000)

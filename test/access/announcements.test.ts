@@ -1,6 +1,6 @@
 import t from 'tap'
-import { until } from '../bad-input/deadline.js'
-import { expectUnharmed } from '../bad-input/server.js'
+import { until } from '../support/deadline.js'
+import { expectUnharmed } from '../support/server.js'
 import { ears } from './ears.js'
 import guarded from './guarded.js'
 import { as, hosted } from './host.js'

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { gateway } from '../helper.js'
-import { statusOf, exchange, request, type Head } from '../bad-input/raw-http.js'
-import { startServer } from '../bad-input/server.js'
-import { ADA, apiKeys, bearer, BOB, challengeOf, listed, ping } from './keys.js'
+import { gateway } from '../support/gateway.js'
+import { statusOf, exchange, request, type Head } from '../support/http-client.js'
+import { startServer } from '../support/server.js'
+import { ADA, apiKeys, bearer, BOB, challengeOf, listed, ping } from '../support/keys.js'
 
 const post = async (app: FastifyInstance, headers: Record<string, string>, url = '/message') => await app.inject({ method: 'POST', url, headers, payload: ping })
 

@@ -1,10 +1,10 @@
-import { until } from '../bad-input/deadline.js'
-import { greet } from '../bad-input/doors.js'
-import { openEvents } from '../bad-input/events.js'
-import { endSession, mirroredHead, openSession, post } from '../bad-input/http-doors.js'
-import { call, initialize, NEWEST } from '../bad-input/messages.js'
-import type { Server } from '../bad-input/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+import { until } from '../support/deadline.js'
+import { greet } from '../support/transports.js'
+import { openEvents } from '../support/events.js'
+import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
+import { call, initialize, NEWEST } from '../support/messages.js'
+import type { Server } from '../support/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
 import type { Json } from './speakers.js'
 
 /** Somebody who has subscribed to some resources and to changes of lists, and listens. */

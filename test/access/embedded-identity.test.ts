@@ -6,8 +6,8 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { patchbay, tool, type Options } from '../../app.js'
-import { folder } from '../cli/process.js'
-import { within } from '../protocol/deadline.js'
+import { folder } from '../support/process.js'
+import { within } from '../support/wait.js'
 
 const MESSAGE = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'orders', arguments: {} } }
 const ADA = { 'x-user': 'ada' }

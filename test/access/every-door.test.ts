@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { WebSocket } from 'ws'
-import { exchange, request, statusOf, type Head } from '../bad-input/raw-http.js'
-import { upgradeHead } from '../bad-input/raw-websocket.js'
-import { expectUnharmed, startServer } from '../bad-input/server.js'
-import { routesOf } from '../bad-input/routes.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, challengeOf, headOf } from './keys.js'
+import { exchange, request, statusOf, type Head } from '../support/http-client.js'
+import { upgradeHead } from '../support/websocket-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { routesOf } from '../support/routes.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { modernMeta } from '../bad-input/messages.js'
-import { expectUnharmed, type Server } from '../bad-input/server.js'
+import { modernMeta } from '../support/messages.js'
+import { expectUnharmed, type Server } from '../support/server.js'
 import { as, hosted } from './host.js'
 import { speakers, type Answer, type Json, type Speaker } from './speakers.js'
 

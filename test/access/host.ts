@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { patchbay, type Identity, type Options } from '../../app.js'
-import { addWitnesses, watched, type Server } from '../bad-input/server.js'
-import type { Head } from '../bad-input/raw-http.js'
-import fixture from '../helper.js'
+import { addWitnesses, watched, type Server } from '../support/server.js'
+import type { Head } from '../support/http-client.js'
+import fixture from '../support/gateway.js'
 
 const PRINCIPAL = 'x-test-principal'
 const SCOPES = 'x-test-scopes'

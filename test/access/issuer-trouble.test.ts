@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { gateway } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { json, startIssuer } from '../system/credentials/issuer.js'
-import { bearer, ping } from './keys.js'
+import { gateway } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { json, startIssuer } from '../support/environment/issuer.js'
+import { bearer, ping } from '../support/keys.js'
 
 const METADATA = '/.well-known/oauth-authorization-server'
 

@@ -3,9 +3,9 @@ import fp from 'fastify-plugin'
 import t from 'tap'
 import { patchbay } from '../../app.js'
 import { audienceOf, canonical, metadataUrl } from '../../protocol/http/protected-resource.js'
-import { gateway } from '../helper.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { bearer, challengeOf, ping } from './keys.js'
+import { gateway } from '../support/gateway.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { bearer, challengeOf, ping } from '../support/keys.js'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 

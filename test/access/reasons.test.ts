@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { gateway } from '../helper.js'
-import { RESOURCE, startIssuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, bearer, listed, ping } from './keys.js'
+import { gateway } from '../support/gateway.js'
+import { RESOURCE, startIssuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, bearer, listed, ping } from '../support/keys.js'
 
 const OLD = 'pb_old-0123456789-0123456789-0123456789-012'
 

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { modernMeta } from '../app/modern.js'
-import { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { openStream } from '../transports/sse-reader.js'
-import { ADA, bearer, BOB, listed, ping } from './keys.js'
+import { modernMeta } from '../support/modern.js'
+import { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { openStream } from '../support/event-reader.js'
+import { ADA, bearer, BOB, listed, ping } from '../support/keys.js'
 
 /** Long enough for a busy machine, in milliseconds. */
 const WAIT = 30_000

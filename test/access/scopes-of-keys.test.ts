@@ -1,7 +1,7 @@
 import t from 'tap'
-import { startServer } from '../bad-input/server.js'
-import { RESOURCE, startIssuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, BOB, challengeOf, headOf, listed } from './keys.js'
+import { startServer } from '../support/server.js'
+import { RESOURCE, startIssuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, BOB, challengeOf, headOf, listed } from '../support/keys.js'
 import { speakers } from './speakers.js'
 
 const NETWORK = Object.entries(speakers).filter(([name]) => !name.startsWith('stdio'))

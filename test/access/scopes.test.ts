@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { expectUnharmed } from '../bad-input/server.js'
+import { expectUnharmed } from '../support/server.js'
 import { as, hosted } from './host.js'
 import guarded from './guarded.js'
 import { speakers, type Answer, type Json, type Speaker } from './speakers.js'

@@ -3,9 +3,9 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import t from 'tap'
 import { WebSocket } from 'ws'
-import { listening } from '../helper.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, bearer, ping } from './keys.js'
+import { listening } from '../support/gateway.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, bearer, ping } from '../support/keys.js'
 
 const CANARY = 'pb_CANARY-0123456789-0123456789-0123456789-01'
 

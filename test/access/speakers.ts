@@ -1,10 +1,10 @@
-import { greet } from '../bad-input/doors.js'
-import { endSession, openSession, post, postModern } from '../bad-input/http-doors.js'
-import { call, initialize, notification, NEWEST, type Era } from '../bad-input/messages.js'
-import type { Reply } from '../bad-input/raw-http.js'
-import type { Server } from '../bad-input/server.js'
-import { messagesOf } from '../bad-input/summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+import { greet } from '../support/transports.js'
+import { endSession, openSession, post, postModern } from '../support/http-requests.js'
+import { call, initialize, notification, NEWEST, type Era } from '../support/messages.js'
+import type { Reply } from '../support/http-client.js'
+import type { Server } from '../support/server.js'
+import { messagesOf } from '../support/summary.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
 
 export type Json = Record<string, unknown>
 

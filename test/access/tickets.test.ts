@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { openStream } from '../transports/sse-reader.js'
-import { ADA, apiKeys, bearer, BOB, challengeOf, listed, ping } from './keys.js'
+import { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { openStream } from '../support/event-reader.js'
+import { ADA, apiKeys, bearer, BOB, challengeOf, listed, ping } from '../support/keys.js'
 
 interface Issued { ticket: string, expiresIn: number }
 

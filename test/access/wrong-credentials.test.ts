@@ -2,12 +2,12 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t from 'tap'
-import { exchange, request } from '../bad-input/raw-http.js'
-import { upgradeHead } from '../bad-input/raw-websocket.js'
-import { startServer } from '../bad-input/server.js'
-import { gateway } from '../helper.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { ADA, apiKeys, bearer, ping } from './keys.js'
+import { exchange, request } from '../support/http-client.js'
+import { upgradeHead } from '../support/websocket-client.js'
+import { startServer } from '../support/server.js'
+import { gateway } from '../support/gateway.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { ADA, apiKeys, bearer, ping } from '../support/keys.js'
 
 const GUESS = bearer('pb_guess')
 

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { McpError, resource, tool } from '../../app.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
-import { gateway } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { ERAS, Speaker, textOf } from '../tools/speaker.js'
+import { gateway } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const UPDATED = 'notifications/resources/updated'
 

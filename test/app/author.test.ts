@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { createClient, McpError, tool, ToolError, type Client } from '../../app.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
-import { gateway } from '../helper.js'
-import { callTool, type Json } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { callTool, type Json } from '../support/modern.js'
 
 /** What an author can do with one file, seen by a client of 2025-11-25 unless it says otherwise. */
 async function client (t: Test, item: Tool, protocolVersion?: string): Promise<Client> {

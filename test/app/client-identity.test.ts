@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createClient, resource, tool, type Identity } from '../../app.js'
-import { gateway } from '../helper.js'
-import { within } from '../protocol/deadline.js'
+import { gateway } from '../support/gateway.js'
+import { within } from '../support/wait.js'
 
 const ADA: Identity = { principal: 'ada', scopes: new Set(['mcp', 'notes']) }
 const BOB: Identity = { principal: 'bob', scopes: new Set(['mcp']) }

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build, createClient, tool } from '../../app.js'
-import { gateway } from '../helper.js'
-import { within } from '../protocol/deadline.js'
+import { gateway } from '../support/gateway.js'
+import { within } from '../support/wait.js'
 
 t.test('a client in the same process needs no port, and shakes hands by itself', async t => {
   const app = await build({ name: 'mine', instructions: 'be kind', http: false })

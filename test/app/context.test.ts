@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
 import { tool } from '../../app.js'
-import { host, modernPost } from './host.js'
+import { host, modernPost } from '../support/host.js'
 
 t.test('what a host keeps for one request is never seen by another, however many come at once', async t => {
   const tenants = new AsyncLocalStorage<unknown>()

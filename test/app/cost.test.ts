@@ -4,8 +4,8 @@ import type { Ajv } from 'ajv'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
-import { gateway } from '../helper.js'
-import { callTool } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { callTool } from '../support/modern.js'
 
 const { default: Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') as { default: typeof Ajv }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../protocol/deadline.js'
-import { openSession, type HttpSession } from '../transports/http-session.js'
-import type { SseReader } from '../transports/sse-reader.js'
-import { numberOf } from './restarting.js'
+import { within } from '../support/wait.js'
+import { openSession, type HttpSession } from '../support/http-session.js'
+import type { SseReader } from '../support/event-reader.js'
+import { numberOf } from '../support/restarting.js'
 
 /** One client that listens to the counter, and takes up its stream again wherever it broke off. */
 export class CounterListener {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { openSession, type HttpSession } from '../transports/http-session.js'
-import { modernMeta } from './modern.js'
+import { openSession, type HttpSession } from '../support/http-session.js'
+import { modernMeta } from '../support/modern.js'
 
 type Json = Record<string, unknown>
 

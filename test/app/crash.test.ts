@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { within } from '../protocol/deadline.js'
-import { post } from '../transports/http-session.js'
+import { within } from '../support/wait.js'
+import { post } from '../support/http-session.js'
 import { CounterListener } from './crash-listener.js'
 import { Load, modernDoor, plainDoor, sessionDoor, websocketDoor } from './crash-load.js'
-import { modernMeta } from './modern.js'
-import { gatewayOn, type Gateway, type Start } from './restarting.js'
+import { modernMeta } from '../support/modern.js'
+import { gatewayOn, type Gateway, type Start } from '../support/restarting.js'
 
 // Many more: TAP_TIMEOUT=3600 CRASH_KILLS=100 node build/test/app/crash.test.js
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 5)

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, McpError, tool } from '../../app.js'
-import { callTool, initialize } from '../bad-input/messages.js'
-import { startServer, type Server } from '../bad-input/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
-import { gateway } from '../helper.js'
-import { openSession } from '../transports/http-session.js'
-import { modernMeta } from './modern.js'
+import { callTool, initialize } from '../support/messages.js'
+import { startServer, type Server } from '../support/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { gateway } from '../support/gateway.js'
+import { openSession } from '../support/http-session.js'
+import { modernMeta } from '../support/modern.js'
 
 type Json = Record<string, unknown>
 

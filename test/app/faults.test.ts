@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { createClient, prompt, resource, tool, type McpError } from '../../app.js'
-import { gateway } from '../helper.js'
-import { callTool, type Json } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { callTool, type Json } from '../support/modern.js'
 
 /** A gateway with the given tools, and the lines of its log. */
 async function logged (t: Test, ...items: Array<ReturnType<typeof tool>>) {

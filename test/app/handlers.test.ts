@@ -1,9 +1,9 @@
 import t from 'tap'
 import { createClient, prompt, resource, tool } from '../../app.js'
-import { call, callTool } from '../bad-input/messages.js'
-import { answered, tryRows, variants, type Row } from '../bad-input/rows.js'
-import { startServer } from '../bad-input/server.js'
-import { gateway, listening } from '../helper.js'
+import { call, callTool } from '../support/messages.js'
+import { answered, tryRows, variants, type Row } from '../support/rows.js'
+import { startServer } from '../support/server.js'
+import { gateway, listening } from '../support/gateway.js'
 import { FAULTS, misbehaviour, nameOf } from './misbehaviour.js'
 
 const KINDS: Record<string, (name: string) => Row['input']> = {

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import t from 'tap'
 import { tool } from '../../app.js'
-import { listening } from '../helper.js'
+import { listening } from '../support/gateway.js'
 
 t.test('a server that is closing is not healthy any more, while what is in flight is still answered', async t => {
   const { app, url } = await listening(t)

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { gateway, listening } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { dataFolder, FILE } from '../stores/on-disk.js'
+import { gateway, listening } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { dataFolder, FILE } from '../support/environment/on-disk.js'
 
 async function shakeHands (app: FastifyInstance): Promise<string> {
   const response = await app.inject({

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
-import { gateway, listening } from '../helper.js'
-import { Connection, doors, LONG } from '../transports/long-lists.js'
+import { gateway, listening } from '../support/gateway.js'
+import { Connection, doors, LONG } from '../support/long-lists.js'
 
 const add = (name: string) => tool({ name, description: 'd', run: () => '' })
 

@@ -4,11 +4,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type onSendHookHandle
 import fp from 'fastify-plugin'
 import t, { type Test } from 'tap'
 import { build, patchbay } from '../../app.js'
-import fixture from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { Connection, COUNT, doors, listOver, LONG, MODERN } from '../transports/long-lists.js'
-import { asStream } from './host.js'
-import { events } from './modern.js'
+import fixture from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { Connection, COUNT, doors, listOver, LONG, MODERN } from '../support/long-lists.js'
+import { asStream } from '../support/host.js'
+import { events } from '../support/modern.js'
 
 // A long list is written without Fastify when all hooks have seen it, and when none of them has made something else of it. So are event streams.
 

@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import t from 'tap'
 import { WebSocket } from 'ws'
-import { within } from '../protocol/deadline.js'
-import { asJson, asStream, host, modernPost } from './host.js'
-import { events, type Json } from './modern.js'
+import { within } from '../support/wait.js'
+import { asJson, asStream, host, modernPost } from '../support/host.js'
+import { events, type Json } from '../support/modern.js'
 
 const REPLIES = { 'a JSON reply': asJson, 'an event stream': asStream }
 

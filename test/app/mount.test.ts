@@ -4,9 +4,9 @@ import { WebSocket } from 'ws'
 import { once } from 'node:events'
 import Fastify from 'fastify'
 import { build, createClient, patchbay, prompt, resource, tool } from '../../app.js'
-import { within } from '../protocol/deadline.js'
-import { asJson, asStream, host, modernPost } from './host.js'
-import { events } from './modern.js'
+import { within } from '../support/wait.js'
+import { asJson, asStream, host, modernPost } from '../support/host.js'
+import { events } from '../support/modern.js'
 
 const EVIL = { host: 'evil.example', origin: 'https://evil.example' }
 

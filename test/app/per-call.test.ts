@@ -8,10 +8,10 @@ import { tool } from '../../app.js'
 import { commandLogger } from '../../cli/logger.js'
 import { LogLines } from '../../system/process/log-lines.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { gateway } from '../helper.js'
-import { eventually } from '../protocol/deadline.js'
+import { gateway } from '../support/gateway.js'
+import { eventually } from '../support/wait.js'
 import { countClocks, countErrors, counting } from './counts.js'
-import { modernMeta, type Json } from './modern.js'
+import { modernMeta, type Json } from '../support/modern.js'
 
 // What a call takes is counted in things that are made for it: unlike time, they are the same on every machine.
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { gateway } from '../helper.js'
-import { callTool, type Answer, type Json, type Round } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { callTool, type Answer, type Json, type Round } from '../support/modern.js'
 
 const FORM = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 const accept = (name: string) => ({ action: 'accept', content: { name } })

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import type { FastifyInstance } from 'fastify'
 import { createClient } from '../../app.js'
-import { gateway } from '../helper.js'
-import { callTool, type Json } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { callTool, type Json } from '../support/modern.js'
 
 const ANSWER = { user_name: { action: 'accept', content: { name: 'Ada' } } }
 const REFUSED = { error: { code: -32602, message: /requestState/ } }

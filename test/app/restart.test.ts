@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { errors } from '../../protocol/wire/errors.js'
-import { FIXTURE, PROCESSES } from '../cli/process.js'
-import { HttpSession, openSession, post, slow } from '../transports/http-session.js'
-import { openStream } from '../transports/sse-reader.js'
-import { freePort, Gateway, gatewayOn, numberOf, Reading } from './restarting.js'
+import { FIXTURE, PROCESSES } from '../support/process.js'
+import { HttpSession, openSession, post, slow } from '../support/http-session.js'
+import { openStream } from '../support/event-reader.js'
+import { freePort, Gateway, gatewayOn, numberOf, Reading } from '../support/restarting.js'
 
 const COUNTER = 'server://counter'
 const call = (id: number, name: string, args: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args } })

@@ -2,9 +2,9 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { build, createClient, prompt, resource, tool } from '../../app.js'
 import type { Schema } from '../../protocol/schema/schema.js'
-import { gateway } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { callTool, type Json } from './modern.js'
+import { gateway } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { callTool, type Json } from '../support/modern.js'
 
 const named = (name: string) => tool({ name, description: 'd', run: () => name })
 

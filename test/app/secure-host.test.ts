@@ -5,11 +5,11 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { within } from '../bad-input/deadline.js'
-import { eventually } from '../protocol/deadline.js'
-import { asJson, asStream, host, modernPost } from './host.js'
-import { events } from './modern.js'
-import { TLS } from './tls.js'
+import { within } from '../support/deadline.js'
+import { eventually } from '../support/wait.js'
+import { asJson, asStream, host, modernPost } from '../support/host.js'
+import { events } from '../support/modern.js'
+import { TLS } from '../support/environment/tls.js'
 
 interface Post { headers: Record<string, string>, body: string }
 

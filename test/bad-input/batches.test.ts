@@ -1,7 +1,7 @@
 import t from 'tap'
-import { call, callTool, initialize, modernMeta, notification, type Input } from './messages.js'
-import { tryRows, type Expected, type Row } from './rows.js'
-import { startServer } from './server.js'
+import { call, callTool, initialize, modernMeta, notification, type Input } from '../support/messages.js'
+import { tryRows, type Expected, type Row } from '../support/rows.js'
+import { startServer } from '../support/server.js'
 
 const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const
 const OTHERS = ['session 2025-06-18', 'session', 'stateless', 'websocket 2025-06-18', 'websocket', 'websocket 2026', 'stdio 2025-06-18', 'stdio', 'stdio 2026'] as const

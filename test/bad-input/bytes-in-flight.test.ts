@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from './deadline.js'
-import { greet, WIRES } from './doors.js'
-import { endSession, openSession, post, postHead, postModern } from './http-doors.js'
-import { call, callTool, initialize, notification } from './messages.js'
-import { exchange, request } from './raw-http.js'
-import { expectUnharmed, startServer, type Server } from './server.js'
-import { summarise, summariseReply } from './summary.js'
-import { socketWire } from './wires.js'
+import { until } from '../support/deadline.js'
+import { greet, WIRES } from '../support/transports.js'
+import { endSession, openSession, post, postHead, postModern } from '../support/http-requests.js'
+import { call, callTool, initialize, notification } from '../support/messages.js'
+import { exchange, request } from '../support/http-client.js'
+import { expectUnharmed, startServer, type Server } from '../support/server.js'
+import { summarise, summariseReply } from '../support/summary.js'
+import { socketWire } from '../support/connections.js'
 
 const KILO = 1_024
 /** A call that waits until it is cancelled, and holds so many bytes. */

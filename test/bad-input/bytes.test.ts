@@ -1,7 +1,7 @@
 import t from 'tap'
-import { call, callTool, nested } from './messages.js'
-import { answered, except, tryRows, unreadable, type Row } from './rows.js'
-import { startServer } from './server.js'
+import { call, callTool, nested } from '../support/messages.js'
+import { answered, except, tryRows, unreadable, type Row } from '../support/rows.js'
+import { startServer } from '../support/server.js'
 
 const notJson = unreadable(-32700)
 const notUtf8 = { ...notJson, websocket: 'close 1007', 'websocket 2026': 'close 1007' }

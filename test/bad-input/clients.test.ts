@@ -1,10 +1,10 @@
 import t from 'tap'
-import { until } from './deadline.js'
-import { greet } from './doors.js'
-import { openSession, post } from './http-doors.js'
-import { call, callTool, modernMeta, NEWEST } from './messages.js'
-import { startServer, type Server } from './server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+import { until } from '../support/deadline.js'
+import { greet } from '../support/transports.js'
+import { openSession, post } from '../support/http-requests.js'
+import { call, callTool, modernMeta, NEWEST } from '../support/messages.js'
+import { startServer, type Server } from '../support/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
 
 const MEGA = 1024 * 1024
 const hello = (clientInfo: object, capabilities = {}): string => JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: NEWEST, capabilities, clientInfo } })

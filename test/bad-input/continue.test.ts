@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from './deadline.js'
-import { postHead } from './http-doors.js'
-import { call } from './messages.js'
-import { request, type Head } from './raw-http.js'
-import { expectUnharmed, startServer, type Server } from './server.js'
+import { until } from '../support/deadline.js'
+import { postHead } from '../support/http-requests.js'
+import { call } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
+import { expectUnharmed, startServer, type Server } from '../support/server.js'
 
 const EXPECT: [string, string] = ['Expect', '100-continue']
 const body = call('ping')('legacy')

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { until } from './deadline.js'
-import { mirroredHead, post, postHead } from './http-doors.js'
-import { call, callTool, initialize, notification } from './messages.js'
-import { exchange, request, type Reply } from './raw-http.js'
-import { upgradeHead } from './raw-websocket.js'
-import { startServer } from './server.js'
-import { summarise } from './summary.js'
-import { socketWire, stdioWire } from './wires.js'
+import { until } from '../support/deadline.js'
+import { mirroredHead, post, postHead } from '../support/http-requests.js'
+import { call, callTool, initialize, notification } from '../support/messages.js'
+import { exchange, request, type Reply } from '../support/http-client.js'
+import { upgradeHead } from '../support/websocket-client.js'
+import { startServer } from '../support/server.js'
+import { summarise } from '../support/summary.js'
+import { socketWire, stdioWire } from '../support/connections.js'
 
 const list = call('tools/list')
 const get = (port: number, target: string) => request('GET', target, [['Host', `127.0.0.1:${port}`], ['Accept', 'text/event-stream']])

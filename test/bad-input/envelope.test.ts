@@ -1,7 +1,7 @@
 import t from 'tap'
-import { call, callTool, notification } from './messages.js'
-import { answered, except, ignored, only, tryRows, unreadable, variants, type Row } from './rows.js'
-import { startServer } from './server.js'
+import { call, callTool, notification } from '../support/messages.js'
+import { answered, except, ignored, only, tryRows, unreadable, variants, type Row } from '../support/rows.js'
+import { startServer } from '../support/server.js'
 
 const noMessage = unreadable(-32600)
 const badRequest = unreadable(-32600, '7')

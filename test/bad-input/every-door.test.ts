@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Options } from '../../app.js'
 import { hashOf, makeKey } from '../../system/credentials/api-key.js'
-import { headOf, request, statusOf, type Head } from './raw-http.js'
-import { upgradeHead } from './raw-websocket.js'
-import { routesOf } from './routes.js'
-import { startServer } from './server.js'
+import { headOf, request, statusOf, type Head } from '../support/http-client.js'
+import { upgradeHead } from '../support/websocket-client.js'
+import { routesOf } from '../support/routes.js'
+import { startServer } from '../support/server.js'
 
 const KEY = makeKey()
 const HOST: Head[number] = ['Host', 'localhost']

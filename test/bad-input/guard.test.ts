@@ -2,10 +2,10 @@ import type { AddressInfo, Socket } from 'node:net'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { patchbay } from '../../app.js'
-import { request, statusOf, type Head } from './raw-http.js'
-import { upgradeHead } from './raw-websocket.js'
-import { routesOf } from './routes.js'
-import { expectUnharmed, startServer } from './server.js'
+import { request, statusOf, type Head } from '../support/http-client.js'
+import { upgradeHead } from '../support/websocket-client.js'
+import { routesOf } from '../support/routes.js'
+import { expectUnharmed, startServer } from '../support/server.js'
 
 interface Visit { row: string, title: string, head: Head, target?: (url: string) => string, status: number[] }
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { exchange, lastExchange, type Bytes, type Reply } from './raw-http.js'
-import { expectUnharmed, type Server } from './server.js'
-import { summariseReply } from './summary.js'
+import { exchange, lastExchange, type Bytes, type Reply } from '../support/http-client.js'
+import { expectUnharmed, type Server } from '../support/server.js'
+import { summariseReply } from '../support/summary.js'
 
 /** One row about HTTP itself: the bytes of a whole request, and what comes back. */
 export interface HttpRow {

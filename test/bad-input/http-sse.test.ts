@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { until } from './deadline.js'
-import { post } from './http-doors.js'
-import { call, initialize } from './messages.js'
-import { request, statusOf, type Head } from './raw-http.js'
-import { expectUnharmed, startServer } from './server.js'
-import { summarise, summariseReply } from './summary.js'
-import { sseWire } from './wires.js'
+import { until } from '../support/deadline.js'
+import { post } from '../support/http-requests.js'
+import { call, initialize } from '../support/messages.js'
+import { request, statusOf, type Head } from '../support/http-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summarise, summariseReply } from '../support/summary.js'
+import { sseWire } from '../support/connections.js'
 
 const ping = call('ping')('legacy')
 const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', '%00', 'x'.repeat(5_000), encodeURIComponent('../../x')]

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { until } from './deadline.js'
-import { greet, probe, WIRES } from './doors.js'
-import { endSession, openSession, post, postModern } from './http-doors.js'
-import { call, callTool, initialize, NEWEST } from './messages.js'
-import { expectUnharmed, startServer, type Server } from './server.js'
-import { messagesOf, summarise, summariseReply } from './summary.js'
-import { socketWire, stdioWire, type Wire } from './wires.js'
+import { until } from '../support/deadline.js'
+import { greet, probe, WIRES } from '../support/transports.js'
+import { endSession, openSession, post, postModern } from '../support/http-requests.js'
+import { call, callTool, initialize, NEWEST } from '../support/messages.js'
+import { expectUnharmed, startServer, type Server } from '../support/server.js'
+import { messagesOf, summarise, summariseReply } from '../support/summary.js'
+import { socketWire, stdioWire, type Wire } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { greet, probe } from './doors.js'
-import { endSession, openSession, post } from './http-doors.js'
-import { call, callTool, initialize, MODERN, modernMeta, NEWEST, notification, type Era } from './messages.js'
-import { answered, except, ignored, only, tryRows, type Expected, type Row } from './rows.js'
-import { expectUnharmed, startServer } from './server.js'
-import { socketWire, sseWire, stdioWire } from './wires.js'
+import { greet, probe } from '../support/transports.js'
+import { endSession, openSession, post } from '../support/http-requests.js'
+import { call, callTool, initialize, MODERN, modernMeta, NEWEST, notification, type Era } from '../support/messages.js'
+import { answered, except, ignored, only, tryRows, type Expected, type Row } from '../support/rows.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { socketWire, sseWire, stdioWire } from '../support/connections.js'
 
 const BEFORE = ['mcp without a session', 'sse before initialize', 'websocket before initialize', 'stdio before initialize'] as const
 const BEFORE_OK = before('200 ok id 7', 'ok id 7')

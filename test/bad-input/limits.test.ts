@@ -1,11 +1,11 @@
 import t from 'tap'
-import { until } from './deadline.js'
-import { WIRES } from './doors.js'
-import { endSession, openSession, post } from './http-doors.js'
-import { call, callTool, initialize, nested, notification, type Era, type Input } from './messages.js'
-import { answered, except, only, tryRows, unreadable, type Expected, type Row } from './rows.js'
-import { expectUnharmed, startServer, type Server } from './server.js'
-import { summarise, summariseReply } from './summary.js'
+import { until } from '../support/deadline.js'
+import { WIRES } from '../support/transports.js'
+import { endSession, openSession, post } from '../support/http-requests.js'
+import { call, callTool, initialize, nested, notification, type Era, type Input } from '../support/messages.js'
+import { answered, except, only, tryRows, unreadable, type Expected, type Row } from '../support/rows.js'
+import { expectUnharmed, startServer, type Server } from '../support/server.js'
+import { summarise, summariseReply } from '../support/summary.js'
 
 const SMALL = { maxDepth: 8, maxKeys: 40, maxValues: 60, maxId: 16, maxBatch: 3, maxUri: 32, maxInFlight: 2 }
 const BATCHING = ['session 2025-03-26', 'message', 'sse', 'websocket 2025-03-26', 'stdio 2025-03-26'] as const

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { probe } from './doors.js'
-import { postModern } from './http-doors.js'
-import { call, callTool, modernMeta } from './messages.js'
-import { answered, brokenArguments, except, only, tryRows, variants, type Row } from './rows.js'
-import { expectUnharmed, startServer } from './server.js'
-import { socketWire, stdioWire } from './wires.js'
+import { probe } from '../support/transports.js'
+import { postModern } from '../support/http-requests.js'
+import { call, callTool, modernMeta } from '../support/messages.js'
+import { answered, brokenArguments, except, only, tryRows, variants, type Row } from '../support/rows.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { socketWire, stdioWire } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 

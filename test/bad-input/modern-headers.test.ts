@@ -1,9 +1,9 @@
 import t from 'tap'
-import { postHead } from './http-doors.js'
+import { postHead } from '../support/http-requests.js'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
-import { call, callTool, MODERN, NEWEST } from './messages.js'
-import { request, type Head } from './raw-http.js'
-import { startServer } from './server.js'
+import { call, callTool, MODERN, NEWEST } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
+import { startServer } from '../support/server.js'
 
 const list = call('tools/list')('modern')
 const named: Array<[method: string, body: string, name: string]> = [

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { prompt, resource, tool } from '../../app.js'
-import { endSession, openSession, post } from './http-doors.js'
-import { call, callTool, initialize } from './messages.js'
-import { answered, only, tryRows, type Expected, type Row } from './rows.js'
-import { expectUnharmed, startServer } from './server.js'
-import { summariseReply } from './summary.js'
+import { endSession, openSession, post } from '../support/http-requests.js'
+import { call, callTool, initialize } from '../support/messages.js'
+import { answered, only, tryRows, type Expected, type Row } from '../support/rows.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summariseReply } from '../support/summary.js'
 
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype']
 const WAYS = ['session', 'stateless', 'websocket', 'stdio 2026'] as const

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
-import { MODERN } from './messages.js'
-import { request, type Head } from './raw-http.js'
-import { startServer } from './server.js'
+import { MODERN } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
+import { startServer } from '../support/server.js'
 
 const LIMIT = 65_536
 const big = 'x'.repeat(LIMIT + 1)

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { until } from './deadline.js'
-import { openEvents } from './events.js'
-import { endSession, openSession, post } from './http-doors.js'
-import { call, initialize, MODERN, NEWEST } from './messages.js'
-import { exchange, request, statusOf, type Head } from './raw-http.js'
-import { expectUnharmed, startServer } from './server.js'
-import { summariseReply } from './summary.js'
+import { until } from '../support/deadline.js'
+import { openEvents } from '../support/events.js'
+import { endSession, openSession, post } from '../support/http-requests.js'
+import { call, initialize, MODERN, NEWEST } from '../support/messages.js'
+import { exchange, request, statusOf, type Head } from '../support/http-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summariseReply } from '../support/summary.js'
 
 const list = call('tools/list')('legacy')
 const session = (id: string): [string, string] => ['Mcp-Session-Id', id]

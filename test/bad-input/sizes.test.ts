@@ -1,11 +1,11 @@
 import t from 'tap'
-import { endSession, openSession, post, postHead, postModern } from './http-doors.js'
-import { callTool, initialize } from './messages.js'
-import { exchange, lastExchange, request } from './raw-http.js'
-import { openSocket, promise } from './raw-websocket.js'
-import { expectUnharmed, startServer } from './server.js'
-import { summarise, summariseReply } from './summary.js'
-import { stdioWire } from './wires.js'
+import { endSession, openSession, post, postHead, postModern } from '../support/http-requests.js'
+import { callTool, initialize } from '../support/messages.js'
+import { exchange, lastExchange, request } from '../support/http-client.js'
+import { openSocket, promise } from '../support/websocket-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summarise, summariseReply } from '../support/summary.js'
+import { stdioWire } from '../support/connections.js'
 
 const LIMIT = 65_536
 

@@ -4,9 +4,9 @@ import { decode } from '../../protocol/wire/jsonrpc.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { newestStateful } from '../../protocol/revisions/table.js'
 import { uriTemplate } from '../../protocol/definitions/uri-template.js'
-import { call, callTool, nested, write, type Input } from './messages.js'
-import { exchange, request } from './raw-http.js'
-import { startServer, type Server } from './server.js'
+import { call, callTool, nested, write, type Input } from '../support/messages.js'
+import { exchange, request } from '../support/http-client.js'
+import { startServer, type Server } from '../support/server.js'
 
 const N = 100_000
 const LIMIT_MS = 100

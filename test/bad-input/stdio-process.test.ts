@@ -2,11 +2,11 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { COMMAND } from '../command.js'
-import { Inbox, within } from './deadline.js'
-import { call, callTool, initialize } from './messages.js'
-import { summarise } from './summary.js'
-import { readLines } from './wires.js'
+import { COMMAND } from '../support/command.js'
+import { Inbox, within } from '../support/deadline.js'
+import { call, callTool, initialize } from '../support/messages.js'
+import { summarise } from '../support/summary.js'
+import { readLines } from '../support/connections.js'
 
 const LIMIT = 4 * 1024 * 1024
 /** Node collects the buffers it has read from a pipe only when there are this many of them; memory.test.ts measures what is kept. */

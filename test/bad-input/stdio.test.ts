@@ -1,9 +1,9 @@
 import t from 'tap'
-import { greet, probe } from './doors.js'
-import { call, callTool, initialize, modernMeta, NEWEST } from './messages.js'
-import { expectUnharmed, startServer, type Server } from './server.js'
-import { summarise } from './summary.js'
-import { stdioWire, type StdioWire } from './wires.js'
+import { greet, probe } from '../support/transports.js'
+import { call, callTool, initialize, modernMeta, NEWEST } from '../support/messages.js'
+import { expectUnharmed, startServer, type Server } from '../support/server.js'
+import { summarise } from '../support/summary.js'
+import { stdioWire, type StdioWire } from '../support/connections.js'
 
 const ECHO = 'añ€😀'
 const echo = Buffer.from(callTool('echo', { text: ECHO })('legacy'))

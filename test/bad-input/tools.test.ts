@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import t from 'tap'
-import { environment } from '../system/clipboard/display.js'
-import { service } from '../tools/search-service.js'
-import { post } from './http-doors.js'
-import { call, callTool } from './messages.js'
-import { answered, brokenArguments, tryRows, variants, type Expected, type Row } from './rows.js'
-import { expectUnharmed, startServer } from './server.js'
+import { environment } from '../support/environment/display.js'
+import { service } from '../support/environment/search-service.js'
+import { post } from '../support/http-requests.js'
+import { call, callTool } from '../support/messages.js'
+import { answered, brokenArguments, tryRows, variants, type Expected, type Row } from '../support/rows.js'
+import { expectUnharmed, startServer } from '../support/server.js'
 
 const failed = answered('isError id 7')
 const unknownResource = answered('-32002 id 7', '-32602 id 7')

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { until } from './deadline.js'
+import { until } from '../support/deadline.js'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
-import { call, callTool, initialize } from './messages.js'
-import { request, type Bytes, type Head } from './raw-http.js'
-import { closeFrame, frame, openSocket, OPCODE, upgradeHead } from './raw-websocket.js'
-import { expectUnharmed, startServer } from './server.js'
-import { summarise } from './summary.js'
+import { call, callTool, initialize } from '../support/messages.js'
+import { request, type Bytes, type Head } from '../support/http-client.js'
+import { closeFrame, frame, openSocket, OPCODE, upgradeHead } from '../support/websocket-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summarise } from '../support/summary.js'
 
 const PING = call('ping')('legacy')
 const BAD_UTF8 = Buffer.from([0xc0, 0xaf])

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { openers, type Standing } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** An event loop that is blocked for longer than several heartbeats: nobody is cut off, and all are served afterwards. */

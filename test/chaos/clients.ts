@@ -1,7 +1,7 @@
-import { mirroredHead, openSession, post, postHead } from '../bad-input/http-doors.js'
-import { call, initialize } from '../bad-input/messages.js'
-import { request, type Head } from '../bad-input/raw-http.js'
-import { frame, OPCODE, upgradeHead } from '../bad-input/raw-websocket.js'
+import { mirroredHead, openSession, post, postHead } from '../support/http-requests.js'
+import { call, initialize } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
+import { frame, OPCODE, upgradeHead } from '../support/websocket-client.js'
 import { Line } from './line.js'
 
 /** Opens a connection that stays; where there was a session before, it goes on with it. */

@@ -1,9 +1,9 @@
-import { openSession, post, postHead } from '../bad-input/http-doors.js'
-import { call, initialize } from '../bad-input/messages.js'
-import { request, type Head } from '../bad-input/raw-http.js'
+import { openSession, post, postHead } from '../support/http-requests.js'
+import { call, initialize } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
 import { Gateway } from './gateway.js'
 import { Line } from './line.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** How many numbers are told before others have their turn: what is told while nobody listens has to fit into what is kept. */

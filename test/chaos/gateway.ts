@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { COMMAND } from '../command.js'
-import { freePort } from '../app/restarting.js'
+import { COMMAND } from '../support/command.js'
+import { freePort } from '../support/restarting.js'
 import type { State } from './plugin.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))

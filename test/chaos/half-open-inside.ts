@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openers } from './clients.js'
 import { cleanUp, Gateway } from './gateway.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 
 // Runs in a network of its own, where it may break things. Some clients have an address that is going to be lost, others do not.
 const [clients = 10, heartbeat = 1_000, patience = 30_000] = process.argv.slice(2).map(Number)

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 const INSIDE = fileURLToPath(new URL('half-open-inside.js', import.meta.url))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { within } from '../bad-input/deadline.js'
-import type { Bytes } from '../bad-input/raw-http.js'
+import { within } from '../support/deadline.js'
+import type { Bytes } from '../support/http-client.js'
 
 /** A connection with nothing between us and the socket. */
 export class Line {

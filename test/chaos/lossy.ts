@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { Gateway } from './gateway.js'
 import { generations, type Talker } from './lossy-client.js'
 import { LossyProxy } from './lossy-proxy.js'

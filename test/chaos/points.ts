@@ -1,7 +1,7 @@
-import { mirroredHead, postHead } from '../bad-input/http-doors.js'
-import { call, initialize, modernMeta, NEWEST, type Era } from '../bad-input/messages.js'
-import { request, type Head } from '../bad-input/raw-http.js'
-import { frame, OPCODE, upgradeHead } from '../bad-input/raw-websocket.js'
+import { mirroredHead, postHead } from '../support/http-requests.js'
+import { call, initialize, modernMeta, NEWEST, type Era } from '../support/messages.js'
+import { request, type Head } from '../support/http-client.js'
+import { frame, OPCODE, upgradeHead } from '../support/websocket-client.js'
 import type { Gateway } from './gateway.js'
 import { Line } from './line.js'
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../app/restarting.js'
+import { freePort } from '../support/restarting.js'
 import { temporary } from './gateway.js'
 
 /** Something between a client and a gateway that cuts connections on which nothing is said. */

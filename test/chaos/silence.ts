@@ -3,7 +3,7 @@ import { openers } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
 import { startProxy } from './proxy.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** How soon something that is told gets through; on a machine that is busy with other things it may take longer. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openers, type Standing } from './clients.js'
 import { Gateway } from './gateway.js'
 import type { Line } from './line.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 const AT_ONCE = 100

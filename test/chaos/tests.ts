@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Report, type Scenario } from '../load/report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** A server that is killed again and again while it writes. */

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { within } from '../bad-input/deadline.js'
-import { call, initialize } from '../bad-input/messages.js'
-import { readLines } from '../bad-input/wires.js'
+import { within } from '../support/deadline.js'
+import { call, initialize } from '../support/messages.js'
+import { readLines } from '../support/connections.js'
 import { Gateway, temporary } from './gateway.js'
-import type { Report } from '../load/report.js'
+import type { Report } from '../support/report.js'
 
 type Pipes = Gateway['pipes']
 

@@ -1,11 +1,11 @@
-import { endSession, openSession } from '../bad-input/http-doors.js'
-import { initialize, NEWEST } from '../bad-input/messages.js'
+import { endSession, openSession } from '../support/http-requests.js'
+import { initialize, NEWEST } from '../support/messages.js'
 import { Gateway } from './gateway.js'
 import { Line } from './line.js'
 import type { Seen } from './plugin.js'
 import { vanishFromStdio } from './vanish-stdio.js'
 import { points, type Point, type Visit } from './points.js'
-import { Report } from '../load/report.js'
+import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 const AT_ONCE = 10

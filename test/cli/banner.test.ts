@@ -1,6 +1,6 @@
 import t from 'tap'
 import { banner, type Served } from '../../cli/banner.js'
-import { listed } from '../access/keys.js'
+import { listed } from '../support/keys.js'
 
 const SERVED: Served = {
   version: '1.2.3',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { folder, initialize, launch, PROCESSES, toolCall, type Json } from './process.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
 /** The lines that are logs, as data. */
 const logs = (stderr: string): Json[] => stderr.split('\n').filter(line => line.startsWith('{"level"')).map(line => JSON.parse(line) as Json)

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { display, noDisplay } from '../system/clipboard/display.js'
-import { folder, launch, toolCall, type Json, type Launched } from './process.js'
+import { display, noDisplay } from '../support/environment/display.js'
+import { folder, launch, toolCall, type Json, type Launched } from '../support/process.js'
 
 async function stdio (t: Test, env: Record<string, string>, args: string[] = []): Promise<Launched> {
   const home = await folder(t, {})

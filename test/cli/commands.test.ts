@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { eventually } from '../protocol/deadline.js'
-import { forked, FORKS, isAlive, scripts } from '../system/programs/scripts.js'
-import { folder, initialize, launch, PROCESSES, toolCall, type Json } from './process.js'
+import { eventually } from '../support/wait.js'
+import { forked, FORKS, isAlive, scripts } from '../support/environment/scripts.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
 const execute = (id: number, command: string, args?: string[]) => toolCall(id, 'execute_command', { command, ...(args === undefined ? {} : { args }) })
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { resolveOptions, type Options } from '../../options.js'
 import { readSettings } from '../../cli/settings.js'
 import { dataFolder } from '../../system/process/data-folder.js'
-import { folder } from './process.js'
+import { folder } from '../support/process.js'
 
 const HOME = '/home/ada'
 const SHARED = join(HOME, '.local/share/patchbay')

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from './process.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from '../support/process.js'
 
 const NO_XDG = { XDG_DATA_HOME: '' }
 

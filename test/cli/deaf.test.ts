@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { COMMAND } from '../command.js'
-import { within } from '../bad-input/deadline.js'
-import { folder } from './process.js'
+import { COMMAND } from '../support/command.js'
+import { within } from '../support/deadline.js'
+import { folder } from '../support/process.js'
 
 /** Says something large again and again, or gives one large answer. */
 const TALKER = `

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until, within } from '../bad-input/deadline.js'
-import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from './process.js'
+import { until, within } from '../support/deadline.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from '../support/process.js'
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import WebSocket from 'ws'
 import type { Test } from 'tap'
-import { events, modernMeta } from '../app/modern.js'
-import { openSession, post } from '../transports/http-session.js'
-import { openStream } from '../transports/sse-reader.js'
-import { folder, type Json, type Launched } from './process.js'
+import { events, modernMeta } from '../support/modern.js'
+import { openSession, post } from '../support/http-session.js'
+import { openStream } from '../support/event-reader.js'
+import { folder, type Json, type Launched } from '../support/process.js'
 
 /** A tool that ends a moment after the server begins to shut down, and one that tells how often the first was started. */
 const WAIT = `

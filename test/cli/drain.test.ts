@@ -3,10 +3,10 @@ import http, { type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { within } from '../bad-input/deadline.js'
-import type { ServerEvent } from '../transports/sse-reader.js'
+import { within } from '../support/deadline.js'
+import type { ServerEvent } from '../support/event-reader.js'
 import { CALLERS, started, waiting, type Served } from './drain-clients.js'
-import { FIXTURE, launch, type Json } from './process.js'
+import { FIXTURE, launch, type Json } from '../support/process.js'
 
 const CALLS = 1_000
 const PATIENCE = 60_000

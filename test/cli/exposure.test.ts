@@ -1,6 +1,6 @@
 import t from 'tap'
-import { listed } from '../access/keys.js'
-import { launch, PROCESSES } from './process.js'
+import { listed } from '../support/keys.js'
+import { launch, PROCESSES } from '../support/process.js'
 
 const keys = { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada')]) }
 const oauth = { PATCHBAY_OAUTH: JSON.stringify({ issuer: 'http://127.0.0.1:1', resource: 'https://gateway.test/mcp' }) }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { newKey } from '../../cli/create-key.js'
-import { listed } from '../access/keys.js'
-import { startIssuer } from '../system/credentials/issuer.js'
-import { folder, initialize, launch, PROCESSES, toolCall } from './process.js'
+import { listed } from '../support/keys.js'
+import { startIssuer } from '../support/environment/issuer.js'
+import { folder, initialize, launch, PROCESSES, toolCall } from '../support/process.js'
 
 const names = (result: unknown): string[] => (result as { tools: Array<{ name: string }> }).tools.map(({ name }) => name)
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { eventually } from '../protocol/deadline.js'
-import { folder, initialize, launch, PROCESSES, toolCall, type Ended } from './process.js'
+import { eventually } from '../support/wait.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Ended } from '../support/process.js'
 
 const LINES = 2_000
 

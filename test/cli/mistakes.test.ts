@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { folder, launch, PROCESSES } from './process.js'
+import { folder, launch, PROCESSES } from '../support/process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { ADA, BOB, listed } from '../access/keys.js'
-import { folder, launch, PROCESSES, type Json } from './process.js'
+import { ADA, BOB, listed } from '../support/keys.js'
+import { folder, launch, PROCESSES, type Json } from '../support/process.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { COMMAND } from '../command.js'
-import { until, within } from '../bad-input/deadline.js'
+import { COMMAND } from '../support/command.js'
+import { until, within } from '../support/deadline.js'
 
 /** Starts a gateway the way a desktop client does, and is killed as soon as it is up. */
 const LAUNCHER = `

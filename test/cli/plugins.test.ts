@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { folder, initialize, launch, toolCall } from './process.js'
+import { folder, initialize, launch, toolCall } from '../support/process.js'
 
 const TYPESCRIPT = `
 import { Type } from '@sinclair/typebox'

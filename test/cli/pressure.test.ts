@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
 import { once } from 'node:events'
-import { modernMeta } from '../app/modern.js'
-import { openSession, post, type Posted } from '../transports/http-session.js'
-import { folder, initialize, launch, type Json, type Launched } from './process.js'
+import { modernMeta } from '../support/modern.js'
+import { openSession, post, type Posted } from '../support/http-session.js'
+import { folder, initialize, launch, type Json, type Launched } from '../support/process.js'
 
 /** Tools that keep memory until a while after everybody is refused, and that keep the loop busy. */
 const BUSY = `

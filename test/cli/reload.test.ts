@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { ADA, bearer, BOB, listed, ping } from '../access/keys.js'
-import { eventually, within } from '../protocol/deadline.js'
+import { ADA, bearer, BOB, listed, ping } from '../support/keys.js'
+import { eventually, within } from '../support/wait.js'
 import { watchTerminal } from '../../cli/hang-up.js'
-import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from './process.js'
+import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from '../support/process.js'
 
 const WAIT = 30_000
 

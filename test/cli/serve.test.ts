@@ -1,5 +1,5 @@
 import t from 'tap'
-import { folder, FIXTURE, initialize, launch, PROCESSES, toolCall, type Json } from './process.js'
+import { folder, FIXTURE, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
 const QUIET = ['--log-level', 'silent', '--plugin', FIXTURE]
 

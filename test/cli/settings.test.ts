@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resolveOptions, type Options } from '../../options.js'
 import { readSettings } from '../../cli/settings.js'
-import { folder } from './process.js'
+import { folder } from '../support/process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, file?: string }
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { until } from '../bad-input/deadline.js'
-import { eventually } from '../protocol/deadline.js'
-import { FIXTURE, folder, initialize, launch, PROCESSES, toolCall } from './process.js'
+import { until } from '../support/deadline.js'
+import { eventually } from '../support/wait.js'
+import { FIXTURE, folder, initialize, launch, PROCESSES, toolCall } from '../support/process.js'
 
 const SLOW_END = `
 export default async function (fastify) {

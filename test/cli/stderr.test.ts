@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { eventually } from '../protocol/deadline.js'
-import { folder, launch } from './process.js'
+import { eventually } from '../support/wait.js'
+import { folder, launch } from '../support/process.js'
 
 const REPORTER = `import { writeFileSync } from 'node:fs'
   export default async function (fastify) {

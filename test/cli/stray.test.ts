@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { FIXTURE, folder, initialize, launch, toolCall } from './process.js'
+import { FIXTURE, folder, initialize, launch, toolCall } from '../support/process.js'
 
 /** A tool that leaves something behind which throws again and again where nobody can catch it. */
 const STRAY = `

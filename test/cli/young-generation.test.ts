@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { folder, initialize, launch } from './process.js'
+import { folder, initialize, launch } from '../support/process.js'
 
 /** Tools that make what stays, and tell how many bytes there are for what is new. */
 const KEEPING = `

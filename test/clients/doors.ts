@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { COMMAND } from '../command.js'
-import fixture, { listening } from '../helper.js'
+import { COMMAND } from '../support/command.js'
+import fixture, { listening } from '../support/gateway.js'
 import levers from './levers.js'
 
 const PAGE_SIZE = 5
@@ -24,7 +24,7 @@ interface StdioParameters { command: string, args: string[], env: Record<string,
 export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Door<T>> {
   const transport = new Transport({
     command: process.execPath,
-    args: [COMMAND, '--stdio', '--ephemeral', '--plugin', path('../helper.js'), '--plugin', path('levers.js')],
+    args: [COMMAND, '--stdio', '--ephemeral', '--plugin', path('../support/gateway.js'), '--plugin', path('levers.js')],
     env: { PATCHBAY_PAGE_SIZE: String(PAGE_SIZE) },
     stderr: 'pipe'
   })

@@ -1,4 +1,4 @@
-import { initialize, notification } from '../bad-input/messages.js'
+import { initialize, notification } from '../support/messages.js'
 import type { Case, Door } from './case.js'
 import { versionOf, versionsOf } from './doors.js'
 import { cancelled, expected, isId, messagesIn, together, type Id, type Tally } from './expect.js'

@@ -1,4 +1,4 @@
-import type { Era } from '../bad-input/messages.js'
+import type { Era } from '../support/messages.js'
 import type { Case, Door, TargetName } from './case.js'
 
 export const MODERN = '2026-07-28'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { build, type Options } from '../../app.js'
-import fixture from '../helper.js'
+import fixture from '../support/gateway.js'
 import { MAX_MESSAGE } from './expect.js'
 import { CALL_TIMEOUT, CALL_TIMEOUT_MAX } from './waiting.js'
 

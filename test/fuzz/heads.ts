@@ -1,5 +1,5 @@
-import { mirroredHead } from '../bad-input/http-doors.js'
-import { request } from '../bad-input/raw-http.js'
+import { mirroredHead } from '../support/http-requests.js'
+import { request } from '../support/http-client.js'
 import type { Door, Head } from './case.js'
 import { eraOf, greets } from './doors.js'
 

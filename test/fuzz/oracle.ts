@@ -1,6 +1,6 @@
-import type { Message } from '../matrix/message.js'
-import { revisions, type Revision } from '../matrix/revisions.js'
-import { schemaFaults, validating } from '../matrix/schema.js'
+import type { Message } from '../support/specification/message.js'
+import { revisions, type Revision } from '../support/specification/revisions.js'
+import { schemaFaults, validating } from '../support/specification/schema.js'
 import { META_KEYS } from './dictionary.js'
 import { isId, isObject, messagesIn, type Expectation, type Id, type Tally } from './expect.js'
 

@@ -1,4 +1,4 @@
-import { call, callTool, initialize, modernMeta, nested, notification, type Era } from '../bad-input/messages.js'
+import { call, callTool, initialize, modernMeta, nested, notification, type Era } from '../support/messages.js'
 import { REVISIONS } from './doors.js'
 
 type Say = (era: Era) => string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Backlog, Backlogs } from '../../lib/backlog.js'
-import { eventually } from '../protocol/deadline.js'
+import { eventually } from '../support/wait.js'
 
 const MAX = 1_000
 const DEADLINE = 60

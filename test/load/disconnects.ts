@@ -1,6 +1,6 @@
 import { breaks } from './breaks.js'
 import { Gateway } from './gateway.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { atRest, difference, settled, survivors, TOLERANCE, withTolerance } from './settling.js'
 import { MIB } from './vitals.js'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { COMMAND } from '../command.js'
+import { COMMAND } from '../support/command.js'
 import { callOnce } from './http-connection.js'
 import { openFiles, type Vitals } from './vitals.js'
 

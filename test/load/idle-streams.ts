@@ -5,7 +5,7 @@ import { encode, modernParams } from './doors/door.js'
 import { modernHeaders, openSession } from './doors/post.js'
 import { Gateway } from './gateway.js'
 import { HttpConnection, type HttpRequest } from './http-connection.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { needSockets } from './vitals.js'
 
 const MAX_KIB = 45

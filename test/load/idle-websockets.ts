@@ -4,7 +4,7 @@ import { announced, Audience } from './audience.js'
 import { greet, openSocket } from './doors/websocket.js'
 import { Gateway } from './gateway.js'
 import { echo } from './questions.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { inBatches } from './batches.js'
 import { needSockets } from './vitals.js'
 

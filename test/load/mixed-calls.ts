@@ -3,7 +3,7 @@ import { Client } from './client.js'
 import { doorNames, type DoorName } from './doors/all.js'
 import { Gateway } from './gateway.js'
 import { mixed } from './questions.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { cpuTime } from './vitals.js'
 
 /** Each transport alone first, with so much of its calls: only then it is known what each of them costs. */

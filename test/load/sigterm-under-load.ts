@@ -3,7 +3,7 @@ import { Client } from './client.js'
 import { doorNames, doors, type DoorName } from './doors/all.js'
 import { Gateway } from './gateway.js'
 import { echo, together } from './questions.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 
 /** How long a gateway may take after its last call is answered, on a machine that has other things to do. */
 const LEISURE = 8_000

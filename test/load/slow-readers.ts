@@ -3,7 +3,7 @@ import { inBatches } from './batches.js'
 import { Client } from './client.js'
 import { Gateway } from './gateway.js'
 import { echo } from './questions.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { dribble, openReader, readerKinds } from './slow-clients.js'
 import { MIB, openFiles, rssOf } from './vitals.js'
 

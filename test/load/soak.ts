@@ -4,7 +4,7 @@ import { Crowd } from './crowd.js'
 import { doorNames } from './doors/all.js'
 import { Faults } from './faults.js'
 import { Gateway } from './gateway.js'
-import { Report, type Scenario } from './report.js'
+import { Report, type Scenario } from '../support/report.js'
 import { atRest, difference, settled, survivors, withTolerance } from './settling.js'
 import { MIB } from './vitals.js'
 

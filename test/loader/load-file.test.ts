@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { build, createClient } from '../../app.js'
-import { folder } from '../cli/process.js'
+import { folder } from '../support/process.js'
 
 /** Starts a gateway with one file of an author. */
 async function load (t: Test, name: string, source: string) {

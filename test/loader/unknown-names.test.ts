@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import { patchbay, tool, type Options } from '../../app.js'
 import { BUILT_IN_SCOPES, unknownNames } from '../../loader/unknown-names.js'
-import { listed } from '../access/keys.js'
-import { gateway } from '../helper.js'
+import { listed } from '../support/keys.js'
+import { gateway } from '../support/gateway.js'
 
 const ship = tool({ name: 'ship_order', description: 'Ships', scopes: ['orders:write'], run: () => 'shipped' })
 

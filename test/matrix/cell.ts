@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { Client, type Answers, type ClientOptions } from './client.js'
-import type { Revision } from './revisions.js'
+import type { Revision } from '../support/specification/revisions.js'
 import type { Place, Transport } from './wire.js'
 
 /** One square of the matrix: a way in, a revision, and a client of that kind. */

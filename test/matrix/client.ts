@@ -1,7 +1,7 @@
-import { within, Mailbox } from './mailbox.js'
-import { clientInfo, describe, nameOf, type Id, type Json, type Message, type Reply } from './message.js'
-import { oldest, type Revision } from './revisions.js'
-import { schemaFaults } from './schema.js'
+import { within, Mailbox } from '../support/mailbox.js'
+import { clientInfo, describe, nameOf, type Id, type Json, type Message, type Reply } from '../support/specification/message.js'
+import { oldest, type Revision } from '../support/specification/revisions.js'
+import { schemaFaults } from '../support/specification/schema.js'
 import type { Parcel, Place, Transport, Wire } from './wire.js'
 
 /** What is said to a question; undefined for silence. */

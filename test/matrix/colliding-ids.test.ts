@@ -1,10 +1,10 @@
 import t from 'tap'
-import sharedFixture, { listening } from '../helper.js'
+import sharedFixture, { listening } from '../support/gateway.js'
 import { unique } from './cell.js'
 import { gather } from './crowd.js'
 import fixture from './fixture.js'
-import { within } from './mailbox.js'
-import { textOf } from './message.js'
+import { within } from '../support/mailbox.js'
+import { textOf } from '../support/specification/message.js'
 
 const IDS = [1, '1', 0, '', 2 ** 53 - 1, 'constructor'] as const
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { capabilities } from './cell.js'
 import { Client } from './client.js'
-import { revisions } from './revisions.js'
+import { revisions } from '../support/specification/revisions.js'
 import { local } from './transports.js'
 import type { Place } from './wire.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { gateway } from '../helper.js'
-import { describe, type Json } from './message.js'
-import { modern, newestLegacy } from './revisions.js'
+import { gateway } from '../support/gateway.js'
+import { describe, type Json } from '../support/specification/message.js'
+import { modern, newestLegacy } from '../support/specification/revisions.js'
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const DESCRIBED = { ...LIST, params: describe({}, modern, {}) }

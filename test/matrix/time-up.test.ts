@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
-import { listening } from '../helper.js'
-import { eventually } from '../protocol/deadline.js'
+import { listening } from '../support/gateway.js'
+import { eventually } from '../support/wait.js'
 import { gather } from './crowd.js'
-import { within } from './mailbox.js'
-import { textOf } from './message.js'
+import { within } from '../support/mailbox.js'
+import { textOf } from '../support/specification/message.js'
 
 const input = Type.Object({})
 

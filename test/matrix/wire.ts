@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Revision } from './revisions.js'
+import type { Revision } from '../support/specification/revisions.js'
 
 /** Something to send, and what a transport with headers has to repeat of it. */
 export interface Parcel { text: string, revision: Revision, method?: string, name?: string }

@@ -1,11 +1,11 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
-import { listening } from '../helper.js'
-import { settable, turnable } from '../protocol/clocks.js'
-import { eventually } from '../protocol/deadline.js'
-import { dataFolder, opened } from '../stores/on-disk.js'
-import { RECORD } from '../protocol/stream-log.js'
-import { HttpSession, openSession } from '../transports/http-session.js'
+import { listening } from '../support/gateway.js'
+import { settable, turnable } from '../support/clocks.js'
+import { eventually } from '../support/wait.js'
+import { dataFolder, opened } from '../support/environment/on-disk.js'
+import { RECORD } from '../support/stream-log.js'
+import { HttpSession, openSession } from '../support/http-session.js'
 
 const HOUR = 3_600_000
 

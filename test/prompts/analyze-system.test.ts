@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createClient } from '../../app.js'
-import type { Json } from '../app/modern.js'
-import { gateway } from '../helper.js'
+import type { Json } from '../support/modern.js'
+import { gateway } from '../support/gateway.js'
 
 const prompt = (text: string) => ({ description: 'System analysis prompt', messages: [{ role: 'user', content: { type: 'text', text } }] })
 

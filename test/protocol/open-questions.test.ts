@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Limits } from '../../protocol/wire/limits.js'
-import { client, dispatcher, modern, type Json } from './recorder.js'
+import { client, dispatcher, modern, type Json } from '../support/recorder.js'
 
 const Anything = Type.Object({})
 const IT = { method: 'ask/it', params: {} }

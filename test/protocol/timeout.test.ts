@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { Limits } from '../../protocol/wire/limits.js'
-import { client, dispatcher, modern } from './recorder.js'
+import { client, dispatcher, modern } from '../support/recorder.js'
 
 const Anything = Type.Object({})
 const never = async (): Promise<never> => await new Promise(() => {})

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Client } from '../../app.js'
 import { brief } from '../../protocol/wire/errors.js'
 import { FOREIGN, hostileTree, hostileUris } from './hostile.js'
-import { names, read, serving, uriOf, type Json } from './tree.js'
+import { names, read, serving, uriOf, type Json } from '../support/environment/tree.js'
 
 async function refusal (client: Client, method: string, uri: string): Promise<Json> {
   try {

@@ -2,8 +2,8 @@ import { linkSync } from 'node:fs'
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { within } from '../protocol/deadline.js'
-import { names, pages, read, serving, tree, uriOf, type Listed } from './tree.js'
+import { within } from '../support/wait.js'
+import { names, pages, read, serving, tree, uriOf, type Listed } from '../support/environment/tree.js'
 
 t.test('files are listed by name, what is in a folder in the place of the folder', async t => {
   const root = await tree(t, Object.fromEntries(['b', 'a/z', 'a/b/c', 'a-b', 'a.txt', 'B', 'ä', 'c/x', '🙂', '\uffee'].map(name => [name, ''])))

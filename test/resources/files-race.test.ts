@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { within } from '../protocol/deadline.js'
-import { names, read, serving, tree, uriOf } from './tree.js'
+import { within } from '../support/wait.js'
+import { names, read, serving, tree, uriOf } from '../support/environment/tree.js'
 
 const SWAP = fileURLToPath(new URL('../../../test/resources/swap.mjs', import.meta.url))
 const READS = 3_000

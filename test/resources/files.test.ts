@@ -2,8 +2,8 @@ import { appendFile, chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { build, createClient } from '../../app.js'
-import { modernMeta } from '../app/modern.js'
-import { names, pages, read, serving, tree, uriOf, type Listed } from './tree.js'
+import { modernMeta } from '../support/modern.js'
+import { names, pages, read, serving, tree, uriOf, type Listed } from '../support/environment/tree.js'
 
 const NGINX = 'user nginx;\nworker_processes auto;\n'
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { tree } from './tree.js'
+import { tree } from '../support/environment/tree.js'
 
 /** What is in every file outside the folder. */
 export const FOREIGN = 'FOREIGN BYTES'

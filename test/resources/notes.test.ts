@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { ERAS, Speaker } from '../tools/speaker.js'
+import { folder } from '../support/process.js'
+import { gateway } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { ERAS, Speaker } from '../support/speaker.js'
 
 const LIST_CHANGED = 'notifications/resources/list_changed'
 const UPDATED = 'notifications/resources/updated'

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { resource } from '../../app.js'
-import { folder } from '../cli/process.js'
-import { gateway } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { ERAS, Speaker } from '../tools/speaker.js'
+import { folder } from '../support/process.js'
+import { gateway } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { ERAS, Speaker } from '../support/speaker.js'
 
 /** Resources behind templates, some of which can tell what they have. */
 class Shelves {

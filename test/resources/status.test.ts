@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import { openSession } from '../transports/http-session.js'
-import { ERAS, Speaker, textOf } from '../tools/speaker.js'
+import { folder } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import { openSession } from '../support/http-session.js'
+import { ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const STATUS = 'server://status'
 const UPDATED = 'notifications/resources/updated'

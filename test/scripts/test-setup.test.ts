@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { folder } from '../cli/process.js'
+import { folder } from '../support/process.js'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/test-setup.mjs', import.meta.url))
 // The PATH holds no `true`.

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { display, noDisplay } from '../system/clipboard/display.js'
-import { folder, launch, type Launched } from '../cli/process.js'
+import { display, noDisplay } from '../support/environment/display.js'
+import { folder, launch, type Launched } from '../support/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { launch } from '../cli/process.js'
+import { launch } from '../support/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { eventually, within } from '../protocol/deadline.js'
+import { eventually, within } from '../support/wait.js'
 
 /** What a shell command of a document prints, on either output. */
 export async function shell (command: string): Promise<{ code: number, stdout: string, stderr: string }> {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { three } from '../tools/search-pages.js'
-import { service } from '../tools/search-service.js'
+import { three } from '../support/environment/search-pages.js'
+import { service } from '../support/environment/search-service.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, includes, replay, request, result, shows, text, type Example } from './printed.js'

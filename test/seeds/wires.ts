@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { WebSocket } from 'ws'
-import { launch, type Launched } from '../cli/process.js'
-import { Mailbox, within } from '../matrix/mailbox.js'
-import { exchange, readBody, readEvents } from '../matrix/wires/exchange.js'
+import { launch, type Launched } from '../support/process.js'
+import { Mailbox, within } from '../support/mailbox.js'
+import { exchange, readBody, readEvents } from '../support/exchange.js'
 import { Connection, type Answers, type Line } from './connection.js'
 
 /** The three transports of the documents; HTTP has two doors. */

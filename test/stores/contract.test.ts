@@ -1,7 +1,7 @@
 import t from 'tap'
 import { memoryStore } from '../../stores/memory/store.js'
 import { contract } from './contract.js'
-import { onDisk } from './on-disk.js'
+import { onDisk } from '../support/environment/on-disk.js'
 
 contract(t, 'memory', async () => ({ store: memoryStore(), pause: async () => {} }))
 contract(t, 'disk', async t => await onDisk(t))

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
 import { diskStore } from '../../stores/disk/store.js'
-import { RECORD, TOMORROW } from '../protocol/stream-log.js'
-import { dataFolder, FILE, GIBIBYTE } from './on-disk.js'
+import { RECORD, TOMORROW } from '../support/stream-log.js'
+import { dataFolder, FILE, GIBIBYTE } from '../support/environment/on-disk.js'
 
 const ROWS = 300
 const EVENTS = 50

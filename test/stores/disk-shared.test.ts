@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Store } from '../../protocol/store.js'
-import { within } from '../protocol/deadline.js'
-import { RECORD, TOMORROW } from '../protocol/stream-log.js'
-import { dataFolder, FILE, opened } from './on-disk.js'
+import { within } from '../support/wait.js'
+import { RECORD, TOMORROW } from '../support/stream-log.js'
+import { dataFolder, FILE, opened } from '../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
 /** How long a change may take to be heard of elsewhere. */

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { build, createClient, type Client } from '../../app.js'
-import { callTool } from '../app/modern.js'
-import { listening } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { display, environment, noDisplay } from '../system/clipboard/display.js'
+import { callTool } from '../support/modern.js'
+import { listening } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { display, environment, noDisplay } from '../support/environment/display.js'
 
 type Json = Record<string, unknown>
 

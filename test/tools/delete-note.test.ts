@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { openSession } from '../transports/http-session.js'
-import { ASKING, ERAS, Speaker, textOf, type Answer, type Speaks } from './speaker.js'
+import { folder } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { openSession } from '../support/http-session.js'
+import { ASKING, ERAS, Speaker, textOf, type Answer, type Speaks } from '../support/speaker.js'
 
 const ACCEPT = { action: 'accept', content: { confirm: true } }
 

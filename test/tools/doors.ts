@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { WebSocket } from 'ws'
 import { createClient, McpError } from '../../app.js'
-import { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import type { Json } from '../protocol/recorder.js'
+import { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import type { Json } from '../support/recorder.js'
 
 type Listening = Awaited<ReturnType<typeof listening>>
 

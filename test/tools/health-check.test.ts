@@ -3,12 +3,12 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { version } from '../../app.js'
 import { compile } from '../../protocol/schema/schema.js'
-import { folder } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { openSession } from '../transports/http-session.js'
+import { folder } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { openSession } from '../support/http-session.js'
 import { DOORS, through } from './doors.js'
-import { dataOf, ERAS, Speaker, textOf } from './speaker.js'
+import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const MEMBERS = ['memory', 'peers', 'sessions', 'status', 'store', 'transports', 'unavailable', 'uptime', 'versions']
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { createClient, type Client } from '../../app.js'
-import { gateway } from '../helper.js'
-import { scripts } from '../system/programs/scripts.js'
+import { gateway } from '../support/gateway.js'
+import { scripts } from '../support/environment/scripts.js'
 import { payloads } from './payloads.js'
 
 interface Answer { isError?: boolean, content: [{ text: string }], structuredContent?: { stdout: string } }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createClient } from '../../app.js'
-import { callTool } from '../app/modern.js'
-import { gateway } from '../helper.js'
+import { callTool } from '../support/modern.js'
+import { gateway } from '../support/gateway.js'
 
 const ROOTS = [{ uri: 'file:///home/user/project', name: 'Project Directory' }, { uri: 'file:///srv' }]
 const LISTED = {

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { WebSocket } from 'ws'
-import { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { modern, type Json } from '../protocol/recorder.js'
-import { openSession } from '../transports/http-session.js'
-import { openStream } from '../transports/sse-reader.js'
-import { Speaker } from './speaker.js'
+import { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { modern, type Json } from '../support/recorder.js'
+import { openSession } from '../support/http-session.js'
+import { openStream } from '../support/event-reader.js'
+import { Speaker } from '../support/speaker.js'
 
 type Served = Awaited<ReturnType<typeof listening>>
 

@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { createClient, type Options } from '../../app.js'
-import { callTool, type Json } from '../app/modern.js'
-import { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { openSession } from '../transports/http-session.js'
+import { callTool, type Json } from '../support/modern.js'
+import { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { openSession } from '../support/http-session.js'
 
 const task = (args: object, progressToken?: string) => ({ name: 'long_running_task', arguments: args, ...(progressToken === undefined ? {} : { _meta: { progressToken } }) })
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
-import { dataOf, Speaker, textOf } from './speaker.js'
+import { folder } from '../support/process.js'
+import { gateway } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
+import { dataOf, Speaker, textOf } from '../support/speaker.js'
 
 const REFUSED: Array<[what: string, tool: string, args: Json, says: RegExp]> = [
   ['no content', 'add_note', {}, /arguments of add_note: .*content/],

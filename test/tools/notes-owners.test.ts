@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway } from '../helper.js'
-import { dataOf, ERAS, Speaker, textOf } from './speaker.js'
+import { folder } from '../support/process.js'
+import { gateway } from '../support/gateway.js'
+import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const UPDATED = 'notifications/resources/updated'
 const TEMPLATE = { type: 'ref/resource', uri: 'note:///{id}' }

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
 import { tool, type Options } from '../../app.js'
-import { folder } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import type { Json } from '../protocol/recorder.js'
+import { folder } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import type { Json } from '../support/recorder.js'
 import { DOORS, through, type Call } from './doors.js'
-import { dataOf, ERAS, Speaker, textOf } from './speaker.js'
+import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 interface Note { id: string, content: string, tags: string[], created: string }
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { folder } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import { openSession } from '../transports/http-session.js'
-import { dataOf, ERAS, Speaker, textOf, type Speaks } from './speaker.js'
+import { folder } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import { openSession } from '../support/http-session.js'
+import { dataOf, ERAS, Speaker, textOf, type Speaks } from '../support/speaker.js'
 
 const said = (content: unknown) => ({ role: 'assistant', model: 'small-1', content })
 const SUMMARY = said({ type: 'text', text: 'Plants need water.' })

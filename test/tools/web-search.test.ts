@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { build, createClient } from '../../app.js'
-import { callTool, type Json } from '../app/modern.js'
-import { folder, launch } from '../cli/process.js'
-import { gateway, listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { anomaly, found, noResults, page, result, three } from './search-pages.js'
-import { giving, service } from './search-service.js'
+import { callTool, type Json } from '../support/modern.js'
+import { folder, launch } from '../support/process.js'
+import { gateway, listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { anomaly, found, noResults, page, result, three } from '../support/environment/search-pages.js'
+import { giving, service } from '../support/environment/search-service.js'
 
 const TEXT = `Search results for: MCP protocol
 

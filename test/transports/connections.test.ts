@@ -4,12 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { tool } from '../../app.js'
-import { host } from '../app/host.js'
-import { mirroredHead, postHead } from '../bad-input/http-doors.js'
-import { call, callTool } from '../bad-input/messages.js'
-import { request } from '../bad-input/raw-http.js'
-import { listening } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
+import { host } from '../support/host.js'
+import { mirroredHead, postHead } from '../support/http-requests.js'
+import { call, callTool } from '../support/messages.js'
+import { request } from '../support/http-client.js'
+import { listening } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
 
 const LISTEN = call('subscriptions/listen', { notifications: { toolsListChanged: true } }, 8)('modern')
 const WAIT = callTool('wait')('modern')

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { tool } from '../../app.js'
-import { modernMeta } from '../app/modern.js'
-import { listening } from '../helper.js'
-import { turnable } from '../protocol/clocks.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { openSession, post, slow } from './http-session.js'
-import { openStream } from './sse-reader.js'
+import { modernMeta } from '../support/modern.js'
+import { listening } from '../support/gateway.js'
+import { turnable } from '../support/clocks.js'
+import { eventually, within } from '../support/wait.js'
+import { openSession, post, slow } from '../support/http-session.js'
+import { openStream } from '../support/event-reader.js'
 
 t.test('sessions beyond the limit are refused, and one that ends makes room', async t => {
   const { url } = await listening(t, { maxSessions: 2 })

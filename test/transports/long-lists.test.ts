@@ -6,10 +6,10 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { WebSocket } from 'ws'
 import { createClient, patchbay, serveStdio } from '../../app.js'
-import type { Json } from '../app/modern.js'
-import { gateway, listening } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { Connection, COUNT, doors, entry, listMessage, listOver, LONG, MODERN, type Door, type ListReply } from './long-lists.js'
+import type { Json } from '../support/modern.js'
+import { gateway, listening } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { Connection, COUNT, doors, entry, listMessage, listOver, LONG, MODERN, type Door, type ListReply } from '../support/long-lists.js'
 
 // What of a long answer is the same for everybody is kept as bytes and written behind what is not.
 

@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { tool, type Options } from '../../app.js'
-import fixture, { listening } from '../helper.js'
-import { within } from '../protocol/deadline.js'
-import { openSession } from './http-session.js'
-import type { Json } from './sse-reader.js'
+import fixture, { listening } from '../support/gateway.js'
+import { within } from '../support/wait.js'
+import { openSession } from '../support/http-session.js'
+import type { Json } from '../support/event-reader.js'
 
 interface Wire {
   /** Sends a call, and reads what belongs to it. */

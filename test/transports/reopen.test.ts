@@ -3,10 +3,10 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, resource, tool, type Options } from '../../app.js'
-import { until } from '../bad-input/deadline.js'
-import { call, callTool, initialize, modernMeta, notification } from '../bad-input/messages.js'
-import { startServer, type Server } from '../bad-input/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../bad-input/wires.js'
+import { until } from '../support/deadline.js'
+import { call, callTool, initialize, modernMeta, notification } from '../support/messages.js'
+import { startServer, type Server } from '../support/server.js'
+import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 

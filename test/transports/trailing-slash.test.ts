@@ -3,12 +3,12 @@ import type { FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import type { Options } from '../../app.js'
-import { ADA, apiKeys } from '../access/keys.js'
-import { routesOf } from '../bad-input/routes.js'
-import { host } from '../app/host.js'
-import { gateway, listening } from '../helper.js'
-import { openSession } from './http-session.js'
-import { openStream } from './sse-reader.js'
+import { ADA, apiKeys } from '../support/keys.js'
+import { routesOf } from '../support/routes.js'
+import { host } from '../support/host.js'
+import { gateway, listening } from '../support/gateway.js'
+import { openSession } from '../support/http-session.js'
+import { openStream } from '../support/event-reader.js'
 
 const PATHS = ['/mcp', '/mcp/sse', '/sse', '/message', '/health', '/ticket']
 const EVIL = { host: 'evil.example' }

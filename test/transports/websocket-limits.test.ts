@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
-import { until } from '../bad-input/deadline.js'
-import { call, initialize } from '../bad-input/messages.js'
-import { frame, openSocket, OPCODE, type RawSocket } from '../bad-input/raw-websocket.js'
-import { expectUnharmed, startServer } from '../bad-input/server.js'
-import { summarise } from '../bad-input/summary.js'
+import { until } from '../support/deadline.js'
+import { call, initialize } from '../support/messages.js'
+import { frame, openSocket, OPCODE, type RawSocket } from '../support/websocket-client.js'
+import { expectUnharmed, startServer } from '../support/server.js'
+import { summarise } from '../support/summary.js'
 
 const { text, continuation, ping, pong } = OPCODE
 const PING = call('ping')('legacy')

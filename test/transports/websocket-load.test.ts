@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { resource, tool, type Options } from '../../app.js'
-import { listening } from '../helper.js'
-import { eventually, within } from '../protocol/deadline.js'
-import { modern } from '../protocol/recorder.js'
+import { listening } from '../support/gateway.js'
+import { eventually, within } from '../support/wait.js'
+import { modern } from '../support/recorder.js'
 
 type Json = Record<string, unknown>
 

@@ -7,10 +7,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { serveStdio, tool } from '../../app.js'
-import { frame, OPCODE, openSocket } from '../bad-input/raw-websocket.js'
-import { gateway, listening } from '../helper.js'
-import { modernMeta, type Json } from '../app/modern.js'
-import { eventually } from '../protocol/deadline.js'
+import { frame, OPCODE, openSocket } from '../support/websocket-client.js'
+import { gateway, listening } from '../support/gateway.js'
+import { modernMeta, type Json } from '../support/modern.js'
+import { eventually } from '../support/wait.js'
 
 // A write is a call of the operating system, and costs more than the call of a tool that it answers.
 

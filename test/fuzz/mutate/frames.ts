@@ -1,4 +1,4 @@
-import { closeFrame, frame, OPCODE, promise } from '../../bad-input/raw-websocket.js'
+import { closeFrame, frame, OPCODE, promise } from '../../support/websocket-client.js'
 import type { Random } from '../random.js'
 import { mutateBytes } from './bytes.js'
 

@@ -1,4 +1,4 @@
-import { initialize } from '../../bad-input/messages.js'
+import { initialize } from '../../support/messages.js'
 import type { Step } from '../case.js'
 import { REVISIONS } from '../doors.js'
 import type { Random } from '../random.js'

@@ -1,4 +1,4 @@
-import { call, callTool, notification } from '../../bad-input/messages.js'
+import { call, callTool, notification } from '../../support/messages.js'
 import { WHO, type Case, type Door, type Head, type Line, type Step, type Who } from '../case.js'
 import { eraOf } from '../doors.js'
 import { doorOf, goodHead, isSocket } from './generate.js'

@@ -1,4 +1,4 @@
-import { call, callTool, modernMeta, notification, type Era } from '../../bad-input/messages.js'
+import { call, callTool, modernMeta, notification, type Era } from '../../support/messages.js'
 import type { Head, Line } from '../case.js'
 
 export type Say = (era: Era) => string

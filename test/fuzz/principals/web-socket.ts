@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { frame, OPCODE, parseFrame } from '../../bad-input/raw-websocket.js'
+import { frame, OPCODE, parseFrame } from '../../support/websocket-client.js'
 import { connected, hangUp } from '../sockets.js'
 import { Wait } from '../waiting.js'
 

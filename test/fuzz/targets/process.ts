@@ -2,8 +2,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { COMMAND } from '../../command.js'
-import { readLines } from '../../bad-input/wires.js'
+import { COMMAND } from '../../support/command.js'
+import { readLines } from '../../support/connections.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
 import { OPTIONS } from '../gateway.js'
@@ -11,7 +11,7 @@ import { inPieces, linesOf } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
 import { inTime, Wait } from '../waiting.js'
 
-const FIXTURE = fileURLToPath(new URL('../../helper.js', import.meta.url))
+const FIXTURE = fileURLToPath(new URL('../../support/gateway.js', import.meta.url))
 const START = 30_000
 const PACE = 30
 

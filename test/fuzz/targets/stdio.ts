@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { serveStdio } from '../../../app.js'
-import { readLines } from '../../bad-input/wires.js'
+import { readLines } from '../../support/connections.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
 import { greets } from '../doors.js'

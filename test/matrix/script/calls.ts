@@ -1,6 +1,6 @@
 import { unique, type Chapter } from '../cell.js'
 import type { Client } from '../client.js'
-import { meta, textOf, type Json } from '../message.js'
+import { meta, textOf, type Json } from '../../support/specification/message.js'
 
 const LOG = 'notifications/message'
 const PROGRESS = 'notifications/progress'

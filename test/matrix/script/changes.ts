@@ -1,7 +1,7 @@
 import { unique, type Cell, type Chapter } from '../cell.js'
 import type { Client } from '../client.js'
-import { within } from '../mailbox.js'
-import { meta, type Id, type Json } from '../message.js'
+import { within } from '../../support/mailbox.js'
+import { meta, type Id, type Json } from '../../support/specification/message.js'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 const UPDATED = 'notifications/resources/updated'

@@ -1,6 +1,6 @@
 import { unique, type Chapter } from '../cell.js'
-import { within } from '../mailbox.js'
-import type { Reply } from '../message.js'
+import { within } from '../../support/mailbox.js'
+import type { Reply } from '../../support/specification/message.js'
 
 /** JSON-RPC itself: ids, batches, what cannot be read. */
 export const envelopes: Record<string, Chapter> = {

@@ -1,5 +1,5 @@
-import { meta, type Json } from '../message.js'
-import { modern, newestLegacy, revisions } from '../revisions.js'
+import { meta, type Json } from '../../support/specification/message.js'
+import { modern, newestLegacy, revisions } from '../../support/specification/revisions.js'
 import type { Chapter } from '../cell.js'
 
 const CAPABILITIES = { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {} }

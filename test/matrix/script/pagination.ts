@@ -1,5 +1,5 @@
 import type { Client } from '../client.js'
-import type { Json } from '../message.js'
+import type { Json } from '../../support/specification/message.js'
 import type { Chapter } from '../cell.js'
 
 const PAGE_SIZE = 2

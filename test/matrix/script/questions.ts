@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import type { Cell, Chapter } from '../cell.js'
 import type { Client } from '../client.js'
-import { within } from '../mailbox.js'
-import { textOf, type Reply } from '../message.js'
+import { within } from '../../support/mailbox.js'
+import { textOf, type Reply } from '../../support/specification/message.js'
 
 /** Questions to the client in the middle of a call: written once by the author, asked in each revision's own way. */
 export const questions: Record<string, Chapter> = {

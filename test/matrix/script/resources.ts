@@ -1,5 +1,5 @@
 import type { Chapter } from '../cell.js'
-import type { Json } from '../message.js'
+import type { Json } from '../../support/specification/message.js'
 import { listAll } from './pagination.js'
 
 /** Resources and their templates. */

@@ -1,4 +1,4 @@
-import type { Json } from '../message.js'
+import type { Json } from '../../support/specification/message.js'
 import type { Chapter } from '../cell.js'
 import { listAll } from './pagination.js'
 

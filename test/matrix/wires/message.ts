@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
-import { oldest, type Revision } from '../revisions.js'
+import { oldest, type Revision } from '../../support/specification/revisions.js'
 import type { Place, Receive, Wire } from '../wire.js'
-import { exchange, readBody } from './exchange.js'
+import { exchange, readBody } from '../../support/exchange.js'
 
 /** Plain `POST /message`, one exchange for each message. */
 export async function openMessage ({ url }: Place, receive: Receive): Promise<Wire> {

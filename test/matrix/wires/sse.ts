@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import type { Place, Receive, Wire } from '../wire.js'
-import { within } from '../mailbox.js'
-import { exchange, readBody, readEvents } from './exchange.js'
+import { within } from '../../support/mailbox.js'
+import { exchange, readBody, readEvents } from '../../support/exchange.js'
 
 /** HTTP+SSE: everything comes over `GET /sse`, everything goes to the address its first event names. */
 export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> {

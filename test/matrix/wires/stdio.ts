@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough, type Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { COMMAND } from '../../command.js'
+import { COMMAND } from '../../support/command.js'
 import { serveStdio } from '../../../app.js'
-import { within } from '../mailbox.js'
+import { within } from '../../support/mailbox.js'
 import type { Place, Receive, Wire } from '../wire.js'
 
 const MAX_MESSAGE = 1024 * 1024
@@ -24,7 +24,7 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Wi
 
 /** A gateway in a process of its own, the way a desktop client launches it. */
 export async function openProcess (_place: Place, receive: Receive): Promise<Wire> {
-  const plugins = ['../../helper.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
+  const plugins = ['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
   const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, PATCHBAY_PAGE_SIZE: '2' }

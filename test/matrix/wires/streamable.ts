@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Parcel, Place, Receive, Wire } from '../wire.js'
-import { exchange, readBody, readEvents } from './exchange.js'
+import { exchange, readBody, readEvents } from '../../support/exchange.js'
 
 /** Streamable HTTP on `/mcp`: with a session and its standalone stream, or without either. */
 export async function openStreamable ({ url }: Place, receive: Receive): Promise<Wire> {

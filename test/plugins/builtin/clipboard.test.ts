@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { build, createClient, patchbay, type Options } from '../../../app.js'
-import { folder } from '../../cli/process.js'
-import { environment } from '../../system/clipboard/display.js'
+import { folder } from '../../support/process.js'
+import { environment } from '../../support/environment/display.js'
 
 const NAMES = ['get_clipboard', 'set_clipboard']
 

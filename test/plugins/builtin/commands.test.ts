@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { build, type Options } from '../../../app.js'
-import { gateway } from '../../helper.js'
-import { scripts } from '../../system/programs/scripts.js'
+import { gateway } from '../../support/gateway.js'
+import { scripts } from '../../support/environment/scripts.js'
 
 type Commands = Options['commands']
 

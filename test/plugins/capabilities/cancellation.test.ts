@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../../app.js'
-import { gateway } from '../../helper.js'
-import { within } from '../../protocol/deadline.js'
-import { client } from '../../protocol/recorder.js'
+import { gateway } from '../../support/gateway.js'
+import { within } from '../../support/wait.js'
+import { client } from '../../support/recorder.js'
 
 /** A gateway whose tool `wait` tells why it was aborted. */
 async function waiting (t: Test) {

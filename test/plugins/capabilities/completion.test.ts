@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient, prompt, resource } from '../../../app.js'
-import { gateway } from '../../helper.js'
+import { gateway } from '../../support/gateway.js'
 
 async function completing (t: Test) {
   const app = await gateway(t, { http: false })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient, tool, type Client } from '../../../app.js'
-import { gateway } from '../../helper.js'
+import { gateway } from '../../support/gateway.js'
 
 const NAMES = Array.from({ length: 25 }, (_, index) => `tool_${String(index).padStart(2, '0')}`)
 

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
 import { tool } from '../../../app.js'
-import { gateway } from '../../helper.js'
-import { eventually } from '../../protocol/deadline.js'
-import { client, modern, revision } from '../../protocol/recorder.js'
-import { Speaker } from '../../tools/speaker.js'
+import { gateway } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { client, modern, revision } from '../../support/recorder.js'
+import { Speaker } from '../../support/speaker.js'
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 const late = () => tool({ name: 'late', description: 'd', run: () => '' })

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { ADA, bearer, listed } from '../../access/keys.js'
-import { gateway } from '../../helper.js'
-import { Speaker, dataOf } from '../../tools/speaker.js'
+import { ADA, bearer, listed } from '../../support/keys.js'
+import { gateway } from '../../support/gateway.js'
+import { Speaker, dataOf } from '../../support/speaker.js'
 
 async function health (app: FastifyInstance) {
   const { statusCode, headers, body } = await app.inject('/health')

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { tool } from '../../../app.js'
-import { request, type Head } from '../../bad-input/raw-http.js'
-import { listening } from '../../helper.js'
-import { eventually } from '../../protocol/deadline.js'
+import { request, type Head } from '../../support/http-client.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
 
 const HEAD: Head = [['Host', 'localhost'], ['Content-Type', 'application/json']]
 const call = (name: string, args: object = {}) => request('POST', '/message', HEAD, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }))

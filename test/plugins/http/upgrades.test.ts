@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { lastExchange, request, statusOf, exchange, type Head } from '../../bad-input/raw-http.js'
-import { upgradeHead } from '../../bad-input/raw-websocket.js'
-import { listening } from '../../helper.js'
-import { eventually } from '../../protocol/deadline.js'
+import { lastExchange, request, statusOf, exchange, type Head } from '../../support/http-client.js'
+import { upgradeHead } from '../../support/websocket-client.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
 
 const HOST: Head[number] = ['Host', 'localhost']
 const WEBSOCKET = upgradeHead(0).slice(1)

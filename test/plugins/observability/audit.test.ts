@@ -6,9 +6,9 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import WebSocket from 'ws'
 import { createClient, tool, ToolError, type Options } from '../../../app.js'
-import { host, asJson } from '../../app/host.js'
-import { gateway, listening } from '../../helper.js'
-import { client, type Json } from '../../protocol/recorder.js'
+import { host, asJson } from '../../support/host.js'
+import { gateway, listening } from '../../support/gateway.js'
+import { client, type Json } from '../../support/recorder.js'
 
 type Line = Json & { msg: string, audit?: Json }
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { asJson, asStream, host } from '../../app/host.js'
-import { gateway } from '../../helper.js'
+import { asJson, asStream, host } from '../../support/host.js'
+import { gateway } from '../../support/gateway.js'
 
 const ORIGIN = 'https://app.example.com'
 const EVIL = 'https://evil.example'

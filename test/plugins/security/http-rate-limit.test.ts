@@ -2,9 +2,9 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, tool, type Options } from '../../../app.js'
-import { host } from '../../app/host.js'
-import { gateway, listening } from '../../helper.js'
-import { client } from '../../protocol/recorder.js'
+import { host } from '../../support/host.js'
+import { gateway, listening } from '../../support/gateway.js'
+import { client } from '../../support/recorder.js'
 import { doors, postMessage, type Door, type Said } from '../rate-doors.js'
 
 const list = (id: number) => ({ id, method: 'tools/list' })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ping } from '../../access/keys.js'
-import { gateway } from '../../helper.js'
+import { ping } from '../../support/keys.js'
+import { gateway } from '../../support/gateway.js'
 
 const HOSTS: Array<[host: string, status: number]> = [
   ['localhost', 200], ['localhost:8080', 200], ['LOCALHOST', 200], ['127.0.0.1', 200], ['127.0.0.1:1', 200], ['[::1]', 200], ['[::1]:8080', 200],

@@ -2,9 +2,9 @@ import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import t from 'tap'
 import { createClient, patchbay } from '../../../app.js'
-import { gateway } from '../../helper.js'
-import { eventually } from '../../protocol/deadline.js'
-import { Speaker } from '../../tools/speaker.js'
+import { gateway } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { Speaker } from '../../support/speaker.js'
 
 for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
   t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {

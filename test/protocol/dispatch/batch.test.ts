@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
-import { client, dispatcher, modern, revision } from '../recorder.js'
+import { client, dispatcher, modern, revision } from '../../support/recorder.js'
 
 function served (): Dispatcher {
   const mcp = dispatcher()

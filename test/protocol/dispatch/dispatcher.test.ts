@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { McpError } from '../../../protocol/wire/errors.js'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
-import { client, dispatcher, modern, revision, type Json } from '../recorder.js'
+import { client, dispatcher, modern, revision, type Json } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Identity } from '../../../protocol/wire/identity.js'
-import { client, dispatcher } from '../recorder.js'
+import { client, dispatcher } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 const granted = (...scopes: string[]): { identity: Identity } => ({ identity: { principal: 'ada', scopes: new Set(scopes) } })

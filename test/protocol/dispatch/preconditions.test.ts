@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
 import type { PeerOptions } from '../../../protocol/peer/peer.js'
 import { versions } from '../../../protocol/revisions/table.js'
-import { client, dispatcher, modern } from '../recorder.js'
+import { client, dispatcher, modern } from '../../support/recorder.js'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'

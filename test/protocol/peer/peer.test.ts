@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { Peer } from '../../../protocol/peer/peer.js'
-import { within } from '../deadline.js'
-import { Recorder, type Json } from '../recorder.js'
+import { within } from '../../support/wait.js'
+import { Recorder, type Json } from '../../support/recorder.js'
 
 const { signal: patient } = new AbortController()
 

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock } from '../../../protocol/wire/conten
 import { convert } from '../../../protocol/revisions/convert.js'
 import type { Features } from '../../../protocol/revisions/revision.js'
 import { versions } from '../../../protocol/revisions/table.js'
-import { revision, type Json } from '../recorder.js'
+import { revision, type Json } from '../../support/recorder.js'
 
 const ALL = [...versions].reverse()
 const [, , , ELICITING, MODERN] = ALL as [string, string, string, string, string]

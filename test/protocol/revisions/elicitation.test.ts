@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { elicitation } from '../../../protocol/revisions/elicitation.js'
-import { revision, type Json } from '../recorder.js'
+import { revision, type Json } from '../../support/recorder.js'
 
 const early = revision('2025-06-18').features
 const current = revision('2025-11-25').features

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ResumableStream, type Sink, type StreamEvent, type StreamLog } from '../../../protocol/sessions/resumable-stream.js'
-import { memoryLog } from '../stream-log.js'
+import { memoryLog } from '../../support/stream-log.js'
 
 class Listener implements Sink {
   readonly events: StreamEvent[] = []

@@ -2,8 +2,8 @@ import t from 'tap'
 import type { ResumableStream, StreamEvent } from '../../../protocol/sessions/resumable-stream.js'
 import { Session, type Place } from '../../../protocol/sessions/session.js'
 import { memoryStore } from '../../../stores/memory/store.js'
-import { revision } from '../recorder.js'
-import { RECORD, TOMORROW } from '../stream-log.js'
+import { revision } from '../../support/recorder.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
 
 /** A session that is kept, as one is once its client has been greeted. */
 function session (version = '2025-11-25'): Session {

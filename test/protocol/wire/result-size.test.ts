@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createClient, prompt, resource, tool } from '../../../app.js'
 import { checkLengths } from '../../../protocol/wire/result-size.js'
-import { gateway } from '../../helper.js'
+import { gateway } from '../../support/gateway.js'
 
 const ENDLESS = new Array(2 ** 32 - 1)
 

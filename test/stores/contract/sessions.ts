@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { SessionChange, SessionRecord } from '../../../protocol/store.js'
-import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import type { Open } from '../contract.js'
 
 const FULL: SessionRecord = {

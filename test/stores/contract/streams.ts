@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { KEPT, type SessionStore } from '../../../protocol/store.js'
-import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import type { Open } from '../contract.js'
 
 const TEXTS = ['', '{"a":1}', 'ä😀', 'a\nb', "'", 'x'.repeat(100_000)]

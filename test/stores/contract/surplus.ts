@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { KEPT, type SessionStore } from '../../../protocol/store.js'
-import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import type { Open } from '../contract.js'
 
 /** What a session gives up of its replies, and what never. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
-import { RECORD, TOMORROW } from '../../protocol/stream-log.js'
-import { dataFolder, FILE, opened } from '../on-disk.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
+import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from '../worker.js'
 
 /** The file as it was made before subscriptions were rows. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Clipboard, MAX_TEXT } from '../../../system/clipboard/clipboard.js'
-import { eventually } from '../../protocol/deadline.js'
-import { display, environment, noDisplay } from './display.js'
+import { eventually } from '../../support/wait.js'
+import { display, environment, noDisplay } from '../../support/environment/display.js'
 
 t.test('a real clipboard', { skip: noDisplay }, async t => {
   const screen = await display(t)

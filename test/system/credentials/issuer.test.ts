@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fetchJson, isSafe } from '../../../system/credentials/fetch-json.js'
 import { findJwks } from '../../../system/credentials/issuer.js'
-import { json, startIssuer } from './issuer.js'
+import { json, startIssuer } from '../../support/environment/issuer.js'
 
 const { signal } = new AbortController()
 

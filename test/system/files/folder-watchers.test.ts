@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FolderWatchers } from '../../../system/files/folder-watchers.js'
-import { eventually } from '../../protocol/deadline.js'
-import { tree } from '../../resources/tree.js'
+import { eventually } from '../../support/wait.js'
+import { tree } from '../../support/environment/tree.js'
 
 /** Longer than what happens together is told late. */
 const CALM = 150

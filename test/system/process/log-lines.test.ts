@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LogLines } from '../../../system/process/log-lines.js'
-import { eventually } from '../../protocol/deadline.js'
+import { eventually } from '../../support/wait.js'
 
 /** Lines that go to a file, and how often something was written to it. */
 function lines (t: Test) {

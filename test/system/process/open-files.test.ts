@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gateway } from '../../helper.js'
+import { gateway } from '../../support/gateway.js'
 import { connectionsAmong, limitIn, openFilesLimit } from '../../../system/process/open-files.js'
 
 const LIMITS = 'Limit                     Soft Limit           Hard Limit           Units     \nMax processes             95000                95000                processes \nMax open files            1024                 4096                 files     \n'

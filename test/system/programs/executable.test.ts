@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import t from 'tap'
 import { isExecutable, isFolder, lookUp } from '../../../system/programs/executable.js'
-import { folder } from '../../cli/process.js'
-import { scripts } from './scripts.js'
+import { folder } from '../../support/process.js'
+import { scripts } from '../../support/environment/scripts.js'
 
 t.test('a program is a file that may be executed', async t => {
   const path = await scripts(t, { it: '' })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Output } from '../../../system/programs/output.js'
-import { eventually } from '../../protocol/deadline.js'
+import { eventually } from '../../support/wait.js'
 
 function recorded (limit = 1_000) {
   const heard: Array<[bytes: number, text: string]> = []

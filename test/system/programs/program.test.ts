@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { environment, runProgram, type Outcome } from '../../../system/programs/program.js'
-import { eventually, within } from '../../protocol/deadline.js'
-import { forked, FORKS, isAlive, scripts } from './scripts.js'
+import { eventually, within } from '../../support/wait.js'
+import { forked, FORKS, isAlive, scripts } from '../../support/environment/scripts.js'
 
 const never = new AbortController().signal
 

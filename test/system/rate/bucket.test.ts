@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 import { Bucket } from '../../../system/rate/bucket.js'
 import { limiter } from '../../../system/rate/limiter.js'
-import { eventually } from '../../protocol/deadline.js'
+import { eventually } from '../../support/wait.js'
 
 /** Where tokens are kept, and how often it was asked. */
 function purse (tokens: number, ms = 60_000) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { limiter } from '../../../system/rate/limiter.js'
 import type { RedisLink } from '../../../system/redis/link.js'
-import { eventually } from '../../protocol/deadline.js'
+import { eventually } from '../../support/wait.js'
 
 t.test('as many as the burst are there at once, and a refusal tells when there are more', async t => {
   const ask = limiter({ name: 'x', rate: 2, burst: 5 })

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { unobserved } from '../../cli/process.js'
+import { unobserved } from '../../support/process.js'
 import { readResults } from '../../../system/search/results-page.js'
-import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../../tools/search-pages.js'
+import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../../support/environment/search-pages.js'
 
 const base = new URL('https://html.duckduckgo.com/html/?q=mcp')
 const read = (html: string, max = 20) => readResults(html, base, max)

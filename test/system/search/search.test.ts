@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { connectionFailure } from '../../../system/search/failure.js'
 import { search } from '../../../system/search/search.js'
-import { TLS } from '../../app/tls.js'
-import { eventually, within } from '../../protocol/deadline.js'
-import { anomaly, found, page, result, three } from '../../tools/search-pages.js'
-import { attend, giving, service } from '../../tools/search-service.js'
+import { TLS } from '../../support/environment/tls.js'
+import { eventually, within } from '../../support/wait.js'
+import { anomaly, found, page, result, three } from '../../support/environment/search-pages.js'
+import { attend, giving, service } from '../../support/environment/search-service.js'
 
 const HTML = { 'content-type': 'text/html; charset=UTF-8' }
 const never = new AbortController().signal

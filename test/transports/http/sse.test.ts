@@ -1,9 +1,9 @@
 import t from 'tap'
 import { tool } from '../../../app.js'
-import { listening } from '../../helper.js'
-import { eventually } from '../../protocol/deadline.js'
-import { post, slow } from '../http-session.js'
-import { openStream, type Json, type SseReader } from '../sse-reader.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { post, slow } from '../../support/http-session.js'
+import { openStream, type Json, type SseReader } from '../../support/event-reader.js'
 
 /** Opens `/mcp/sse` as `curl -N` does, and gives the session it was told. */
 async function named (url: string, headers: Record<string, string> = {}): Promise<{ stream: SseReader, id: string }> {

@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { tool } from '../../../app.js'
-import { modernMeta } from '../../app/modern.js'
-import { listening } from '../../helper.js'
-import { eventually, within } from '../../protocol/deadline.js'
-import { openSession, post, slow } from '../http-session.js'
-import { openStream } from '../sse-reader.js'
+import { modernMeta } from '../../support/modern.js'
+import { listening } from '../../support/gateway.js'
+import { eventually, within } from '../../support/wait.js'
+import { openSession, post, slow } from '../../support/http-session.js'
+import { openStream } from '../../support/event-reader.js'
 
 /** A tool that reports once, then waits until it is told to go on or aborted. */
 function waiting (app: FastifyInstance): EventEmitter {

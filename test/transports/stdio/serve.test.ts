@@ -3,8 +3,8 @@ import { PassThrough, Writable } from 'node:stream'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { serveStdio, tool } from '../../../app.js'
-import { gateway } from '../../helper.js'
-import { within } from '../../protocol/deadline.js'
+import { gateway } from '../../support/gateway.js'
+import { within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 

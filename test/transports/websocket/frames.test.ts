@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Frames, watchAssembly } from '../../../transports/websocket/frames.js'
-import { closeFrame, frame, OPCODE } from '../../bad-input/raw-websocket.js'
+import { closeFrame, frame, OPCODE } from '../../support/websocket-client.js'
 
 const { text, continuation, ping } = OPCODE
 const PING = frame({ opcode: ping, payload: 'x' })

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Inbox } from '../../../transports/websocket/inbox.js'
-import { eventually } from '../../protocol/deadline.js'
+import { eventually } from '../../support/wait.js'
 
 function inbox () {
   const state = { handed: [] as number[], full: false, paused: false }

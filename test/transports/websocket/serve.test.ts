@@ -3,10 +3,10 @@ import { connect, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocket, type ClientOptions } from 'ws'
 import { tool, type Options } from '../../../app.js'
-import { modernMeta } from '../../app/modern.js'
-import { closeFrame, frame, OPCODE, openSocket } from '../../bad-input/raw-websocket.js'
-import { listening } from '../../helper.js'
-import { eventually, within } from '../../protocol/deadline.js'
+import { modernMeta } from '../../support/modern.js'
+import { closeFrame, frame, OPCODE, openSocket } from '../../support/websocket-client.js'
+import { listening } from '../../support/gateway.js'
+import { eventually, within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
-import { build, prompt, resource, tool, ToolError, type Options } from '../app.js'
+import { build, prompt, resource, tool, ToolError, type Options } from '../../app.js'
 
 /** A gateway with the tools below that closes itself when the test ends. */
 export async function gateway (t: Test, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {

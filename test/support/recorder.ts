@@ -6,7 +6,7 @@ import { decode, type Incoming } from '../../protocol/wire/jsonrpc.js'
 import { Peer, type PeerOptions } from '../../protocol/peer/peer.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
-import { within } from './deadline.js'
+import { within } from './wait.js'
 
 export type Json = Record<string, unknown>
 

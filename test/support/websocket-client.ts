@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Inbox, within } from './deadline.js'
-import { request, type Bytes, type Head } from './raw-http.js'
+import { request, type Bytes, type Head } from './http-client.js'
 
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 

@@ -1,5 +1,5 @@
 import { MODERN } from './messages.js'
-import { exchange, request, type Bytes, type Head, type Reply } from './raw-http.js'
+import { exchange, request, type Bytes, type Head, type Reply } from './http-client.js'
 
 /** The header lines every good POST carries. */
 export const postHead = (port: number, more: Head = []): Head => [

@@ -2,9 +2,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
 import { tool, type Identity, type Options } from '../../app.js'
-import fixture, { listening } from '../helper.js'
+import fixture, { listening } from './gateway.js'
 import { until } from './deadline.js'
-import { exchange, request, type Head } from './raw-http.js'
+import { exchange, request, type Head } from './http-client.js'
 import { summariseReply } from './summary.js'
 
 /** A listening gateway, and what its tools saw. */

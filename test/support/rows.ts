@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { doors, type Door, type DoorName } from './doors.js'
+import { doors, type Door, type DoorName } from './transports.js'
 import type { Input } from './messages.js'
 import { expectUnharmed, type Server } from './server.js'
 

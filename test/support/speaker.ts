@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { decode } from '../../protocol/wire/jsonrpc.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { within } from '../protocol/deadline.js'
-import { modern, revision, type Json } from '../protocol/recorder.js'
+import { within } from './wait.js'
+import { modern, revision, type Json } from './recorder.js'
 
 export interface Answer { result: Json, error: { code: number, message: string, data: Json } }
 

@@ -1,4 +1,4 @@
-import type { Bytes } from './raw-http.js'
+import type { Bytes } from './http-client.js'
 
 export type Era = 'legacy' | 'modern'
 /** One message as it is written on the wire, where the two eras need different ones. */

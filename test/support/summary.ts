@@ -1,5 +1,5 @@
-import { Closed } from './raw-websocket.js'
-import type { Reply } from './raw-http.js'
+import { Closed } from './websocket-client.js'
+import type { Reply } from './http-client.js'
 
 type Json = Record<string, unknown>
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
-import { build, createClient, type Client, type Options } from '../../app.js'
+import { build, createClient, type Client, type Options } from '../../../app.js'
 
 export type Json = Record<string, unknown>
 

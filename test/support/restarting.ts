@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { launch, type Launched } from '../cli/process.js'
-import { within } from '../protocol/deadline.js'
-import { dataFolder } from '../stores/on-disk.js'
-import type { SseReader, ServerEvent } from '../transports/sse-reader.js'
+import { launch, type Launched } from './process.js'
+import { within } from './wait.js'
+import { dataFolder } from './environment/on-disk.js'
+import type { SseReader, ServerEvent } from './event-reader.js'
 
 /** In milliseconds: until it answered, and how much of that the process was at work, which does not depend on what else the machine does. */
 export interface Start { elapsed: number, busy: number | undefined }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
-import { within } from '../../protocol/deadline.js'
+import { within } from '../wait.js'
 
 const { missing } = await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href) as { missing: () => Array<{ program: string }> }
 const lacks = missing().some(({ program }) => program === 'redis-server')

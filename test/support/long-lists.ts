@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { tool } from '../../app.js'
-import { modernMeta, type Json } from '../app/modern.js'
-import { within } from '../protocol/deadline.js'
+import { modernMeta, type Json } from './modern.js'
+import { within } from './wait.js'
 import { openSession } from './http-session.js'
 
 export const COUNT = 40

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { folder } from '../../cli/process.js'
-import { eventually } from '../../protocol/deadline.js'
+import { folder } from '../process.js'
+import { eventually } from '../wait.js'
 
 /** A folder with shell scripts that may be executed. */
 export async function scripts (t: Test, bodies: Record<string, string>): Promise<string> {

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
 import { patchbay, type Options } from '../../app.js'
-import fixture from '../helper.js'
+import fixture from './gateway.js'
 import { modernMeta } from './modern.js'
 
 /** An application of somebody else, with routes of its own, that has Patchbay under /ai. */

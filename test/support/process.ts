@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { COMMAND } from '../command.js'
-import { within } from '../protocol/deadline.js'
+import { COMMAND } from './command.js'
+import { within } from './wait.js'
 
 export type Json = Record<string, unknown>
 
@@ -21,8 +21,8 @@ if (DATA !== process.env['XDG_DATA_HOME']) process.on('exit', () => rmSync(DATA,
 /** How many processes of a test run side by side. */
 export const PROCESSES = 3
 
-/** The tools of test/helper.ts, as a plugin file. */
-export const FIXTURE = fileURLToPath(new URL('../helper.js', import.meta.url))
+/** The tools of test/support/gateway.ts, as a plugin file. */
+export const FIXTURE = fileURLToPath(new URL('./gateway.js', import.meta.url))
 
 export interface Ended { code: number | null, signal: string | null, stdout: string, stderr: string }
 

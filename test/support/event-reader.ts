@@ -1,4 +1,4 @@
-import { within } from '../protocol/deadline.js'
+import { within } from './wait.js'
 
 export type Json = Record<string, unknown>
 

@@ -1,4 +1,4 @@
-import { openStream, type Json, type SseReader } from './sse-reader.js'
+import { openStream, type Json, type SseReader } from './event-reader.js'
 
 export interface Posted { status: number, headers: Headers, body: Json }
 

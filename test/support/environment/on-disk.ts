@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { Test } from 'tap'
-import type { Store } from '../../protocol/store.js'
-import { diskStore } from '../../stores/disk/store.js'
-import type { Subject } from './contract.js'
+import type { Store } from '../../../protocol/store.js'
+import { diskStore } from '../../../stores/disk/store.js'
+import type { Subject } from '../../stores/contract.js'
 
 export const GIBIBYTE = 1024 * 1024 * 1024
 export const FILE = 'patchbay.db'

@@ -1,4 +1,4 @@
-import type { Head } from '../bad-input/raw-http.js'
+import type { Head } from './http-client.js'
 import { hashOf } from '../../system/credentials/api-key.js'
 
 export const ADA = 'pb_ada-0123456789-0123456789-0123456789-012'

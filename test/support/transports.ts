@@ -1,8 +1,8 @@
-import { endSession, openSession, post, postModern } from './http-doors.js'
+import { endSession, openSession, post, postModern } from './http-requests.js'
 import { call, initialize, NEWEST, notification, write, type Era, type Input } from './messages.js'
 import type { Server } from './server.js'
 import { summarise, summariseReply } from './summary.js'
-import { socketWire, sseWire, stdioWire, type Wire } from './wires.js'
+import { socketWire, sseWire, stdioWire, type Wire } from './connections.js'
 
 /** A connected client that can say anything. */
 export interface Door {

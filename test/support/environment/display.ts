@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import { folder } from '../../cli/process.js'
-import { within } from '../../protocol/deadline.js'
+import { folder } from '../process.js'
+import { within } from '../wait.js'
 
 type Program = { program: string, package: string }
 // The module is not compiled, so it stays where the sources are.
