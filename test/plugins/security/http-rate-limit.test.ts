@@ -5,7 +5,7 @@ import { createClient, tool, type Options } from '../../../app.js'
 import { host } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { client } from '../../support/recorder.js'
-import { doors, postMessage, type Door, type Said } from '../rate-doors.js'
+import { doors, postMessage, type Door, type Said } from './rate-transports.js'
 
 const list = (id: number) => ({ id, method: 'tools/list' })
 const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'count', arguments: {} } })

@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
-import { worker } from '../worker.js'
+import { worker } from './worker.js'
 
 /** The file as it was made before subscriptions were rows. */
 const FORMAT_1 = `

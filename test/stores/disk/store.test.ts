@@ -5,9 +5,9 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
 import { diskStore } from '../../../stores/disk/store.js'
 import { within } from '../../support/wait.js'
-import { mounted } from '../mount.js'
+import { mounted } from './mount.js'
 import { dataFolder, FILE, GIBIBYTE, opened } from '../../support/environment/on-disk.js'
-import { worker } from '../worker.js'
+import { worker } from './worker.js'
 
 /** What opening says; fails when it says nothing. */
 function refusal (t: Test, folder: string): string {

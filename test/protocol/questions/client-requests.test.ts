@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { Call } from '../../protocol/dispatch/call.js'
-import type { Limits } from '../../protocol/wire/limits.js'
-import { client, dispatcher, modern, type Json } from '../support/recorder.js'
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Limits } from '../../../protocol/wire/limits.js'
+import { client, dispatcher, modern, type Json } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 const IT = { method: 'ask/it', params: {} }

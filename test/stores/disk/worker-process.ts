@@ -1,6 +1,6 @@
 // A process that uses a store as it is told.
-import { diskStore } from '../../stores/disk/store.js'
-import type { Store } from '../../protocol/store.js'
+import { diskStore } from '../../../stores/disk/store.js'
+import type { Store } from '../../../protocol/store.js'
 import type { Asked } from './worker.js'
 
 let store: Store | undefined

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
-import { until } from '../support/deadline.js'
-import { call, initialize } from '../support/messages.js'
-import { frame, openSocket, OPCODE, type RawSocket } from '../support/websocket-client.js'
-import { expectUnharmed, startServer } from '../support/server.js'
-import { summarise } from '../support/summary.js'
+import { until } from '../../support/deadline.js'
+import { call, initialize } from '../../support/messages.js'
+import { frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
+import { expectUnharmed, startServer } from '../../support/server.js'
+import { summarise } from '../../support/summary.js'
 
 const { text, continuation, ping, pong } = OPCODE
 const PING = call('ping')('legacy')

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { modernMeta } from '../support/modern.js'
-import { gateway } from '../support/gateway.js'
-import { client } from '../support/recorder.js'
+import { modernMeta } from '../../support/modern.js'
+import { gateway } from '../../support/gateway.js'
+import { client } from '../../support/recorder.js'
 
 const uri = (name: string, length: number) => `test://item/${name}`.padEnd(length, 'x')
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { modernMeta } from '../support/modern.js'
-import { listening } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
-import { openSession, post, slow } from '../support/http-session.js'
-import { openStream } from '../support/event-reader.js'
+import { modernMeta } from '../../support/modern.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { openSession, post, slow } from '../../support/http-session.js'
+import { openStream } from '../../support/event-reader.js'
 
 const modern = (method: string, name?: string) => ({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(name === undefined ? {} : { 'mcp-name': name }) })
 const listen = (id: number) => ({ id, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } })

@@ -3,11 +3,11 @@ import { PassThrough } from 'node:stream'
 import { createInterface } from 'node:readline'
 import type { FastifyInstance } from 'fastify'
 import { WebSocket } from 'ws'
-import { serveStdio } from '../../app.js'
-import { modernMeta } from '../support/modern.js'
-import { within } from '../support/wait.js'
-import { openSession, post } from '../support/http-session.js'
-import { openStream, type Json } from '../support/event-reader.js'
+import { serveStdio } from '../../../app.js'
+import { modernMeta } from '../../support/modern.js'
+import { within } from '../../support/wait.js'
+import { openSession, post } from '../../support/http-session.js'
+import { openStream, type Json } from '../../support/event-reader.js'
 
 /** How a call was answered; over HTTP with the status, and how long one has to wait if one has to. */
 export interface Said { body: Json | Json[], status?: number, retryAfter?: string | null }

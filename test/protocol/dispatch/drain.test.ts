@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { client, dispatcher, modern } from '../support/recorder.js'
+import { client, dispatcher, modern } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 

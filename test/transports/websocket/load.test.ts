@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { resource, tool, type Options } from '../../app.js'
-import { listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
-import { modern } from '../support/recorder.js'
+import { resource, tool, type Options } from '../../../app.js'
+import { listening } from '../../support/gateway.js'
+import { eventually, within } from '../../support/wait.js'
+import { modern } from '../../support/recorder.js'
 
 type Json = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { errors, McpError } from '../../protocol/wire/errors.js'
-import { client, dispatcher } from '../support/recorder.js'
+import { errors, McpError } from '../../../protocol/wire/errors.js'
+import { client, dispatcher } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { listening } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
-import { openSession, post, slow, type HttpSession } from '../support/http-session.js'
-import { openStream, type SseReader } from '../support/event-reader.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { openSession, post, slow, type HttpSession } from '../../support/http-session.js'
+import { openStream, type SseReader } from '../../support/event-reader.js'
 
 /** Tells the client of a session a number, which belongs to no call. */
 function tell (app: FastifyInstance, { id }: { id: string }, number: number): void {

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until, within } from '../support/deadline.js'
-import { lastExchange, request } from '../support/http-client.js'
-import { openSocket } from '../support/websocket-client.js'
-import { listening } from '../support/gateway.js'
+import { until, within } from '../../support/deadline.js'
+import { lastExchange, request } from '../../support/http-client.js'
+import { openSocket } from '../../support/websocket-client.js'
+import { listening } from '../../support/gateway.js'
 
 const HEALTH = request('GET', '/health', [['Host', 'localhost']])
 

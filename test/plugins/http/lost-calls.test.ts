@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { tool, type Options } from '../../app.js'
-import { listening } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
-import { dataFolder } from '../support/environment/on-disk.js'
-import { HttpSession, openSession, post, slow } from '../support/http-session.js'
-import type { Json } from '../support/event-reader.js'
+import { tool, type Options } from '../../../app.js'
+import { listening } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { dataFolder } from '../../support/environment/on-disk.js'
+import { HttpSession, openSession, post, slow } from '../../support/http-session.js'
+import type { Json } from '../../support/event-reader.js'
 
 const LONG = 600_000
 const ENDED = { error: { code: -32603, message: /^The session was ended .* before the call was answered; whether it took effect is not known$/ } }

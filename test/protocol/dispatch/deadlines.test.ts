@@ -1,7 +1,7 @@
 import t from 'tap'
-import { Deadlines, Timed } from '../../protocol/dispatch/deadlines.js'
-import type { McpError } from '../../protocol/wire/errors.js'
-import { LIMITS } from '../../protocol/wire/limits.js'
+import { Deadlines, Timed } from '../../../protocol/dispatch/deadlines.js'
+import type { McpError } from '../../../protocol/wire/errors.js'
+import { LIMITS } from '../../../protocol/wire/limits.js'
 
 interface Timer { at: number, run: () => void, unref: () => Timer }
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import type { Store } from '../../protocol/store.js'
-import { within } from '../support/wait.js'
-import { RECORD, TOMORROW } from '../support/stream-log.js'
-import { dataFolder, FILE, opened } from '../support/environment/on-disk.js'
+import type { Store } from '../../../protocol/store.js'
+import { within } from '../../support/wait.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
+import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
 /** How long a change may take to be heard of elsewhere. */

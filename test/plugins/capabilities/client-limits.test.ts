@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createClient } from '../../app.js'
-import { gateway, listening } from '../support/gateway.js'
-import { openSession } from '../support/http-session.js'
+import { createClient } from '../../../app.js'
+import { gateway, listening } from '../../support/gateway.js'
+import { openSession } from '../../support/http-session.js'
 
 t.test('a client has at most 1,024 subscriptions, may repeat one, and makes room by taking one back', async t => {
   const { request } = await createClient(await gateway(t))

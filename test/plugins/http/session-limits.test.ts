@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { tool } from '../../app.js'
-import { modernMeta } from '../support/modern.js'
-import { listening } from '../support/gateway.js'
-import { turnable } from '../support/clocks.js'
-import { eventually, within } from '../support/wait.js'
-import { openSession, post, slow } from '../support/http-session.js'
-import { openStream } from '../support/event-reader.js'
+import { tool } from '../../../app.js'
+import { modernMeta } from '../../support/modern.js'
+import { listening } from '../../support/gateway.js'
+import { turnable } from '../../support/clocks.js'
+import { eventually, within } from '../../support/wait.js'
+import { openSession, post, slow } from '../../support/http-session.js'
+import { openStream } from '../../support/event-reader.js'
 
 t.test('sessions beyond the limit are refused, and one that ends makes room', async t => {
   const { url } = await listening(t, { maxSessions: 2 })

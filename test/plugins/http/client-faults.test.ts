@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { until } from '../support/deadline.js'
-import { headOf, lastExchange, request } from '../support/http-client.js'
-import { Closed, frame, OPCODE, openSocket, promise } from '../support/websocket-client.js'
-import { listening } from '../support/gateway.js'
+import { until } from '../../support/deadline.js'
+import { headOf, lastExchange, request } from '../../support/http-client.js'
+import { Closed, frame, OPCODE, openSocket, promise } from '../../support/websocket-client.js'
+import { listening } from '../../support/gateway.js'
 
 /** A gateway on a port, and the lines of its log that are worse than information. */
 async function logging (t: Test) {

@@ -2,10 +2,10 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { initialize, launch } from '../support/process.js'
-import { gateway } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
-import { freePort, redisServer, RedisServer, withRedis } from '../support/environment/redis-server.js'
+import { initialize, launch } from '../../support/process.js'
+import { gateway } from '../../support/gateway.js'
+import { eventually } from '../../support/wait.js'
+import { freePort, redisServer, RedisServer, withRedis } from '../../support/environment/redis-server.js'
 
 const ALONE = /calls are counted by this gateway alone/
 

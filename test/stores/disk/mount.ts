@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Test } from 'tap'
-import { dataFolder } from '../support/environment/on-disk.js'
+import { dataFolder } from '../../support/environment/on-disk.js'
 
 /** A small disk of its own, gone when the test ends; where that is not possible the test is skipped and there is none. */
 export async function mounted (t: Test, options: string): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Store } from '../../protocol/store.js'
-import { RECORD, TOMORROW } from '../support/stream-log.js'
+import type { Store } from '../../../protocol/store.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { mounted } from './mount.js'
-import { dataFolder, FILE, GIBIBYTE, opened } from '../support/environment/on-disk.js'
+import { dataFolder, FILE, GIBIBYTE, opened } from '../../support/environment/on-disk.js'
 
 const WHY = 'the disk is full, or the data file is as large as option maxData allows'
 const REFUSED = { name: 'McpError', code: -32603, message: `Storage failed: ${WHY}` }

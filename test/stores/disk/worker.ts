@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { within } from '../support/wait.js'
+import { within } from '../../support/wait.js'
 
 const PROGRAM = fileURLToPath(new URL('worker-process.js', import.meta.url))
 const DEADLINE = 30_000

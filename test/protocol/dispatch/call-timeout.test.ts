@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { Call } from '../../protocol/dispatch/call.js'
-import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
-import type { Limits } from '../../protocol/wire/limits.js'
-import { client, dispatcher, modern } from '../support/recorder.js'
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
+import type { Limits } from '../../../protocol/wire/limits.js'
+import { client, dispatcher, modern } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 const never = async (): Promise<never> => await new Promise(() => {})

@@ -2,9 +2,9 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t, { type Test } from 'tap'
-import { diskStore } from '../../stores/disk/store.js'
-import { RECORD, TOMORROW } from '../support/stream-log.js'
-import { dataFolder, FILE, GIBIBYTE } from '../support/environment/on-disk.js'
+import { diskStore } from '../../../stores/disk/store.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
+import { dataFolder, FILE, GIBIBYTE } from '../../support/environment/on-disk.js'
 
 const ROWS = 300
 const EVENTS = 50

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { listening } from '../support/gateway.js'
-import { HttpSession, post } from '../support/http-session.js'
-import { openStream } from '../support/event-reader.js'
+import { listening } from '../../support/gateway.js'
+import { HttpSession, post } from '../../support/http-session.js'
+import { openStream } from '../../support/event-reader.js'
 
 const initialize = (params: object = {}) => ({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { createClient, prompt, resource } from '../../app.js'
-import type { PromptMessage } from '../../protocol/definitions/prompt.js'
-import { gateway } from '../support/gateway.js'
+import { createClient, prompt, resource } from '../../../app.js'
+import type { PromptMessage } from '../../../protocol/definitions/prompt.js'
+import { gateway } from '../../support/gateway.js'
 
 async function serving (t: Test, protocolVersion = '2025-11-25') {
   const app = await gateway(t, { http: false })
