@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync } from 'fastify'
 import { metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
-import { BASIC } from './protocol/wire/identity.js'
+import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
 import { isSafe } from './system/credentials/fetch-json.js'
 import { isNetwork } from './lib/network-notation.js'
 
@@ -169,5 +169,5 @@ function defaults (): Record<string, unknown> {
 /** How callers say who they are, and what those are told who do not. */
 export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: Options) {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
-  return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? BASIC, challenger: { realm: name, metadata } }
+  return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? DEFAULT_SCOPES, challenger: { realm: name, metadata } }
 }

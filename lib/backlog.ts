@@ -7,9 +7,9 @@ export interface BacklogOptions {
   deadline: number
   cut: () => void
   /** True where answers do not even begin the watch: whoever asked for a lot may take its time. */
-  patient?: boolean
+  toleratesResponses?: boolean
   /** All clients whose bytes are in the same memory. */
-  together?: Backlogs
+  shared?: Backlogs
 }
 
 const HARD_LIMIT = 16
@@ -35,19 +35,19 @@ export class Backlog {
   }
 
   /** To be called after each write; `answer` where it was one, which is never the reason to cut. */
-  written (bytes: number, answer: boolean): void {
-    const { max, cut, patient = false, together } = this.#options
+  recordWrite (bytes: number, answer: boolean): void {
+    const { max, cut, toleratesResponses = false, shared } = this.#options
     this.#written += bytes
     const waiting = this.size
     if (waiting <= max) return
-    together?.behind(this)
-    if (!answer && (waiting > HARD_LIMIT * max || together?.tooMuch === true)) cut()
-    else if (this.#timer === undefined && !(answer && patient)) this.#watch(waiting)
+    shared?.add(this)
+    if (!answer && (waiting > HARD_LIMIT * max || shared?.isExceeded === true)) cut()
+    else if (this.#timer === undefined && !(answer && toleratesResponses)) this.#watch(waiting)
   }
 
   stop (): void {
     clearTimeout(this.#timer)
-    this.#options.together?.gone(this)
+    this.#options.shared?.remove(this)
   }
 
   #watch (waiting: number): void {
@@ -74,15 +74,15 @@ export class Backlogs {
     this.#max = max
   }
 
-  behind (backlog: Backlog): void {
+  add (backlog: Backlog): void {
     this.#behind.add(backlog)
   }
 
-  gone (backlog: Backlog): void {
+  remove (backlog: Backlog): void {
     this.#behind.delete(backlog)
   }
 
-  get tooMuch (): boolean {
+  get isExceeded (): boolean {
     let waiting = 0
     for (const backlog of this.#behind) {
       const { size } = backlog

@@ -1,5 +1,5 @@
 /** How many bytes of what clients have sent are held for all of them together: bodies that are being received, and what calls in flight were given. */
-export class BytesHeld {
+export class ByteBudget {
   readonly max: number
   #bytes = 0
 
@@ -12,11 +12,11 @@ export class BytesHeld {
   }
 
   /** True when so much more may be held. A single message of any size may, where there is nothing else. */
-  hasRoom (bytes: number): boolean {
+  fits (bytes: number): boolean {
     return this.#bytes === 0 || this.#bytes + bytes <= this.max
   }
 
-  get isFull (): boolean {
+  get isExceeded (): boolean {
     return this.#bytes > this.max
   }
 

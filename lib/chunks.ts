@@ -3,7 +3,7 @@ const SMALLEST = 1024
 const TRUST = 16
 
 /** Joins chunks as they come. Each is copied and let go, so a message in a million pieces costs no more than in one. */
-export class Bytes {
+export class Chunks {
   readonly #expected: number
   #buffer: Buffer | undefined
   #owned = false

@@ -4,7 +4,7 @@ type Listener<A extends unknown[]> = (...args: A) => unknown
 export type Report = (error: unknown) => void
 
 /** Calls each of them, whatever the others do. */
-export function tellEach (listeners: Iterable<() => unknown>, report: Report): void {
+export function callEach (listeners: Iterable<() => unknown>, report: Report): void {
   for (const listener of listeners) {
     try {
       listener()
@@ -39,7 +39,7 @@ export class Listeners<A extends unknown[]> {
     }
   }
 
-  tell (...args: A): void {
+  notify (...args: A): void {
     for (const listener of this.#all) {
       try {
         const result = listener(...args)

@@ -17,7 +17,7 @@ export function onAbort (signal: AbortSignal, run: () => void): () => void {
 }
 
 /** For a signal that an author hands to everything that waits: many listeners on it are no leak, because it ends with its call. */
-export function manyMayWait (aborted?: Error): AbortController {
+export function createAbortController (aborted?: Error): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
   if (aborted !== undefined) controller.abort(aborted)

@@ -11,7 +11,7 @@ export const wantsWebSocket = ({ headers: { upgrade } }: IncomingMessage): boole
  * Serves a request that wants to become something we do not speak as the plain request it is, too: Node takes its connection away from
  * the parser, so it is given back with what was read of it. Clients that offer HTTP/2 this way expect no less.
  */
-export function servePlainly (server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+export function serveWithoutUpgrade (server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = request.rawHeaders.slice(index, index + 2)

@@ -5,7 +5,7 @@ const pool = Buffer.allocUnsafeSlow(4_096)
 let used = pool.length
 
 /** That many random bytes as text, which nobody guesses. */
-export function randomText (bytes: number, encoding: 'hex' | 'base64url'): string {
+export function randomToken (bytes: number, encoding: 'hex' | 'base64url'): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool)
     used = 0

@@ -1,5 +1,5 @@
 /** Lets so many works run at once; the others wait, first come first served. */
-export class Turns {
+export class Semaphore {
   #free: number
   readonly #waiting = new Set<() => void>()
 
@@ -8,7 +8,7 @@ export class Turns {
   }
 
   /** Runs `work` when its turn comes; rejects if the signal aborts before. */
-  async take<T> (signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  async run<T> (signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
     else await this.#wait(signal)

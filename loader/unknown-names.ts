@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Options, type Options as Values } from '../options.js'
-import { BASIC, broader, EVERYTHING } from '../protocol/wire/identity.js'
+import { DEFAULT_SCOPES, grantingScopes, ADMIN_SCOPE } from '../protocol/wire/identity.js'
 import { didYouMean } from '../lib/nearest-name.js'
 
 type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
@@ -36,7 +36,7 @@ function askedFor ({ tools, resources, prompts }: Served, { scopes, oauth }: Nam
 
 /** Every name under which what is asked for can be granted. */
 function grantable (asked: string[]): Set<string> {
-  return new Set([...BASIC, EVERYTHING, ...[...BUILT_IN_SCOPES, ...asked].flatMap(broader)])
+  return new Set([...DEFAULT_SCOPES, ADMIN_SCOPE, ...[...BUILT_IN_SCOPES, ...asked].flatMap(grantingScopes)])
 }
 
 const isPreset = (name: string, toolRates: Values['toolRates']): boolean =>

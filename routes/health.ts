@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { isNobody } from '../protocol/wire/identity.js'
+import { isUnauthenticated } from '../protocol/wire/identity.js'
 import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
@@ -14,7 +14,7 @@ export default async function healthRoutes (app: FastifyInstance): Promise<void>
       const { status, ready, reason, parts, uptime, sessions, peers } = app.health.now()
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
-      if (hostIsForeign || isNobody(identity)) return { status, live: true, ready }
+      if (hostIsForeign || isUnauthenticated(identity)) return { status, live: true, ready }
       return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
     })
   }

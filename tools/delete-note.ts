@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Call } from '../protocol/dispatch/call.js'
-import { brief, ToolError } from '../protocol/wire/errors.js'
+import { shorten, ToolError } from '../protocol/wire/errors.js'
 import { tool } from '../protocol/definitions/tool.js'
 
 const Confirmation = {
@@ -33,7 +33,7 @@ export default async function deleteNote ({ tools, notes }: FastifyInstance): Pr
 }
 
 function missing (id: string): never {
-  throw new ToolError(`There is no note ${JSON.stringify(brief(id))}; get_notes lists them`)
+  throw new ToolError(`There is no note ${JSON.stringify(shorten(id))}; get_notes lists them`)
 }
 
 /** Asks the user where that is possible; a model cannot confirm in the user's place there. */

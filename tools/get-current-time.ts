@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { brief, ToolError } from '../protocol/wire/errors.js'
+import { shorten, ToolError } from '../protocol/wire/errors.js'
 import { tool } from '../protocol/definitions/tool.js'
 
 export default tool({
@@ -22,6 +22,6 @@ function format (now: Date, timeZone: string): string {
   try {
     return now.toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'long' })
   } catch {
-    throw new ToolError(`"${brief(timeZone)}" is not a time zone; use an IANA name such as Europe/Rome`)
+    throw new ToolError(`"${shorten(timeZone)}" is not a time zone; use an IANA name such as Europe/Rome`)
   }
 }

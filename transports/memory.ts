@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../protocol/wire/channel.js'
 import type { Dispatcher } from '../protocol/dispatch/dispatcher.js'
 import { isMcpError, McpError } from '../protocol/wire/errors.js'
-import { ANYBODY, type Identity } from '../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../protocol/wire/identity.js'
 import { isId, type Id } from '../protocol/wire/jsonrpc.js'
 import { onAbort } from '../lib/on-abort.js'
 import { Peer } from '../protocol/peer/peer.js'
@@ -61,7 +61,7 @@ export async function createClient (app: FastifyInstance, options: ClientOptions
 
 // An unauthenticated request has no identity; passing that on must not be taken for leaving the option out.
 function identityOf (options: ClientOptions): Identity {
-  if (!('identity' in options)) return ANYBODY
+  if (!('identity' in options)) return ANONYMOUS_ALL_SCOPES
   if (options.identity == null) throw new Error('createClient was given an identity that is not set: answer the request with 401, or leave the option identity out to act with every right')
   return options.identity
 }

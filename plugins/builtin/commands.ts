@@ -6,7 +6,7 @@ import { ToolError } from '../../protocol/wire/errors.js'
 import { canExplode } from '../../lib/patterns/explosive-pattern.js'
 import { isExecutable, isFolder, lookUp } from '../../system/programs/executable.js'
 import { runProgram, type Outcome, type Watch } from '../../system/programs/program.js'
-import { Turns } from '../../lib/semaphore.js'
+import { Semaphore } from '../../lib/semaphore.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -33,7 +33,7 @@ const FORWARDED = 'execute_command is not served to requests that came through a
 /** Checks the list before anything is served: what is wrong in it is told by the name of the option. */
 export default fp(async (fastify, { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }) => {
   const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checked(name, command)]))
-  const turns = new Turns(MAX_RUNNING)
+  const turns = new Semaphore(MAX_RUNNING)
   for (const { name, patterns } of commands.values()) {
     for (const pattern of patterns.filter(canExplode)) fastify.log.warn({ command: name, pattern }, 'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions')
   }
@@ -49,7 +49,7 @@ export default fp(async (fastify, { commands: listed, allowForwarded }: { comman
       if (command === undefined) throw new ToolError(`${quoted(name)} is not allowed; allowed are ${[...commands.keys()].join(', ')}`)
       checkArgs(command, args)
       const { path, folder, timeout } = command
-      return await turns.take(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
+      return await turns.run(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
     }
   })
 }, { name: 'commands' })

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Completers } from '../../protocol/definitions/completion.js'
-import { brief, errors, type McpError } from '../../protocol/wire/errors.js'
+import { shorten, errors, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
 import type { Target } from '../../protocol/dispatch/pipeline.js'
@@ -29,7 +29,7 @@ export default fp(async fastify => {
 
   mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
     const { known, complete } = find(ref) ?? missing(ref)
-    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${brief(argument.name)}"`)
+    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     checkLengths(all)
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
@@ -47,7 +47,7 @@ export default fp(async fastify => {
 }, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
-  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${brief(String(name))}` : `Unknown resource template: ${brief(String(uri))}`)
+  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${shorten(String(name))}` : `Unknown resource template: ${shorten(String(uri))}`)
 
 function missing (ref: Reference): never {
   throw unknown(ref)

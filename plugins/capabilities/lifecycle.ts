@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { briefClient } from '../../protocol/peer/client-info.js'
+import { shortenClientInfo } from '../../protocol/peer/client-info.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { inspect } from '../../protocol/wire/json.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
-import { Json } from '../../protocol/wire/result.js'
+import { PreparedResult } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import { versions } from '../../protocol/revisions/table.js'
@@ -34,13 +34,13 @@ const isTooMuch = (capabilities: object, max: number, limits: MessageLimits): bo
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
-  const welcomes = new WeakMap<object, Json>()
+  const welcomes = new WeakMap<object, PreparedResult>()
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
     if (isTooMuch(capabilities, maxCapabilities, mcp.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
-    if (peer.greeted) mcp.reopened(peer)
-    peer.open(revision, briefClient(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
+    if (peer.initialized) mcp.reopened(peer)
+    peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
     return welcome(revision)
   }, OPEN)
@@ -56,12 +56,12 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
   /** The same for everybody who speaks the revision. */
-  function welcome (revision: Revision): Json {
+  function welcome (revision: Revision): PreparedResult {
     const capabilities = mcp.capabilities(revision)
     const known = welcomes.get(capabilities)
     if (known !== undefined) return known
     const serverInfo = convert.implementation(mcp.server.info, revision.features)
-    const json = new Json(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
+    const json = new PreparedResult(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
     welcomes.set(capabilities, json)
     return json
   }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
-import type { Ended } from '../../protocol/dispatch/outcome.js'
+import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
 
 // `warn` is what some clients say.
@@ -21,9 +21,9 @@ export default fp(async fastify => {
 
   mcp.method('logging/setLevel', SetLevel, ({ level }, { peer, conversation }) => {
     // One that waited until the client shook hands again says nothing about the new conversation.
-    if (conversation.over) return {}
+    if (conversation.replaced) return {}
     peer.logLevel = level === 'warn' ? 'warning' : level
-    peer.changed = true
+    peer.dirty = true
     return {}
   }, { scopes: [] })
 
@@ -34,7 +34,7 @@ export default fp(async fastify => {
   }
 
   mcp.onLog((level, data, call) => {
-    const fields = { ...(call === undefined ? {} : { method: call.method, ...mcp.about(call), id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
+    const fields = { ...(call === undefined ? {} : { method: call.method, ...mcp.auditSubject(call), id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'logging', dependencies: ['mcp'] })
@@ -43,7 +43,7 @@ function lineOf ({ id, method, params, peer, revision }: Call): object {
   return { method, of: params.name ?? params.uri, id, transport: peer.transport, revision: revision.version }
 }
 
-function inWords ({ outcome, code, message }: Ended): object {
+function inWords ({ outcome, code, message }: CallOutcome): object {
   if (outcome === 'cancelled') return { cancelled: true }
   return outcome === 'error' ? { err: { code, message } } : { isError: outcome === 'failed' }
 }

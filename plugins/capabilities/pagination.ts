@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
-import { Json } from '../../protocol/wire/result.js'
+import { PreparedResult } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 declare module 'fastify' {
@@ -20,7 +20,7 @@ export interface Page { items: Listed[], last: string | undefined }
 export interface Listing {
   page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
   /** Emptied when the list changes; absent when nobody knows when that is. */
-  readonly derived?: Map<string, Json>
+  readonly derived?: Map<string, PreparedResult>
 }
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
@@ -45,13 +45,13 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       return page instanceof Promise ? page.then(found => written(found, call)) : kept(written(page, call), shared, key)
     }, { scopes: [] })
 
-    function written ({ items, last }: Page, call: Call): Json {
+    function written ({ items, last }: Page, call: Call): PreparedResult {
       const { features } = call.revision
       const page = {
         [member]: items.map(({ listed }) => convert.definition(listed, features)),
         ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(purpose(method, call), last) })
       }
-      return new Json(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
+      return new PreparedResult(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
     }
   })
 
@@ -68,7 +68,7 @@ const isShared = ({ identity: { principal, scopes } }: Call): boolean => princip
 /** A cursor is good for the list, and for the caller, it was made for. */
 const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
 
-function kept (page: Json, pages: Map<string, Json> | undefined, key: string): Json {
+function kept (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {
   pages?.set(key, page)
   return page
 }

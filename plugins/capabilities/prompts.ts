@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { brief, errors, type McpError } from '../../protocol/wire/errors.js'
+import { shorten, errors, type McpError } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
@@ -47,4 +47,4 @@ export default fp(async fastify => {
   })
 }, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${brief(name)}`)
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${shorten(name)}`)

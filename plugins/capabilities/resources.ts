@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { brief, errors, McpError } from '../../protocol/wire/errors.js'
-import { Interest } from '../../protocol/definitions/watch-count.js'
+import { shorten, errors, McpError } from '../../protocol/wire/errors.js'
+import { WatchCount } from '../../protocol/definitions/watch-count.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { Listeners } from '../../lib/listeners.js'
 import type { Peer } from '../../protocol/peer/peer.js'
@@ -48,13 +48,13 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
   const fixed = new Collection<Resource>('resource', mcp.reporting('resources'))
   const templates = new Collection<Resource>('resource template', mcp.reporting('resources'))
   const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.reporting('resources.listChanged'))
-  const interest = new Interest(async uri => {
+  const watches = new WatchCount(async uri => {
     const found = find(uri)
     if (found === undefined) return undefined
     const { watch } = found.resource
     return watch === undefined ? () => {} : await watch(uri, () => fastify.resources.updated(uri))
   })
-  const subscribers = new Subscribers(interest)
+  const subscribers = new Subscribers(watches)
 
   fastify.decorate('resources', {
     add: resource => {
@@ -69,18 +69,18 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
       for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
       fastify.subscriptions.updated(uri, mayKnow)
     },
-    listChanged: mayKnow => listeners.tell(mayKnow),
+    listChanged: mayKnow => listeners.notify(mayKnow),
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
   for (const source of [fixed, templates, access]) fastify.announce(source, LIST_CHANGED)
   fastify.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED)
   fastify.subscriptions.onInterest(async (uri, call) => {
     const found = find(uri)
-    return found !== undefined && access.allows(call, 'resources', found.resource.uri, found.resource) ? await interest.begin(uri) : undefined
+    return found !== undefined && access.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri) : undefined
   })
   fastify.paginate('resources/list', 'resources', resourceListing(access.listing('resources', fixed), templates, (call, resource) => access.allows(call, 'resources', resource.uri, resource)))
   fastify.paginate('resources/templates/list', 'resourceTemplates', access.listing('resources', templates))
-  fastify.addHook('onClose', async () => interest.end())
+  fastify.addHook('onClose', async () => watches.stopAll())
   mcp.onReopen(peer => subscribers.removeAll(peer))
   mcp.capability('resources', () => ({ subscribe: true, listChanged: true }))
 
@@ -92,10 +92,10 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
 
   mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
     const { peer: { subscriptions }, conversation } = call
-    if (conversation.over) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
+    if (conversation.replaced) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
     if (find(uri) === undefined) notFound(uri, call)
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
-    if (call.peer.subscriptionText + uri.length > maxSubscriptionText && !subscriptions.has(uri)) throw errors.tooLongSubscriptions(maxSubscriptionText)
+    if (call.peer.subscriptionTextLength + uri.length > maxSubscriptionText && !subscriptions.has(uri)) throw errors.tooLongSubscriptions(maxSubscriptionText)
     if (!await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
   }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
@@ -128,6 +128,6 @@ function notFound (uri: string, call: Call): never {
 
 /** Repeats the URI, but not one that is too long to be that of a resource. */
 function unknown (uri: string, { revision }: Call): McpError {
-  const shown = uri.length > REPEATED ? brief(uri) : uri
+  const shown = uri.length > REPEATED ? shorten(uri) : uri
   return new McpError(revision.unknownResource, `Resource not found: ${shown}`, { uri: shown })
 }

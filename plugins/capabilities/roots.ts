@@ -9,7 +9,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask which folders the client works in. */
 export default fp(async ({ mcp }) => {
-  mcp.question('roots/list', {
+  mcp.clientRequest('roots/list', {
     needs: () => ({ roots: {} }),
     known: () => true,
     params: () => undefined,

@@ -100,7 +100,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { m
     const others = taken.get(peer) ?? { count: 0, text: 0 }
     const wanted = { count: uris.length, text: uris.reduce((sum, { length }) => sum + length, 0) }
     if (wanted.count > 0 && wanted.count + others.count + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
-    if (wanted.text > 0 && wanted.text + others.text + peer.subscriptionText > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
+    if (wanted.text > 0 && wanted.text + others.text + peer.subscriptionTextLength > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
     const mine = { count: others.count + wanted.count, text: others.text + wanted.text }
     taken.set(peer, mine)
     return () => {

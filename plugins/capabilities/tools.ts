@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
 import { text, type CallToolResult } from '../../protocol/wire/content.js'
-import { brief, errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
+import { shorten, errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -54,7 +54,7 @@ export default fp(async fastify => {
   })
 }, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${brief(name)}`)
+const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${shorten(name)}`)
 
 // Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.
 function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {

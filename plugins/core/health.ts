@@ -56,7 +56,7 @@ export default fp(async fastify => {
       if (known?.why === why && (why === undefined || known?.status === status)) return
       if (why === undefined) troubles.delete(part)
       else troubles.set(part, { why, status })
-      listeners.tell()
+      listeners.notify()
     },
     onChange: listener => listeners.add(listener)
   })

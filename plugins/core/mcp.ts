@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { DispatcherOptions } from '../../protocol/dispatch/dispatcher-options.js'
 import type { Limits } from '../../protocol/wire/limits.js'
-import { patience } from '../../lib/time/close-budget.js'
+import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { heapLimit } from '../../system/process/memory.js'
 
 declare module 'fastify' {
@@ -21,5 +21,5 @@ export interface McpOptions extends Omit<DispatcherOptions, 'limits'> { limits: 
 /** Puts the dispatcher on the instance; every capability registers itself with it. */
 export default fp(async (fastify, { limits, ...options }: McpOptions) => {
   fastify.decorate('mcp', new Dispatcher({ ...options, limits: { ...limits, maxAllBytesInFlight: limits.maxAllBytesInFlight ?? Math.floor(HELD_SHARE * heapLimit()) } }))
-  fastify.addHook('preClose', async () => await fastify.mcp.drain(patience(fastify.initialConfig.pluginTimeout)))
+  fastify.addHook('preClose', async () => await fastify.mcp.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
 }, { name: 'mcp', fastify: '5.x' })

@@ -1,10 +1,10 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import type { Collection, Keep } from '../../protocol/definitions/collection.js'
-import { BASIC, grants } from '../../protocol/wire/identity.js'
+import type { Collection, Filter } from '../../protocol/definitions/collection.js'
+import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import { Listeners } from '../../lib/listeners.js'
-import type { Json } from '../../protocol/wire/result.js'
-import type { About, Target } from '../../protocol/dispatch/pipeline.js'
+import type { PreparedResult } from '../../protocol/wire/result.js'
+import type { AuditSubject, Target } from '../../protocol/dispatch/pipeline.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -14,7 +14,7 @@ declare module 'fastify' {
       target: (kind: Kind, key: string, item: Guarded) => Target
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
       /** A collection as the caller may see it. */
-      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, Json>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
+      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, PreparedResult>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
       /** Puts what the operator says now in place of what was said before. */
       replaceScopes: (scopes: AccessOptions['scopes']) => void
       /** Runs when callers may see other things than before. Returns how to remove it. */
@@ -30,7 +30,7 @@ export interface Guarded { readonly scopes: readonly string[] | undefined }
 
 export interface AccessOptions { scopes: Record<string, readonly string[]> }
 
-const ABOUT: Record<Kind, (key: string) => About> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
+const AUDIT_SUBJECT: Record<Kind, (key: string) => AuditSubject> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
 
 export default fp(async (fastify, { scopes }: AccessOptions) => {
   let said = new Map(Object.entries(scopes))
@@ -44,20 +44,20 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     replaceScopes: scopes => {
       said = new Map(Object.entries(scopes))
       rules = new WeakMap()
-      listeners.tell()
+      listeners.notify()
     },
     onChange: listener => listeners.add(listener),
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {
-        const keep: Keep<T> = (key, item) => fastify.access.allows(call, kind, key, item)
+        const keep: Filter<T> = (key, item) => fastify.access.allows(call, kind, key, item)
         return collection.page(after, size, call.identity.scopes === 'all' ? undefined : keep)
       }
     })
   })
 
   function newRule (kind: Kind, key: string, item: Guarded): Target {
-    const rule = { about: ABOUT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? BASIC }
+    const rule = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES }
     rules.set(item, rule)
     return rule
   }

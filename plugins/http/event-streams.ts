@@ -4,7 +4,7 @@ import type { FastifyReply, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { Backlog, type BacklogOptions } from '../../lib/backlog.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
-import { patience } from '../../lib/time/close-budget.js'
+import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { refusal } from '../../protocol/http/http-error.js'
 import type { Sink, StreamEvent } from '../../protocol/sessions/resumable-stream.js'
 
@@ -37,7 +37,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
   const ending = new Set<EventStream>()
   /** Opened, but not seen by every hook yet. */
   const unsent = new WeakMap<FastifyReply, EventStream>()
-  const limits = { max: maxQueue, deadline: writeDeadline, together: fastify.mcp.backlogs }
+  const limits = { max: maxQueue, deadline: writeDeadline, shared: fastify.mcp.backlogs }
 
   fastify.decorate('events', {
     get hasRoom () { return open.size + ending.size < maxStreams },
@@ -78,7 +78,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
       stream.push(format({ text: '', retry: RETRY.after + Math.floor(Math.random() * RETRY.spread) }, undefined))
       stream.end()
     }
-    await fastify.flushed(Math.min(grace, patience(fastify.initialConfig.pluginTimeout)))
+    await fastify.flushed(Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout)))
     // Whoever does not read the rest in time does not keep us here.
     for (const stream of ending) stream.cut()
   })
@@ -97,7 +97,7 @@ class EventStream implements Sink {
   #ended = false
   #over = false
 
-  constructor (raw: ServerResponse, nameOf: EventName, limits: Pick<BacklogOptions, 'max' | 'deadline' | 'together'>, heard: { ended: () => void, over: () => void }) {
+  constructor (raw: ServerResponse, nameOf: EventName, limits: Pick<BacklogOptions, 'max' | 'deadline' | 'shared'>, heard: { ended: () => void, over: () => void }) {
     this.named = nameOf !== unnamed
     this.#raw = raw
     this.#nameOf = nameOf
@@ -121,7 +121,7 @@ class EventStream implements Sink {
     if (this.#ended) return
     const text = format(event, this.#nameOf(event.method))
     this.push(text)
-    this.#backlog.written(Buffer.byteLength(text), event.method === undefined || event.method === '')
+    this.#backlog.recordWrite(Buffer.byteLength(text), event.method === undefined || event.method === '')
   }
 
   push (text: string): void {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { Bytes } from '../../lib/chunks.js'
-import type { BytesHeld } from '../../lib/byte-budget.js'
+import { Chunks } from '../../lib/chunks.js'
+import type { ByteBudget } from '../../lib/byte-budget.js'
 import { refusal } from '../../protocol/http/http-error.js'
 
 declare module 'fastify' {
@@ -24,7 +24,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
     const announced = Number(request.headers['content-length'] ?? 0)
     if (announced > maxMessage) return done(tooLarge(maxMessage))
     if (request.headers.expect !== undefined) fastify.askForBody?.(request.raw)
-    read(payload, new Bytes(announced), { maxMessage, held: fastify.mcp.bytesHeld }, done)
+    read(payload, new Chunks(announced), { maxMessage, held: fastify.mcp.byteBudget }, done)
   })
 
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -35,7 +35,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   })
 }, { name: 'json-body', dependencies: ['mcp'] })
 
-interface BodyLimits { maxMessage: number, held: BytesHeld }
+interface BodyLimits { maxMessage: number, held: ByteBudget }
 
 /** A chunk costs Node.js about as much as 200 bytes do: this many may be of any size, and with more they have to be this large on the average, in bytes. */
 const FREE_CHUNKS = 100_000
@@ -46,7 +46,7 @@ type Done = (error: Error | null, body?: Buffer) => void
 const isJson = (type = ''): boolean => type === 'application/json' || JSON_TYPE.test(type)
 
 /** Exactly one of these comes first: the end, an error, or the end of the connection. */
-function read (payload: IncomingMessage, body: Bytes, limits: BodyLimits, done: Done): void {
+function read (payload: IncomingMessage, body: Chunks, limits: BodyLimits, done: Done): void {
   const { held } = limits
   let over = false
   let chunks = 0
@@ -75,9 +75,9 @@ function read (payload: IncomingMessage, body: Bytes, limits: BodyLimits, done: 
 }
 
 /** Why a body is not read any further; undefined while it may be. */
-function excessive ({ size }: Bytes, chunks: number, { maxMessage, held }: BodyLimits): Error | undefined {
+function excessive ({ size }: Chunks, chunks: number, { maxMessage, held }: BodyLimits): Error | undefined {
   if (size > maxMessage) return tooLarge(maxMessage)
-  if (held.isFull) return refusal(503, `all clients together have sent too much that is not answered yet, at most ${held.max} bytes (option maxAllBytesInFlight); try again later`)
+  if (held.isExceeded) return refusal(503, `all clients together have sent too much that is not answered yet, at most ${held.max} bytes (option maxAllBytesInFlight); try again later`)
   return chunks > FREE_CHUNKS && size < chunks * SMALLEST_CHUNK ? tooManyChunks() : undefined
 }
 

@@ -53,7 +53,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
       checkRoom(peer.identity?.principal)
       makeRoom()
       const session = new Session({ store, onTrouble, peer, primed })
-      session.peer.changed = true
+      session.peer.dirty = true
       admit(session, true)
       return session
     },
@@ -68,7 +68,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
       const revival = reviving.get(id)
       return revival !== undefined || sessions.get(id) !== undefined ? revival : reviveFor(id, principal)
     },
-    keep: session => session.peer.unkept && sessions.has(session) ? keep(session) : undefined,
+    keep: session => session.peer.hasUnsavedChanges && sessions.has(session) ? keep(session) : undefined,
     end: async (session, reason) => {
       forget(session, errors.interrupted(`The session was ended (${reason.message})`))
       session.end()
@@ -174,7 +174,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   async function welcome (id: string, record: SessionRecord): Promise<void> {
     const session = Session.from(record, { id, store, onTrouble })
     const { peer } = session
-    for (const uri of record.subscriptions) peer.subscribed(uri, true)
+    for (const uri of record.subscriptions) peer.setSubscribed(uri, true)
     peer.takeChanges()
     // What happens from now on is told in its streams, behind the last words of the replies that were cut off.
     const finished = session.finishReplies().catch(onTrouble)
@@ -188,16 +188,16 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
 
   // What cannot be kept now is served all the same, and kept when that is possible again.
   async function keep (session: Session): Promise<void> {
-    const { id, peer, peer: { changed } } = session
+    const { id, peer, peer: { dirty } } = session
     const subscriptions = peer.takeChanges()
-    peer.changed = false
+    peer.dirty = false
     try {
       if (!session.kept) await store.save(id, session.record, home, expiry())
-      else if (!await store.update(id, { agreement: changed ? session.agreement : undefined, subscriptions }, expiry())) lose(session)
+      else if (!await store.update(id, { agreement: dirty ? session.agreement : undefined, subscriptions }, expiry())) lose(session)
       session.kept = true
     } catch (error) {
-      peer.changed ||= changed
-      peer.returnChanges(subscriptions)
+      peer.dirty ||= dirty
+      peer.restoreChanges(subscriptions)
       onTrouble(error)
     }
   }
@@ -207,7 +207,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     for (const session of sessions.values()) {
       if (session.busy) session.lastSeen = at
       else if (session.lastSeen < at - sessionIdle) fastify.sessions.end(session, new Error('the session was idle for too long')).catch(onTrouble)
-      if (session.peer.unkept && session.peer.greeted && !session.peer.closed) void keep(session)
+      if (session.peer.hasUnsavedChanges && session.peer.initialized && !session.peer.closed) void keep(session)
     }
     const seen = [...sessions.values()].filter(({ lastSeen }) => lastSeen >= swept).map(({ id }) => id)
     swept = at

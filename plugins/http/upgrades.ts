@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import { servePlainly, wantsWebSocket } from '../../lib/plain-request.js'
+import { serveWithoutUpgrade, wantsWebSocket } from '../../lib/plain-request.js'
 
 type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 
@@ -16,7 +16,7 @@ export default fp(async (fastify, { headersTimeout }: { headersTimeout: number }
 
   server.removeAllListeners('upgrade')
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (!wantsWebSocket(request)) return servePlainly(server, request, socket, head)
+    if (!wantsWebSocket(request)) return serveWithoutUpgrade(server, request, socket, head)
     pending.set(socket, setTimeout(() => socket.destroy(), headersTimeout).unref())
     socket.once('close', () => settle(socket))
     for (const serve of served) serve(request, socket, head)

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import ws, { type WebSocket } from '@fastify/websocket'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { patience } from '../../lib/time/close-budget.js'
+import { closeHookBudget } from '../../lib/time/close-budget.js'
 
 const GOING_AWAY = 1001
 const CLOSE_TIMEOUT = 2_000
 
 /** WebSocket upgrades through Fastify's own router, so that every hook holds for sockets too. Bounded in every direction. */
 export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMessage: number, maxFragments: number, grace: number }) => {
-  const patient = Math.min(grace, patience(fastify.initialConfig.pluginTimeout))
+  const closeBudget = Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout))
   const options = {
     maxPayload: maxMessage,
     maxFragments,
@@ -24,7 +24,7 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMess
     // By now the dispatcher has answered what was in flight.
     preClose: done => {
       const timeUp = new AbortController()
-      const late = sleep(patient, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})
+      const late = sleep(closeBudget, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})
       const closed = [...fastify.websocketServer.clients].map(async socket => {
         await Promise.race([written(socket), late])
         socket.close(GOING_AWAY, 'the server is shutting down')

@@ -5,9 +5,9 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { now, TimeOfDay } from '../../lib/time/clock.js'
 import { Cohort, within } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
-import type { Ended } from '../../protocol/dispatch/outcome.js'
+import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
 import { isObject } from '../../protocol/wire/json.js'
-import type { About } from '../../protocol/dispatch/pipeline.js'
+import type { AuditSubject } from '../../protocol/dispatch/pipeline.js'
 
 const MAX_NAME = 64
 
@@ -34,9 +34,9 @@ export default fp(async fastify => {
 
 const timeOfDay = new TimeOfDay()
 
-const outcomeOf = ({ denied }: Call, { outcome }: Ended): string => denied ? 'denied' : outcome
+const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
 
-function lineOf (call: Call, ended: Ended, about: About | undefined): AuditLine {
+function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined): AuditLine {
   const { code } = ended
   const moment = now()
   const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
@@ -61,9 +61,9 @@ function lineOf (call: Call, ended: Ended, about: About | undefined): AuditLine 
 const UNKNOWN_METHOD = -32601
 
 /** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
-function known (mcp: Dispatcher, call: Call): About | undefined {
+function known (mcp: Dispatcher, call: Call): AuditSubject | undefined {
   try {
-    return mcp.about(call)
+    return mcp.auditSubject(call)
   } catch {
     return undefined
   }

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../../protocol/http/challenge.js'
 import { errors } from '../../protocol/wire/errors.js'
-import { moveExpiry } from '../../protocol/peer/expiry.js'
-import { ANYBODY, hasExpired, NOBODY, type Identity } from '../../protocol/wire/identity.js'
+import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
+import { ANONYMOUS_ALL_SCOPES, hasExpired, UNAUTHENTICATED, type Identity } from '../../protocol/wire/identity.js'
 import type { Peer } from '../../protocol/peer/peer.js'
 import { audienceOf } from '../../protocol/http/protected-resource.js'
 import { refusal, type Refusal } from '../../protocol/http/http-error.js'
@@ -91,7 +91,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     },
     replaceKeys: listed => {
       const changes = authority.replaceKeys(listed)
-      for (const holder of changes.holders) moveExpiry(holder)
+      for (const holder of changes.holders) rescheduleExpiry(holder)
       return changes
     },
     issueTicket: identity => tickets.issue(identity, identity.principal ?? '', identity.expires)
@@ -103,7 +103,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
       if (!hosted) believe()
       return done()
     }
-    if (isOpen()) return admit(request, ANYBODY, done)
+    if (isOpen()) return admit(request, ANONYMOUS_ALL_SCOPES, done)
     try {
       const identity = identify(request, reply)
       if (identity instanceof Promise) identity.then(found => admit(request, found, done), error => done(explain(error, request, reply)))
@@ -132,11 +132,11 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     const { raw, query, headers, routeOptions: { config } } = request
     const shown = presented(raw, Object(query) as Record<string, unknown>, config?.tickets === true && request.method === 'GET')
     const isPublic = config?.public === true && headers.upgrade === undefined
-    if (!authority.exists && !('ticket' in shown)) return isPublic ? NOBODY : refuse(reply, 401, UNTOLD, { reason: 'no_identity' })
+    if (!authority.exists && !('ticket' in shown)) return isPublic ? UNAUTHENTICATED : refuse(reply, 401, UNTOLD, { reason: 'no_identity' })
     if ('credential' in shown) return authority.recognise(shown.credential)
     if ('ticket' in shown) return redeem(shown.ticket) ?? refuseWrong(request, reply, 401, 'the ticket is not known, was used or has expired', { reason: 'unknown_ticket' }, 'invalid_token')
     if ('malformed' in shown) return refuseWrong(request, reply, 400, shown.malformed, { reason: 'malformed_credential', detail: shown.malformed }, 'invalid_request')
-    if (isPublic && shown.none === undefined) return NOBODY
+    if (isPublic && shown.none === undefined) return UNAUTHENTICATED
     if (shown.none !== undefined) return refuseWrong(request, reply, 401, shown.none, { reason: shown.reason })
     return refuse(reply, 401, 'say who you are: send "Authorization: Bearer" with an API key or an access token', { reason: shown.reason })
   }

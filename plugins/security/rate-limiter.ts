@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
-import { ANYBODY, type Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import { Bucket } from '../../system/rate/bucket.js'
 import { limiter, loadCounters, type Rate } from '../../system/rate/limiter.js'
 import { connectRedis } from '../../system/redis/link.js'
@@ -35,7 +35,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
 
   fastify.mcp.gate(call => {
     const { peer, channel, identity, method, params } = call
-    if (peer.transport === 'memory' && identity === ANYBODY) return
+    if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
     const passed = channel.counted === true ? undefined : pass(callers.take(callerOf(identity)), 'by one caller (option rate)')
     return tool === undefined ? passed : passTool(call, tool, passed)

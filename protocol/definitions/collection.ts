@@ -1,8 +1,8 @@
 import { Listeners, type Report } from '../../lib/listeners.js'
-import type { Json } from '../wire/result.js'
+import type { PreparedResult } from '../wire/result.js'
 
 /** Which of the items somebody may see. */
-export type Keep<T> = (key: string, item: T) => boolean
+export type Filter<T> = (key: string, item: T) => boolean
 
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
@@ -11,7 +11,7 @@ export class Collection<T> {
   readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
   /** Whatever is derived from the items and must not outlive a change, such as written pages. */
-  readonly derived = new Map<string, Json>()
+  readonly derived = new Map<string, PreparedResult>()
 
   /** `kind` is what one of them is called in messages; `report` hears of listeners that fail. */
   constructor (kind: string, report?: Report) {
@@ -51,8 +51,8 @@ export class Collection<T> {
   }
 
   /** The items after a key, in order. Stable while the set changes: what is neither added nor removed is seen exactly once. */
-  page (after: string | undefined, size: number, keep?: Keep<T>): { items: T[], last: string | undefined } {
-    if (keep !== undefined) return this.#kept(after, size, keep)
+  page (after: string | undefined, size: number, keep?: Filter<T>): { items: T[], last: string | undefined } {
+    if (keep !== undefined) return this.#filteredPage(after, size, keep)
     const keys = this.#sorted ??= [...this.#items.keys()].sort()
     const start = after === undefined ? 0 : firstAbove(keys, after)
     const slice = keys.slice(start, start + size)
@@ -62,7 +62,7 @@ export class Collection<T> {
     }
   }
 
-  #kept (after: string | undefined, size: number, keep: Keep<T>): { items: T[], last: string | undefined } {
+  #filteredPage (after: string | undefined, size: number, keep: Filter<T>): { items: T[], last: string | undefined } {
     const keys = this.#sorted ??= [...this.#items.keys()].sort()
     const items: T[] = []
     let last: string | undefined
@@ -84,7 +84,7 @@ export class Collection<T> {
   #changed (): void {
     this.#sorted = undefined
     this.derived.clear()
-    this.#listeners.tell()
+    this.#listeners.notify()
   }
 }
 

@@ -1,15 +1,15 @@
-import type { Interest } from './watch-count.js'
+import type { WatchCount } from './watch-count.js'
 import type { Peer } from '../peer/peer.js'
 
 interface Subscription { forget: () => void, found: Promise<boolean> }
 
 /** Which peers want to hear of which URI. They are forgotten when they go. */
 export class Subscribers {
-  readonly #interest: Interest
+  readonly #watches: WatchCount
   readonly #peers = new Map<string, Map<Peer, Subscription>>()
 
-  constructor (interest: Interest) {
-    this.#interest = interest
+  constructor (watches: WatchCount) {
+    this.#watches = watches
   }
 
   of (uri: string): Iterable<Peer> {
@@ -30,7 +30,7 @@ export class Subscribers {
     if (peers.size === 0) this.#peers.delete(uri)
     subscription.forget()
     // What a peer is subscribed to when it goes is what its session remembers.
-    if (!peer.closed) peer.subscribed(uri, false)
+    if (!peer.closed) peer.setSubscribed(uri, false)
   }
 
   removeAll (peer: Peer): void {
@@ -40,19 +40,19 @@ export class Subscribers {
   #begin (uri: string, peer: Peer): Subscription {
     const peers = this.#peers.get(uri) ?? new Map<Peer, Subscription>()
     const off = peer.onClose(() => this.remove(uri, peer))
-    let lose: (() => void) | undefined
+    let release: (() => void) | undefined
     const find = async (): Promise<boolean> => {
       try {
-        lose = await this.#interest.begin(uri)
-        return lose !== undefined
+        release = await this.#watches.acquire(uri)
+        return release !== undefined
       } finally {
-        if (lose === undefined && peers.get(peer) === subscription) this.remove(uri, peer)
-        if (peers.get(peer) !== subscription) lose?.()
+        if (release === undefined && peers.get(peer) === subscription) this.remove(uri, peer)
+        if (peers.get(peer) !== subscription) release?.()
       }
     }
-    const subscription: Subscription = { forget: () => { off(); lose?.() }, found: Promise.resolve(false) }
+    const subscription: Subscription = { forget: () => { off(); release?.() }, found: Promise.resolve(false) }
     this.#peers.set(uri, peers.set(peer, subscription))
-    peer.subscribed(uri, true)
+    peer.setSubscribed(uri, true)
     subscription.found = find()
     return subscription
   }

@@ -1,46 +1,46 @@
 type Stop = () => void
 
 /** Starts watching a URI; undefined when there is nothing to watch. */
-export type Watch = (uri: string) => Promise<Stop | undefined>
+export type StartWatch = (uri: string) => Promise<Stop | undefined>
 
 interface Watched { count: number, stopped: boolean, stop: Promise<Stop | undefined> }
 
 /** Watches each URI while anybody is interested in it, once for all of them. */
-export class Interest {
-  readonly #watch: Watch
+export class WatchCount {
+  readonly #watch: StartWatch
   readonly #watched = new Map<string, Watched>()
 
-  constructor (watch: Watch) {
+  constructor (watch: StartWatch) {
     this.#watch = watch
   }
 
   /** Returns how to lose interest; undefined when there is nothing to watch. Rejects as the watch does. */
-  async begin (uri: string): Promise<Stop | undefined> {
+  async acquire (uri: string): Promise<Stop | undefined> {
     const watched = this.#watched.get(uri) ?? { count: 0, stopped: false, stop: this.#watch(uri) }
     this.#watched.set(uri, watched)
     watched.count++
     let interested = true
-    const lose = () => {
-      if (interested) this.#release(uri, watched)
+    const release = () => {
+      if (interested) this.#decrement(uri, watched)
       interested = false
     }
     try {
-      if (await watched.stop !== undefined) return lose
+      if (await watched.stop !== undefined) return release
     } catch (error) {
-      lose()
+      release()
       throw error
     }
-    lose()
+    release()
     return undefined
   }
 
   /** Stops watching, whoever is interested. */
-  end (): void {
+  stopAll (): void {
     for (const watched of this.#watched.values()) stop(watched)
     this.#watched.clear()
   }
 
-  #release (uri: string, watched: Watched): void {
+  #decrement (uri: string, watched: Watched): void {
     if (--watched.count > 0) return
     if (this.#watched.get(uri) === watched) this.#watched.delete(uri)
     stop(watched)

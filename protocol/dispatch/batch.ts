@@ -12,7 +12,7 @@ export function batchRefusal (messages: Message[], revision: Revision | undefine
 }
 
 /** The messages of a batch as they count inside one, each with the channel for its answer. */
-export function inBatch (messages: Message[], channel: Channel): Array<[Message, Channel]> {
+export function splitBatch (messages: Message[], channel: Channel): Array<[Message, Channel]> {
   const replies = new BatchChannel(channel, messages.length)
   const first = messages.findIndex(({ kind }) => kind === 'request')
   const ids = new Set<Id>()
@@ -32,15 +32,15 @@ function admissible (message: Message, ids: Set<Id>): Message {
 const refused = (id: Id, why: string): Message => ({ kind: 'invalid', id, error: errors.invalidRequest(why) })
 
 /** The answer to every request of a message, as one error under each id; undefined when nothing was asked. */
-export function answerWith (error: McpError, incoming: Incoming): string | undefined {
+export function encodeErrorFor (error: McpError, incoming: Incoming): string | undefined {
   if (incoming.kind === 'request') return encodeError(incoming.id, error)
   const asked = incoming.kind === 'batch' ? incoming.messages.filter(message => message.kind === 'request') : []
-  return asked.length === 0 ? undefined : `[${asked.map(message => answerWith(error, message)).join(',')}]`
+  return asked.length === 0 ? undefined : `[${asked.map(message => encodeErrorFor(error, message)).join(',')}]`
 }
 
 /** Takes what came for a peer that is closed: a request is answered all the same. */
 export function refuseClosed (incoming: Incoming, channel: Channel): void {
-  const text = answerWith(errors.closed(), incoming)
+  const text = encodeErrorFor(errors.closed(), incoming)
   if (text === undefined) channel.end()
   else channel.respond(text, 200)
 }

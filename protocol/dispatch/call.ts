@@ -2,18 +2,18 @@ import { respondOn, type Channel } from '../wire/channel.js'
 import type { Conversation } from '../peer/conversation.js'
 import { Timed } from './deadlines.js'
 import type { Dispatcher } from './dispatcher.js'
-import { FAILED, OK, type Ended } from './outcome.js'
+import { FAILED, OK, type CallOutcome } from './outcome.js'
 import type { McpError } from '../wire/errors.js'
 import { bringsForwarded } from '../http/forwarded.js'
-import { ANYBODY, type Identity } from '../wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
 import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import type { Peer } from '../peer/peer.js'
-import { manyMayWait } from '../../lib/on-abort.js'
-import type { ElicitAnswer, Question, Root, SampleAnswer } from '../questions/client-request.js'
-import { Questions, unwatched } from '../questions/client-requests.js'
-import type { Ending } from '../wire/result.js'
+import { createAbortController } from '../../lib/on-abort.js'
+import type { ElicitAnswer, ClientRequest, Root, SampleAnswer } from '../questions/client-request.js'
+import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
+import type { SharedTail } from '../wire/result.js'
 import { convert } from '../revisions/convert.js'
 import { META, metaOf } from '../revisions/meta.js'
 import type { Revision } from '../revisions/revision.js'
@@ -39,7 +39,7 @@ export class Call extends Timed {
   correlation: string | undefined
   readonly #mcp: Dispatcher
   readonly #meta: Params
-  #questions: Questions | undefined
+  #questions: ClientRequests | undefined
   #controller: AbortController | undefined
   /** Takes back what the client is still being asked when the call is over. */
   #asked: AbortController | undefined
@@ -63,7 +63,7 @@ export class Call extends Timed {
     this.identity = identity
     this.conversation = peer.conversation
     this.#meta = metaOf(request.params)
-    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#asking
+    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#clientRequests
   }
 
   /** Who is asking; undefined when nobody had to say. */
@@ -73,7 +73,7 @@ export class Call extends Timed {
 
   /** True for the program that launched this process and for clients inside it that act for no caller; false for requests over the network, be it from this machine. */
   get local (): boolean {
-    return this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANYBODY)
+    return this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
   }
 
   /** True when a proxy brought the request here, as its headers or those of its connection say. */
@@ -89,7 +89,7 @@ export class Call extends Timed {
 
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
   get signal (): AbortSignal {
-    this.#controller ??= manyMayWait(this.#aborted)
+    this.#controller ??= createAbortController(this.#aborted)
     return this.#controller.signal
   }
 
@@ -111,7 +111,7 @@ export class Call extends Timed {
   }
 
   /** True once the call is answered or given up. */
-  get over (): boolean {
+  get isClosed (): boolean {
     return !this.#open
   }
 
@@ -144,37 +144,37 @@ export class Call extends Timed {
 
   /** True when the client can answer such a question, for example `call.can('elicitation/create')`. */
   can (method: string, params: Record<string, unknown> = {}): boolean {
-    return this.#asking.can({ method, params })
+    return this.#clientRequests.can({ method, params })
   }
 
   /**
    * Puts questions to the client and waits for all answers, by key. In a revision without requests to clients the handler
    * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
    */
-  ask<K extends string> (questions: Record<K, Question>): Promise<Record<K, unknown>> {
+  ask<K extends string> (questions: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
     this.deadline?.hold()
     this.#asked ??= new AbortController()
-    return unwatched(this.#asking.ask(questions, this.#asked.signal).finally(() => this.deadline?.release()) as Promise<Record<K, unknown>>)
+    return ignoreRejection(this.#clientRequests.ask(questions, this.#asked.signal).finally(() => this.deadline?.release()) as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
   elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
-    return unwatched(this.ask({ [key]: { method: 'elicitation/create', params } }).then(given => given[key] as ElicitAnswer))
+    return ignoreRejection(this.ask({ [key]: { method: 'elicitation/create', params } }).then(given => given[key] as ElicitAnswer))
   }
 
   /** Asks the client's model. */
   sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
-    return unwatched(this.ask({ [key]: { method: 'sampling/createMessage', params } }).then(given => given[key] as SampleAnswer))
+    return ignoreRejection(this.ask({ [key]: { method: 'sampling/createMessage', params } }).then(given => given[key] as SampleAnswer))
   }
 
   /** The folders the client works in. */
   roots (key = 'roots'): Promise<Root[]> {
-    return unwatched(this.ask({ [key]: { method: 'roots/list', params: {} } }).then(given => (given[key] as { roots: Root[] }).roots))
+    return ignoreRejection(this.ask({ [key]: { method: 'roots/list', params: {} } }).then(given => (given[key] as { roots: Root[] }).roots))
   }
 
   /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.#asking.once(key, fn)
+    return this.#clientRequests.once(key, fn)
   }
 
   /** Lets an HTTP connection go while the work goes on: the client comes back for the answer. No effect on other wires. */
@@ -197,14 +197,14 @@ export class Call extends Timed {
 
   /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
   begin (timed: boolean): void {
-    this.peer.begun(this)
-    this.#mcp.bytesHeld.add(this.size)
+    this.peer.addCall(this)
+    this.#mcp.byteBudget.add(this.size)
     this.#begun = true
     if (timed) this.startClock(this.#mcp.deadlines)
   }
 
   /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
-  answer (result: string | Ending, failed = false): void {
+  answer (result: string | SharedTail, failed = false): void {
     if (this.#close(failed ? FAILED : OK)) respondOn(this.channel, this.id, result)
   }
 
@@ -216,17 +216,17 @@ export class Call extends Timed {
   }
 
   /** True when a handler left questions open that have to travel to the client and back. */
-  get asks (): boolean {
+  get needsInput (): boolean {
     return this.#questions?.pending === true
   }
 
   /** The result that carries these questions. */
   async inputRequired (): Promise<object> {
-    return await this.#asking.inputRequired()
+    return await this.#clientRequests.inputRequired()
   }
 
-  get #asking (): Questions {
-    return (this.#questions ??= new Questions(this, method => this.#mcp.questionKind(method), this.#mcp.sealer))
+  get #clientRequests (): ClientRequests {
+    return (this.#questions ??= new ClientRequests(this, method => this.#mcp.clientRequestKind(method), this.#mcp.sealer))
   }
 
   #abort (reason: Error): void {
@@ -234,15 +234,15 @@ export class Call extends Timed {
     this.#controller?.abort(reason)
   }
 
-  #close (ended: Ended): boolean {
+  #close (outcome: CallOutcome): boolean {
     if (!this.#open) return false
     this.#open = false
     this.stopClock()
     this.#asked?.abort(new Error('the call is over'))
-    this.peer.over(this)
-    if (this.#begun) this.#mcp.bytesHeld.remove(this.size)
+    this.peer.removeCall(this)
+    if (this.#begun) this.#mcp.byteBudget.remove(this.size)
     this.#finish?.()
-    this.#mcp.ended(this, ended)
+    this.#mcp.ended(this, outcome)
     return true
   }
 }

@@ -1,19 +1,19 @@
-import { admit, revisionOf } from './preconditions.js'
+import { assertAllowed, revisionOf } from './preconditions.js'
 import { Backlogs } from '../../lib/backlog.js'
-import { batchRefusal, inBatch, refuseClosed } from './batch.js'
-import { Answers } from './responder.js'
-import { BytesHeld } from '../../lib/byte-budget.js'
+import { batchRefusal, splitBatch, refuseClosed } from './batch.js'
+import { Responder } from './responder.js'
+import { ByteBudget } from '../../lib/byte-budget.js'
 import { Call } from './call.js'
 import { Capabilities, type Describe } from './capabilities.js'
 import type { Channel } from '../wire/channel.js'
 import { Deadlines } from './deadlines.js'
 import type { DispatcherOptions } from './dispatcher-options.js'
-import type { Ended } from './outcome.js'
+import type { CallOutcome } from './outcome.js'
 import { errors, type McpError } from '../wire/errors.js'
 import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Request } from '../wire/jsonrpc.js'
 import type { Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
-import { Held } from '../peer/handshake-queue.js'
+import { HandshakeQueue } from '../peer/handshake-queue.js'
 import type { Identity } from '../wire/identity.js'
 import { LIMITS, type Limits } from '../wire/limits.js'
 import { Methods } from './methods.js'
@@ -21,13 +21,13 @@ import { Notifications, type Listener } from './notifications.js'
 import { Observers, type CallListener, type EndListener, type LogSink, type PeerListener } from './observers.js'
 import { Passing } from '../../lib/recycled-set.js'
 import type { Peer } from '../peer/peer.js'
-import type { QuestionKind } from '../questions/client-request.js'
+import type { ClientRequestKind } from '../questions/client-request.js'
 import { META } from '../revisions/meta.js'
 import { isThenable } from '../wire/result.js'
 import type { Revision, Server } from '../revisions/revision.js'
 import type { Schema, Typed } from '../schema/schema.js'
 import { Sealer } from '../questions/seal.js'
-import { Stages, type About, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './pipeline.js'
+import { Pipeline, type AuditSubject, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './pipeline.js'
 import { statusOf } from './http-status.js'
 import type { Values } from '../store.js'
 
@@ -38,7 +38,7 @@ export class Dispatcher {
   readonly sealer: Sealer
   readonly limits: Limits
   readonly backlogs: Backlogs
-  readonly bytesHeld: BytesHeld
+  readonly byteBudget: ByteBudget
   readonly deadlines: Deadlines
   /** What handlers keep beyond their call. */
   readonly store: Values | undefined
@@ -46,10 +46,10 @@ export class Dispatcher {
   readonly peers = new Passing<Peer>()
   readonly #methods = new Methods()
   readonly #notifications = new Notifications((err, notification) => this.log('error', { err, notification }))
-  readonly #kinds = new Map<string, QuestionKind>()
+  readonly #kinds = new Map<string, ClientRequestKind>()
   readonly #capabilities = new Capabilities()
-  readonly #stages: Stages
-  readonly #answers: Answers
+  readonly #pipeline: Pipeline
+  readonly #responder: Responder
   readonly #observers = new Observers()
   #draining = false
 
@@ -59,11 +59,11 @@ export class Dispatcher {
     this.sealer = new Sealer(secret)
     this.store = store
     this.limits = { ...LIMITS, ...limits }
-    this.bytesHeld = new BytesHeld(this.limits.maxAllBytesInFlight)
+    this.byteBudget = new ByteBudget(this.limits.maxAllBytesInFlight)
     this.backlogs = new Backlogs(this.limits.maxQueued)
     this.deadlines = new Deadlines(this.limits)
-    this.#stages = new Stages(challenge)
-    this.#answers = new Answers(this.server, (data, call) => this.log('error', data, call))
+    this.#pipeline = new Pipeline(challenge)
+    this.#responder = new Responder(this.server, (data, call) => this.log('error', data, call))
   }
 
   /** Serves a request. Params that do not fit the schema are refused before the handler runs. */
@@ -78,12 +78,12 @@ export class Dispatcher {
 
   /** Runs before every call that its caller may make, and may refuse it. */
   gate (gate: Gate): void {
-    this.#stages.gate(gate)
+    this.#pipeline.gate(gate)
   }
 
   /** Wraps every call that may pass, the first added outermost. */
   use (middleware: Middleware): void {
-    this.#stages.use(middleware)
+    this.#pipeline.use(middleware)
   }
 
   /** Declares a capability; undefined for revisions that do not know it. */
@@ -95,11 +95,11 @@ export class Dispatcher {
     return this.#capabilities.of(revision)
   }
 
-  question (method: string, kind: QuestionKind): void {
+  clientRequest (method: string, kind: ClientRequestKind): void {
     this.#kinds.set(method, kind)
   }
 
-  questionKind (method: string): QuestionKind {
+  clientRequestKind (method: string): ClientRequestKind {
     const kind = this.#kinds.get(method)
     if (kind === undefined) throw new Error(`no plugin knows how to ask for ${method}`)
     return kind
@@ -121,16 +121,16 @@ export class Dispatcher {
   }
 
   reopened (peer: Peer): void {
-    this.#observers.reopen.tell(peer)
+    this.#observers.reopen.notify(peer)
   }
 
   /** What the call is about, as it is registered; undefined when there is no such thing. */
-  about (call: Call): About | undefined {
-    return this.#methods.get(call.method)?.target(call.params, call)?.about
+  auditSubject (call: Call): AuditSubject | undefined {
+    return this.#methods.get(call.method)?.target(call.params, call)?.auditSubject
   }
 
-  ended (call: Call, ended: Ended): void {
-    this.#observers.end.tell(call, ended)
+  ended (call: Call, outcome: CallOutcome): void {
+    this.#observers.end.notify(call, outcome)
   }
 
   onLog (sink: LogSink): () => void {
@@ -139,7 +139,7 @@ export class Dispatcher {
 
   /** Never throws: a log that cannot be written must not cost a client its answer. */
   log (level: LogLevel, data: unknown, call?: Call): void {
-    this.#observers.log.tell(level, data, call)
+    this.#observers.log.notify(level, data, call)
   }
 
   /** What reports a listener that failed to the log; `of` is what it listens to. */
@@ -169,7 +169,7 @@ export class Dispatcher {
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
-    else if (peer.held !== undefined && Held.concerns(incoming, peer)) this.#hold(peer.held, incoming, peer, channel, identity)
+    else if (peer.handshakeQueue !== undefined && HandshakeQueue.mustWait(incoming, peer)) this.#hold(peer.handshakeQueue, incoming, peer, channel, identity)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }
@@ -182,7 +182,7 @@ export class Dispatcher {
   /** Stops taking calls and waits until every peer's are answered, or the time that is allowed is up. */
   async drain (atMostMs = Infinity): Promise<void> {
     this.#draining = true
-    this.#observers.drain.tell()
+    this.#observers.drain.notify()
     this.#observers.drain.clear()
     await Promise.all([...this.peers].map(peer => peer.drain(Math.min(this.limits.grace, atMostMs), this.#observers.ofPeer)))
   }
@@ -198,13 +198,13 @@ export class Dispatcher {
   #batch ({ messages }: Batch, peer: Peer, channel: Channel, identity: Identity): void {
     const refusal = batchRefusal(messages, peer.revision)
     if (refusal !== undefined) this.#refuse(undefined, refusal, peer, channel)
-    else for (const [message, reply] of inBatch(messages, channel)) this.#one(message, peer, reply, identity)
+    else for (const [message, reply] of splitBatch(messages, channel)) this.#one(message, peer, reply, identity)
   }
 
   #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
     try {
       const revision = revisionOf(request, peer, this.limits)
-      peer.spoken = revision
+      peer.lastRevision = revision
       this.#begin(new Call(this, request, peer, channel, revision, identity))
     } catch (error) {
       this.#refuse(request.id, this.#observers.mcpError(error), peer, channel)
@@ -212,35 +212,35 @@ export class Dispatcher {
   }
 
   #begin (call: Call): void {
-    this.#observers.begin.tell(call)
+    this.#observers.begin.notify(call)
     try {
       const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
-      admit(call, this.limits, this.bytesHeld)
+      assertAllowed(call, this.limits, this.byteBudget)
       if (this.#draining) throw errors.draining()
       call.begin(method.timed)
       this.#answer(call, method)
     } catch (error) {
-      this.#answers.explain(call, error)
+      this.#responder.fail(call, error)
     }
   }
 
   // What is answered without waiting is answered before the next message is read: a handshake comes before what follows it.
   #answer (call: Call, method: Method): void {
-    const result = this.#stages.run(call, method)
-    if (!isThenable(result)) return this.#answers.finish(call, result)
-    if (call.method === 'initialize') Held.behind(call)
-    this.#answers.finishLater(call, result)
+    const result = this.#pipeline.run(call, method)
+    if (!isThenable(result)) return this.#responder.finish(call, result)
+    if (call.method === 'initialize') HandshakeQueue.waitFor(call)
+    this.#responder.finishLater(call, result)
   }
 
-  #hold (held: Held, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
-    if (held.add(() => this.receive(incoming, peer, channel, identity), incoming, this.limits.maxInFlight)) return
+  #hold (queue: HandshakeQueue, incoming: Incoming, peer: Peer, channel: Channel, identity: Identity): void {
+    if (queue.add(() => this.receive(incoming, peer, channel, identity), incoming, this.limits.maxInFlight)) return
     if (incoming.kind === 'notification') return channel.end()
     this.#refuse(incoming.kind === 'request' ? incoming.id : undefined, errors.invalidRequest('too many messages before initialize is answered; wait for its answer'), peer, channel)
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
-    const revision = peer.spoken ?? peer.revision
+    const revision = peer.lastRevision ?? peer.revision
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision), error.headers)
   }
 }

@@ -1,5 +1,5 @@
 import { errors } from '../wire/errors.js'
-import { BASIC } from '../wire/identity.js'
+import { DEFAULT_SCOPES } from '../wire/identity.js'
 import { lazily, type Schema } from '../schema/schema.js'
 import type { Handler, Method, MethodOptions } from './pipeline.js'
 
@@ -7,7 +7,7 @@ import type { Handler, Method, MethodOptions } from './pipeline.js'
 export class Methods {
   readonly #all = new Map<string, Method>()
 
-  add (name: string, schema: Schema, handle: Handler, { timed = true, scopes = BASIC, unknown = () => errors.methodNotFound(name) }: MethodOptions = {}): void {
+  add (name: string, schema: Schema, handle: Handler, { timed = true, scopes = DEFAULT_SCOPES, unknown = () => errors.methodNotFound(name) }: MethodOptions = {}): void {
     if (this.#all.has(name)) throw new Error(`method ${name} is registered already`)
     const fixed = { scopes: scopes as readonly string[] }
     const target = typeof scopes === 'function' ? scopes : () => fixed

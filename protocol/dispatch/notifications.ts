@@ -6,7 +6,7 @@ export type Listener<P = Params> = (params: P, peer: Peer) => void
 
 /** Who hears what clients tell without wanting an answer. */
 export class Notifications {
-  readonly #listeners = new Map<string, { check: Check, hear: Listener }>()
+  readonly #listeners = new Map<string, { check: Check, dispatch: Listener }>()
   readonly #report: (error: unknown, method: string) => void
 
   /** `report` hears of listeners that fail. */
@@ -16,14 +16,14 @@ export class Notifications {
 
   on<S extends Schema> (name: string, schema: S, hear: Listener<Typed<S>>): void {
     if (this.#listeners.has(name)) throw new Error(`notification ${name} is registered already`)
-    this.#listeners.set(name, { check: lazily(schema), hear: hear as Listener })
+    this.#listeners.set(name, { check: lazily(schema), dispatch: hear as Listener })
   }
 
   /** What does not fit the schema is ignored, as is what has no listener. Never throws. */
   hear ({ method, params }: Notification, peer: Peer): void {
     const listener = this.#listeners.get(method)
     try {
-      if (listener?.check(params) === undefined) listener?.hear(params, peer)
+      if (listener?.check(params) === undefined) listener?.dispatch(params, peer)
     } catch (error) {
       this.#report(error, method)
     }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Call } from './call.js'
-import type { Ended } from './outcome.js'
+import type { CallOutcome } from './outcome.js'
 import { errors, isMcpError, type McpError } from '../wire/errors.js'
 import { Listeners, type Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
 import type { Peer } from '../peer/peer.js'
 
 export type CallListener = (call: Call) => void
-export type EndListener = (call: Call, ended: Ended) => void
+export type EndListener = (call: Call, outcome: CallOutcome) => void
 /** Hears of what calls log and of what handlers throw unexpectedly. */
 export type LogSink = (level: LogLevel, data: unknown, call?: Call) => void
 export type PeerListener = (peer: Peer) => void
@@ -26,14 +26,14 @@ export class Observers {
 
   /** What reports a listener that failed; `of` is what it listens to. */
   reporting (of: string): Report {
-    return error => this.log.tell('error', { err: error, listener: of })
+    return error => this.log.notify('error', { err: error, listener: of })
   }
 
   /** What a client may be told of an error. The text of one that is not ours never leaves the process; the client gets an id to ask about. */
   mcpError (error: unknown): McpError {
     if (isMcpError(error)) return error
     const correlation = randomUUID()
-    this.log.tell('error', { correlation, err: error })
+    this.log.notify('error', { correlation, err: error })
     return errors.internal(correlation)
   }
 }

@@ -2,10 +2,10 @@ import type { Call } from './call.js'
 import { errors, type McpError } from '../wire/errors.js'
 import { grants } from '../wire/identity.js'
 import type { Params } from '../wire/jsonrpc.js'
-import { isThenable, type Json } from '../wire/result.js'
+import { isThenable, type PreparedResult } from '../wire/result.js'
 import type { Check } from '../schema/schema.js'
 
-export type Result = object | Json
+export type Result = object | PreparedResult
 export type Handler<P = Params> = (params: P, call: Call) => Result | Promise<Result>
 export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Result>
 /** Lets a call pass, or throws why not. */
@@ -14,10 +14,10 @@ export type Gate = (call: Call) => void | Promise<void>
 /** How HTTP tells a client which scopes it has to ask for. */
 export type Challenge = (scopes: readonly string[]) => string
 
-export type About = { tool: string } | { resource: string } | { prompt: string }
+export type AuditSubject = { tool: string } | { resource: string } | { prompt: string }
 
 /** What a request is about: what it is called where it is registered, and the scopes it takes. */
-export interface Target { about?: About, scopes: readonly string[] }
+export interface Target { auditSubject?: AuditSubject, scopes: readonly string[] }
 
 export interface MethodOptions {
   /** False for calls that last as long as their client wants. */
@@ -38,7 +38,7 @@ export interface Method {
 }
 
 /** What every call goes through, whatever brought it here: scopes, then the gates, then middleware, then the handler. */
-export class Stages {
+export class Pipeline {
   readonly #challenge: Challenge
   readonly #gates: Gate[] = []
   readonly #middleware: Middleware[] = []
@@ -58,27 +58,27 @@ export class Stages {
   /** Without anything that waits, the result is there at once. */
   run (call: Call, method: Method): Result | Promise<Result> {
     this.#checkScopes(call, method)
-    return this.#pass(call, method, 0)
+    return this.#runGates(call, method, 0)
   }
 
-  #pass (call: Call, method: Method, first: number): Result | Promise<Result> {
+  #runGates (call: Call, method: Method, first: number): Result | Promise<Result> {
     for (let index = first; index < this.#gates.length; index++) {
       const passed = this.#gates[index]?.(call)
-      if (isThenable(passed)) return this.#passLater(passed, call, method, index + 1)
+      if (isThenable(passed)) return this.#afterGate(passed, call, method, index + 1)
     }
-    return this.#wrapped(call, method, 0)
+    return this.#runHandler(call, method, 0)
   }
 
   // Where functions are made, what they use is put aside for them at once, needed or not: so they are made apart from where every call goes.
-  async #passLater (passed: PromiseLike<unknown>, call: Call, method: Method, next: number): Promise<Result> {
+  async #afterGate (passed: PromiseLike<unknown>, call: Call, method: Method, next: number): Promise<Result> {
     await passed
     // A call that was given up while it waited is not run.
-    return call.over ? {} : await this.#pass(call, method, next)
+    return call.isClosed ? {} : await this.#runGates(call, method, next)
   }
 
-  #wrapped (call: Call, method: Method, depth: number): Result | Promise<Result> {
+  #runHandler (call: Call, method: Method, depth: number): Result | Promise<Result> {
     const middleware = this.#middleware[depth]
-    if (middleware !== undefined) return this.#through(middleware, call, method, depth)
+    if (middleware !== undefined) return this.#runMiddleware(middleware, call, method, depth)
     const wrong = method.check(call.params)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
     // Something else may be there by now.
@@ -86,8 +86,8 @@ export class Stages {
     return method.handle(call.params, call)
   }
 
-  #through (middleware: Middleware, call: Call, method: Method, depth: number): Promise<Result> {
-    return middleware(call, async () => await this.#wrapped(call, method, depth + 1))
+  #runMiddleware (middleware: Middleware, call: Call, method: Method, depth: number): Promise<Result> {
+    return middleware(call, async () => await this.#runHandler(call, method, depth + 1))
   }
 
   // What HTTP can say in a way that a client understands, it says; elsewhere it is as if the thing were not there.

@@ -1,6 +1,6 @@
 import { errors } from '../wire/errors.js'
 import type { Call } from './call.js'
-import type { BytesHeld } from '../../lib/byte-budget.js'
+import type { ByteBudget } from '../../lib/byte-budget.js'
 import { hasExpired } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
 import type { Limits } from '../wire/limits.js'
@@ -16,18 +16,18 @@ const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
 /** The revision that answers this request: named by the request itself, or agreed with its peer. */
 export function revisionOf (request: Request, peer: Peer, { maxId }: Limits): Revision {
   checkMeta(request.params, maxId)
-  if (claimsVersion(request.params) || isModern(peer.claim)) return selfDescribed(request, peer)
+  if (claimsVersion(request.params) || isModern(peer.headerVersion)) return selfDescribed(request, peer)
   if (request.method === 'initialize') return negotiate(request.params.protocolVersion)
   return peer.revision ?? newestStateful
 }
 
 /** Refuses whose time is over, and what the state of the peer does not allow. */
-export function admit ({ id, method, params, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, held: BytesHeld): void {
+export function assertAllowed ({ id, method, params, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
   if (!claimsVersion(params)) {
     // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new sessions for that.
-    if (method === 'initialize' && peer.greeted && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
+    if (method === 'initialize' && peer.initialized && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
   }
   // A ping is answered at once and tells whether anybody is there.
@@ -36,7 +36,7 @@ export function admit ({ id, method, params, size, peer, identity }: Call, { max
   if (inbound.size >= maxInFlight) throw errors.tooManyInFlight(maxInFlight)
   // One may be as large as a message may be.
   if (inbound.size > 0 && inbound.bytes + size > maxBytesInFlight) throw errors.tooMuchInFlight(maxBytesInFlight)
-  if (!held.hasRoom(size)) throw errors.tooMuchInAll(held.max)
+  if (!budget.fits(size)) throw errors.tooMuchInAll(budget.max)
 }
 
 // The order of these checks is the order of refusals that clients rely on to find out which era they talk to.

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Call } from './call.js'
 import { errors, isMcpError } from '../wire/errors.js'
-import { Json } from '../wire/result.js'
+import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
 import type { Result } from './pipeline.js'
 import { statusOf } from './http-status.js'
 
 /** Turns what a handler returned, threw or left open into the one answer to its call. */
-export class Answers {
+export class Responder {
   readonly #server: Server
   readonly #report: (data: object, call: Call) => void
 
@@ -18,39 +18,39 @@ export class Answers {
   }
 
   finish (call: Call, result: Result): void {
-    if (call.asks) return this.#ask(call)
+    if (call.needsInput) return this.#requestInput(call)
     try {
-      if (result instanceof Json) call.answer(result.ending(json => call.revision.encode(json, this.#server)))
+      if (result instanceof PreparedResult) call.answer(result.tail(json => call.revision.encode(json, this.#server)))
       else call.answer(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
     } catch (error) {
-      this.explain(call, error)
+      this.fail(call, error)
     }
   }
 
   finishLater (call: Call, result: PromiseLike<Result>): void {
-    Promise.resolve(result).then(value => this.finish(call, value), (error: unknown) => this.explain(call, error))
+    Promise.resolve(result).then(value => this.finish(call, value), (error: unknown) => this.fail(call, error))
   }
 
-  explain (call: Call, error: unknown): void {
+  fail (call: Call, error: unknown): void {
     // What a cancelled handler throws on its way out interests nobody.
-    if (call.over) return
-    if (call.asks && !isMcpError(error)) return this.#ask(call)
+    if (call.isClosed) return
+    if (call.needsInput && !isMcpError(error)) return this.#requestInput(call)
     try {
       if (isMcpError(error)) call.fail(error, statusOf(error, call.revision))
-      else this.#fault(call, error)
+      else this.#internalError(call, error)
     } catch (second) {
-      this.#fault(call, second)
+      this.#internalError(call, second)
     }
   }
 
-  #ask (call: Call): void {
+  #requestInput (call: Call): void {
     call.inputRequired()
       .then(result => call.answer(call.revision.encode(result, this.#server)))
-      .catch((error: unknown) => this.#fault(call, error))
+      .catch((error: unknown) => this.#internalError(call, error))
   }
 
   // The text of an error we did not write never leaves the process; the client gets an id to ask about.
-  #fault (call: Call, error: unknown): void {
+  #internalError (call: Call, error: unknown): void {
     const correlation = call.correlation ??= randomUUID()
     call.fail(errors.internal(correlation), 200)
     this.#report({ correlation, err: error }, call)

@@ -11,8 +11,8 @@ export interface Complaint { error?: string, description?: string, scopes: reado
 /** The value of `WWW-Authenticate`: one challenge with all there is to say. */
 export function challenge ({ realm, metadata }: Challenger, { error, description, scopes }: Complaint): string {
   const parts = { realm: metadata === undefined ? realm : undefined, error, error_description: description, scope: scopes.join(' '), resource_metadata: metadata }
-  const said = Object.entries(parts).filter((part): part is [string, string] => part[1] !== undefined && part[1] !== '')
-  return `Bearer ${said.map(([name, value]) => `${name}="${quotable(value)}"`).join(', ')}`
+  const params = Object.entries(parts).filter((part): part is [string, string] => part[1] !== undefined && part[1] !== '')
+  return `Bearer ${params.map(([name, value]) => `${name}="${quotable(value)}"`).join(', ')}`
 }
 
 /** Headers carry ASCII, and a quoted text neither quotes nor backslashes. */

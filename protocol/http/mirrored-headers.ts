@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { brief, errors } from '../wire/errors.js'
+import { shorten, errors } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
 import type { Params, Request } from '../wire/jsonrpc.js'
 import type { Headers } from '../wire/channel.js'
@@ -70,12 +70,12 @@ function count (schema: unknown): number {
   return inner.reduce<number>((sum, value) => sum + count(value), 'x-mcp-header' in schema ? 1 : 0)
 }
 
-function expect (headers: Headers, name: string, value: string, read = plain): void {
+function expect (headers: Headers, name: string, value: string, read = headerText): void {
   const given = read(name, headers[name.toLowerCase()])
-  if (given !== value) throw errors.headerMismatch(`${name} is "${brief(given)}", the body says "${brief(value)}"`)
+  if (given !== value) throw errors.headerMismatch(`${name} is "${shorten(given)}", the body says "${shorten(value)}"`)
 }
 
-function plain (name: string, value: string | string[] | undefined): string {
+function headerText (name: string, value: string | string[] | undefined): string {
   if (value === undefined) throw errors.headerMismatch(`${name} is missing`)
   const text = String(value).trim()
   if (/[^\t\x20-\x7e]/.test(text)) throw errors.headerMismatch(`${name} has characters that have to be encoded`)
@@ -83,7 +83,7 @@ function plain (name: string, value: string | string[] | undefined): string {
 }
 
 function decodeValue (name: string, value: string | string[] | undefined): string {
-  const raw = plain(name, value)
+  const raw = headerText(name, value)
   const encoded = /^=\?base64\?(.*)\?=$/.exec(raw)?.[1]
   if (encoded === undefined) return raw
   const bytes = Buffer.from(encoded, 'base64')

@@ -1,14 +1,14 @@
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 /** A server as its authorization server and its clients know it: lower-case scheme and host, nothing at the end that means nothing. */
-export function canonical (resource: string): string {
+export function canonicalResource (resource: string): string {
   const { origin, pathname, search } = new URL(resource)
   return origin + (pathname === '/' && search === '' ? '' : pathname + search)
 }
 
 /** The names under which a token may be meant for this server. */
 export function audienceOf (resource: string): string[] {
-  const own = canonical(resource)
+  const own = canonicalResource(resource)
   return [...new Set([resource, own, ...(new URL(own).pathname === '/' ? [`${own}/`] : [])])]
 }
 
@@ -27,5 +27,5 @@ export function metadataPaths (resource: string, endpoint: string, hostPrefix = 
 
 /** The metadata document of RFC 9728. */
 export function metadataOf (resource: string, issuer: string, scopes: readonly string[]): object {
-  return { resource: canonical(resource), authorization_servers: [issuer], scopes_supported: scopes, bearer_methods_supported: ['header'] }
+  return { resource: canonicalResource(resource), authorization_servers: [issuer], scopes_supported: scopes, bearer_methods_supported: ['header'] }
 }

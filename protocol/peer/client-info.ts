@@ -4,11 +4,11 @@ const MAX_NAME = 256
 const MEMBERS = ['name', 'version', 'title'] as const
 
 /** What is kept of what a client says of itself: who it is, cut to a length that can be shown, without its pictures and whatever else it says. */
-export function briefClient (said: Record<string, unknown> | undefined): Implementation | undefined {
-  if (said === undefined) return undefined
+export function shortenClientInfo (declared: Record<string, unknown> | undefined): Implementation | undefined {
+  if (declared === undefined) return undefined
   const kept: Record<string, string> = {}
   for (const member of MEMBERS) {
-    const text = said[member]
+    const text = declared[member]
     if (typeof text === 'string') kept[member] = text.length > MAX_NAME ? copied(text.slice(0, MAX_NAME)) : text
   }
   return kept as unknown as Implementation

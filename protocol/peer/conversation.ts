@@ -10,11 +10,11 @@ export interface Conversation {
   capabilities: Record<string, unknown>
   logLevel: LogLevel
   /** True once another has been opened in its place. */
-  over: boolean
+  replaced: boolean
 }
 
 /** Before any handshake: one and the same for all peers. */
-export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({ client: undefined, capabilities: Object.freeze({}), logLevel: 'warning', over: false })
+export const NO_CONVERSATION: Readonly<Conversation> = Object.freeze({ client: undefined, capabilities: Object.freeze({}), logLevel: 'warning', replaced: false })
 
 /** Why a call of a conversation that is over cannot ask its client. */
-export const REOPENED = 'it has sent initialize again since this request'
+export const REINITIALIZED = 'it has sent initialize again since this request'

@@ -32,6 +32,6 @@ export function onExpiry (identity: Identity, expired: () => void): () => void {
 }
 
 /** Has to be called when the end of an identity was changed: those who wait for it wait for the new one. */
-export function moveExpiry (identity: Identity): void {
+export function rescheduleExpiry (identity: Identity): void {
   for (const wait of waiting.get(identity) ?? []) wait()
 }

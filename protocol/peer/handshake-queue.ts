@@ -6,21 +6,21 @@ import type { Peer } from './peer.js'
 const MAX_BYTES = 1024 * 1024
 
 /** Messages of one peer that wait for the handshake before them, as functions that receive them. */
-export class Held {
+export class HandshakeQueue {
   readonly #messages: Array<() => void> = []
   #bytes = 0
 
   /** What the peer sends from now on counts as sent after the handshake, however long a gate or middleware takes over that. */
-  static behind ({ peer, finished }: Call): void {
-    const held = peer.held = new Held()
+  static waitFor ({ peer, finished }: Call): void {
+    const queue = peer.handshakeQueue = new HandshakeQueue()
     void finished.then(() => {
-      peer.held = undefined
-      for (const receive of held.#messages) receive()
+      peer.handshakeQueue = undefined
+      for (const receive of queue.#messages) receive()
     })
   }
 
   /** True for what has to wait: an answer, and the cancellation of a call in flight, belong to what was sent before. */
-  static concerns (incoming: Incoming, { inbound }: Peer): boolean {
+  static mustWait (incoming: Incoming, { inbound }: Peer): boolean {
     if (incoming.kind === 'response') return false
     return incoming.kind !== 'notification' || incoming.method !== 'notifications/cancelled' || !inbound.has(incoming.params['requestId'] as Id)
   }

@@ -1,12 +1,12 @@
 import type { Call } from '../dispatch/call.js'
 import type { Channel, Headers } from '../wire/channel.js'
-import { NO_CONVERSATION, REOPENED, type Conversation } from './conversation.js'
+import { NO_CONVERSATION, REINITIALIZED, type Conversation } from './conversation.js'
 import { errors, type McpError } from '../wire/errors.js'
-import type { Held } from './handshake-queue.js'
-import { ANYBODY, type Identity } from '../wire/identity.js'
+import type { HandshakeQueue } from './handshake-queue.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { InFlight } from './in-flight.js'
 import { encodeNotification, encodeRequest, type Id, type Response } from '../wire/jsonrpc.js'
-import { tellEach, type Report } from '../../lib/listeners.js'
+import { callEach, type Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
 import { onAbort } from '../../lib/on-abort.js'
 import type { Implementation, Revision } from '../revisions/revision.js'
@@ -22,19 +22,19 @@ export interface PeerOptions {
   /** Set where no handshake is needed: the revision that is spoken unless a request says otherwise. */
   revision?: Revision
   /** The version the transport says its messages are of. */
-  claim?: string | undefined
+  headerVersion?: string | undefined
   /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
   /** Who is there; anybody when absent. */
   identity?: Identity
   /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
-  askedAs?: string
+  requestIdPrefix?: string
 }
 
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
 const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
 
-interface Question { method: string, resolve: (result: unknown) => void, reject: (error: Error) => void }
+interface PendingRequest { method: string, resolve: (result: unknown) => void, reject: (error: Error) => void }
 
 /** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
 export class Peer {
@@ -43,35 +43,35 @@ export class Peer {
   /** The negotiated revision; undefined until the handshake. */
   revision: Revision | undefined
   /** The revision of the latest request, which decides how unreadable messages are answered. */
-  spoken: Revision | undefined
-  readonly claim: string | undefined
+  lastRevision: Revision | undefined
+  readonly headerVersion: string | undefined
   readonly headers: Headers | undefined
   readonly identity: Identity
   /** True once `initialize` was answered. */
-  greeted = false
+  initialized = false
   /** What came while an `initialize` before it waits; undefined when none does. */
-  held: Held | undefined
+  handshakeQueue: HandshakeQueue | undefined
   /** True when what is agreed with the peer has changed since its session was last kept, its subscriptions aside. */
-  changed = false
+  dirty = false
   closed = false
-  readonly #askedAs: string | undefined
+  readonly #requestIdPrefix: string | undefined
   #conversation: Conversation = NO_CONVERSATION
   #subscribed: SubscribedUris | undefined
   #inbound: InFlight | undefined
-  #outbound: Map<Id, Question> | undefined
+  #outbound: Map<Id, PendingRequest> | undefined
   #endings: Set<() => void> | undefined
   #closings: Set<() => void> | undefined
   #lastId = 0
   #draining = false
 
-  constructor ({ transport = 'http', channel, revision, claim, headers, identity = ANYBODY, askedAs }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, headerVersion, headers, identity = ANONYMOUS_ALL_SCOPES, requestIdPrefix }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
-    this.claim = claim
+    this.headerVersion = headerVersion
     this.headers = headers
     this.identity = identity
-    this.#askedAs = askedAs
+    this.#requestIdPrefix = requestIdPrefix
   }
 
   get principal (): string | undefined {
@@ -119,41 +119,41 @@ export class Peer {
 
   /** A handshake: what was agreed before is over, except for calls that are still being answered. What they asked the client is not for the next one to answer. */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
-    if (this.greeted) this.#own.over = true
-    this.#reject(({ method }) => errors.cannotAsk(method, REOPENED))
-    this.#conversation = { client, capabilities, logLevel: this.greeted ? NO_CONVERSATION.logLevel : this.logLevel, over: false }
+    if (this.initialized) this.#own.replaced = true
+    this.#reject(({ method }) => errors.cannotAsk(method, REINITIALIZED))
+    this.#conversation = { client, capabilities, logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel, replaced: false }
     this.revision = revision
-    this.greeted = true
-    this.changed = true
+    this.initialized = true
+    this.dirty = true
   }
 
-  subscribed (uri: string, wanted: boolean): void {
+  setSubscribed (uri: string, wanted: boolean): void {
     (this.#subscribed ??= new SubscribedUris()).set(uri, wanted)
   }
 
-  get subscriptionText (): number {
-    return this.#subscribed?.text ?? 0
+  get subscriptionTextLength (): number {
+    return this.#subscribed?.textLength ?? 0
   }
 
   /** True when there is something to keep. */
-  get unkept (): boolean {
-    return this.changed || this.#subscribed?.changed === true
+  get hasUnsavedChanges (): boolean {
+    return this.dirty || this.#subscribed?.hasChanges === true
   }
 
   takeChanges (): Map<string, boolean> {
     return this.#subscribed?.takeChanges() ?? new Map<string, boolean>()
   }
 
-  returnChanges (changes: Map<string, boolean>): void {
-    this.#subscribed?.returnChanges(changes)
+  restoreChanges (changes: Map<string, boolean>): void {
+    this.#subscribed?.restoreChanges(changes)
   }
 
-  begun (call: Call): void {
+  addCall (call: Call): void {
     (this.#inbound ??= new InFlight()).add(call)
   }
 
   /** A second request of the same id was refused, and the first goes on. */
-  over (call: Call): void {
+  removeCall (call: Call): void {
     this.#inbound?.remove(call)
   }
 
@@ -166,7 +166,7 @@ export class Peer {
     if (signal.aborted) return Promise.reject(abandoned(signal))
     if (this.closed || this.#draining) return Promise.reject(errors.closing())
     const number = ++this.#lastId
-    const id = this.#askedAs === undefined ? number : `${this.#askedAs}${number}`
+    const id = this.#requestIdPrefix === undefined ? number : `${this.#requestIdPrefix}${number}`
     return new Promise((resolve, reject) => {
       const abandon = () => {
         this.#outbound?.delete(id)
@@ -187,11 +187,11 @@ export class Peer {
 
   /** Takes an answer to one of our questions. One that nobody waits for is ignored: the two messages crossed on the wire. */
   settle ({ id, result, error }: Response): void {
-    const question = id === undefined ? undefined : this.#outbound?.get(id)
-    if (id === undefined || question === undefined) return
+    const pending = id === undefined ? undefined : this.#outbound?.get(id)
+    if (id === undefined || pending === undefined) return
     this.#outbound?.delete(id)
-    if (error === undefined) question.resolve(result)
-    else question.reject(errors.clientFailed(question.method, error))
+    if (error === undefined) pending.resolve(result)
+    else pending.reject(errors.clientFailed(pending.method, error))
   }
 
   /** Runs when the server wants to end things in order; returns how to take it back. */
@@ -211,7 +211,7 @@ export class Peer {
   /** Ends long-lived calls with their answer, gives up questions, and waits until what is in flight is answered or the time is up. */
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
-    tellEach(this.#endings ?? [], report)
+    callEach(this.#endings ?? [], report)
     this.#reject(() => errors.closing())
     const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
@@ -229,7 +229,7 @@ export class Peer {
     this.closed = true
     for (const call of this.inbound.all()) call.cancel(reason)
     this.#reject(() => reason)
-    tellEach(this.#closings ?? [], report)
+    callEach(this.#closings ?? [], report)
     this.channel = undefined
   }
 
@@ -239,10 +239,10 @@ export class Peer {
     return this.#conversation
   }
 
-  #reject (reason: (question: Question) => Error): void {
-    const questions = this.#outbound
+  #reject (reason: (pending: PendingRequest) => Error): void {
+    const all = this.#outbound
     this.#outbound = undefined
-    for (const question of questions?.values() ?? []) question.reject(reason(question))
+    for (const pending of all?.values() ?? []) pending.reject(reason(pending))
   }
 }
 

@@ -2,17 +2,17 @@
 export class SubscribedUris {
   readonly uris = new Set<string>()
   /** How many characters all of them have. */
-  text = 0
+  textLength = 0
   #changes = new Map<string, boolean>()
 
-  get changed (): boolean {
+  get hasChanges (): boolean {
     return this.#changes.size > 0
   }
 
   set (uri: string, wanted: boolean): void {
     if (this.uris.has(uri) === wanted) return
     this.uris[wanted ? 'add' : 'delete'](uri)
-    this.text += wanted ? uri.length : -uri.length
+    this.textLength += wanted ? uri.length : -uri.length
     this.#changes.set(uri, wanted)
   }
 
@@ -24,7 +24,7 @@ export class SubscribedUris {
   }
 
   /** Marks what could not be kept as changed again. What counts is how it is now: a later change of the same URI may have been kept meanwhile. */
-  returnChanges (changes: Map<string, boolean>): void {
+  restoreChanges (changes: Map<string, boolean>): void {
     for (const uri of changes.keys()) this.#changes.set(uri, this.uris.has(uri))
   }
 }

@@ -1,7 +1,7 @@
 import type { Revision } from '../revisions/revision.js'
 
 /** One kind of request a server may put to its client; plugins register them by method. */
-export interface QuestionKind {
+export interface ClientRequestKind {
   /** The client capability this question needs, as the client would declare it. */
   needs (params: Record<string, unknown>): Record<string, object>
   /** False where the revision has no such question, whatever the client declares. */
@@ -13,7 +13,7 @@ export interface QuestionKind {
 }
 
 /** A question to the client, as data: `call.ask({ user_name: { method: 'elicitation/create', params } })`. */
-export interface Question { method: string, params: Record<string, unknown> }
+export interface ClientRequest { method: string, params: Record<string, unknown> }
 
 export interface ElicitAnswer { action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown> }
 export interface SampleAnswer { role: 'user' | 'assistant', content: unknown, model: string, stopReason?: string }

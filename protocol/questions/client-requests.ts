@@ -1,7 +1,7 @@
-import { REOPENED } from '../peer/conversation.js'
+import { REINITIALIZED } from '../peer/conversation.js'
 import type { Call } from '../dispatch/call.js'
 import { errors } from '../wire/errors.js'
-import { declares, InputRequired, type Question, type QuestionKind } from './client-request.js'
+import { declares, InputRequired, type ClientRequest, type ClientRequestKind } from './client-request.js'
 import { readRounds, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
 
@@ -11,18 +11,18 @@ const NO_ROUNDS: Rounds = { answers: {}, once: {} }
  * What one call asks its client. Where the revision knows requests to clients they are sent and awaited; where it does not,
  * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
  */
-export class Questions {
+export class ClientRequests {
   readonly #call: Call
-  readonly #kinds: (method: string) => QuestionKind
+  readonly #kinds: (method: string) => ClientRequestKind
   readonly #sealer: Sealer
-  readonly #pending = new Map<string, Question>()
+  readonly #pending = new Map<string, ClientRequest>()
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
   /** What the next round has to know: answers that were used, values of `once`. */
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
-  constructor (call: Call, kinds: (method: string) => QuestionKind, sealer: Sealer) {
+  constructor (call: Call, kinds: (method: string) => ClientRequestKind, sealer: Sealer) {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
@@ -31,13 +31,13 @@ export class Questions {
     this.#rounds = { answers: {}, once: { ...once } }
   }
 
-  can (question: Question): boolean {
+  can (question: ClientRequest): boolean {
     return this.#obstacle(question) === undefined
   }
 
   /** The signal takes back what is still open. */
-  async ask (questions: Record<string, Question>, signal: AbortSignal): Promise<Record<string, unknown>> {
-    if (!this.#call.revision.asksDuring(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
+  async ask (questions: Record<string, ClientRequest>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    if (!this.#call.revision.mayRequestInput(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
     for (const question of Object.values(questions)) this.#require(question)
     return this.#call.revision.stateless ? this.#replay(questions) : await this.#send(questions, signal)
   }
@@ -69,25 +69,25 @@ export class Questions {
   }
 
   /** Why the client cannot be asked, in words. */
-  #obstacle ({ method, params }: Question): string | undefined {
+  #obstacle ({ method, params }: ClientRequest): string | undefined {
     const { revision, channel, capabilities, conversation } = this.#call
     const kind = this.#kinds(method)
     if (!revision.stateless && !channel.streams) return 'this request has no stream on which it could be asked'
     // Another user may be there by now, who did not make this call.
-    if (!revision.stateless && conversation.over) return REOPENED
+    if (!revision.stateless && conversation.replaced) return REINITIALIZED
     if (!kind.known(params, revision)) return `its protocol revision ${revision.version} has no such question`
     const needed = kind.needs(params)
     return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`
   }
 
-  #require (question: Question): void {
+  #require (question: ClientRequest): void {
     const obstacle = this.#obstacle(question)
     if (obstacle === undefined) return
     const { method, params } = question
     throw this.#call.revision.stateless ? errors.missingCapability(this.#kinds(method).needs(params)) : errors.cannotAsk(method, obstacle)
   }
 
-  async #send (questions: Record<string, Question>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  async #send (questions: Record<string, ClientRequest>, signal: AbortSignal): Promise<Record<string, unknown>> {
     const { peer, channel, revision } = this.#call
     const answers = await Promise.all(Object.entries(questions).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
@@ -97,7 +97,7 @@ export class Questions {
     return Object.fromEntries(answers)
   }
 
-  #replay (questions: Record<string, Question>): Record<string, unknown> {
+  #replay (questions: Record<string, ClientRequest>): Record<string, unknown> {
     const answers: Record<string, unknown> = {}
     for (const [key, { method, params }] of Object.entries(questions)) {
       if (!Object.hasOwn(this.#given, key)) {
@@ -121,7 +121,7 @@ export class Questions {
 }
 
 /** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */
-export function unwatched<T> (promise: Promise<T>): Promise<T> {
+export function ignoreRejection<T> (promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { errors } from '../wire/errors.js'
-import { canonical, isObject } from '../wire/json.js'
+import { canonicalJson, isObject } from '../wire/json.js'
 import type { Params } from '../wire/jsonrpc.js'
 import type { Sealer } from './seal.js'
 
@@ -35,5 +35,5 @@ function open (sealer: Sealer, token: unknown, bound: string): Rounds {
 // A state is good for the same method with the same params by the same principal, and for nothing else.
 function binding (method: string, params: Params, principal: string | undefined): string {
   const { _meta, inputResponses, requestState, ...own } = params
-  return createHash('sha256').update(canonical([method, principal ?? null, own])).digest('base64url')
+  return createHash('sha256').update(canonicalJson([method, principal ?? null, own])).digest('base64url')
 }

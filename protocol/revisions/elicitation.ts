@@ -14,7 +14,7 @@ function known ({ url }: Field, features: Features): boolean {
 
 function params ({ message, url, requestedSchema }: Field, features: Features): Field {
   if (url !== undefined) return { mode: 'url', message, url, ...(features.elicitationIds ? { elicitationId: randomUUID() } : {}) }
-  if (features.elicitation === 'url') return { mode: 'form', message, requestedSchema: plain(requestedSchema) }
+  if (features.elicitation === 'url') return { mode: 'form', message, requestedSchema: formSchema(requestedSchema) }
   return { message, requestedSchema: mapFields(requestedSchema, early) }
 }
 
@@ -46,11 +46,11 @@ function choicesOf (items: unknown): unknown[] {
 
 function mapFields (schema: unknown, change: (field: Field) => Field): Field {
   const properties = Object.entries(fieldsOf(schema)).map(([name, field]) => [name, change(field)])
-  return { ...plain(schema), properties: Object.fromEntries(properties) }
+  return { ...formSchema(schema), properties: Object.fromEntries(properties) }
 }
 
 /** TypeBox puts more on an object than a form may have. */
-function plain (schema: unknown): Field {
+function formSchema (schema: unknown): Field {
   const { $schema, type = 'object', properties = {}, required } = isObject(schema) ? schema : {}
   return { ...($schema === undefined ? {} : { $schema }), type, properties, ...(required === undefined ? {} : { required }) }
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../wire/result.js'
+import type { PreparedResult } from '../wire/result.js'
 
 /** What one protocol version can say and how. Handlers ask it; they never compare versions. */
 export interface Revision {
@@ -18,9 +18,9 @@ export interface Revision {
   /** False for a method of the specification that this revision does not know. Methods of plugins exist in all. */
   has (method: string): boolean
   /** False for methods whose answer may not be a question back. */
-  asksDuring (method: string): boolean
+  mayRequestInput (method: string): boolean
   /** The result as JSON text, with what this revision puts on every result. */
-  encode (result: object | Json, server: Server): string
+  encode (result: object | PreparedResult, server: Server): string
   /** Adds caching hints where the revision has them. */
   cached<R extends object> (result: R, hints: CacheHints): R
 }

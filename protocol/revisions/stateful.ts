@@ -1,4 +1,4 @@
-import { toJson } from '../wire/result.js'
+import { resultToJson } from '../wire/result.js'
 import type { Features, Revision } from './revision.js'
 
 const MODERN_METHODS = new Set(['server/discover', 'subscriptions/listen'])
@@ -37,8 +37,8 @@ function revision (own: Pick<Revision, 'version' | 'features'> & Partial<Revisio
     unknownMethodStatus: 200,
     missingId: null,
     has: method => !MODERN_METHODS.has(method),
-    asksDuring: () => true,
-    encode: toJson,
+    mayRequestInput: () => true,
+    encode: resultToJson,
     cached: result => result,
     ...own
   }

@@ -1,4 +1,4 @@
-import { toOpenJson, type Json } from '../wire/result.js'
+import { resultToOpenJson, type PreparedResult } from '../wire/result.js'
 import type { Revision, Server } from './revision.js'
 
 /** Methods of the handshake era that this revision removed. */
@@ -32,14 +32,14 @@ export const stateless: Revision = {
     samplingTools: true
   },
   has: method => !REMOVED.has(method),
-  asksDuring: method => !PLAIN_ANSWERS.has(method),
+  mayRequestInput: method => !PLAIN_ANSWERS.has(method),
   encode,
   cached: (result, hints) => ({ ...hints, ...result })
 }
 
 // The stamp is spliced into the text: results are serialised once and never copied.
-function encode (result: object | Json, server: Server): string {
-  const text = toOpenJson(result)
+function encode (result: object | PreparedResult, server: Server): string {
+  const text = resultToOpenJson(result)
   if ('_meta' in result) return encodeWithMeta(result as { _meta: object }, server)
   const type = 'resultType' in result ? '' : '"resultType":"complete",'
   return `${text}${text.length > 1 ? ',' : ''}${type}"_meta":${server.stamp}}`

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
  * A schema of common keywords, rightly used, as a function; undefined for every other schema. It costs next to nothing to make, and whoever is
  * refused by it is not yet refused: it may be stricter than the schema, as with characters beyond the basic plane, but never laxer.
  */
-export function plain (schema: unknown, depth = 0): Fits | undefined {
+export function fastCheck (schema: unknown, depth = 0): Fits | undefined {
   if (schema === true) return anything
   if (!isObject(schema) || depth > DEEPEST) return undefined
   const parts: Fits[] = []
@@ -40,7 +40,7 @@ type Keyword = (given: unknown, depth: number, schema: Json) => Fits | undefined
 const note = (type: string): Keyword => given => TYPES[type]?.(given) === true ? anything : undefined
 
 /** Judges values of one type only, as nearly all keywords do. */
-const about = <T>(is: (value: unknown) => boolean, fits: (value: T, limit: number) => boolean, limits: Fits = isCount): Keyword =>
+const forType = <T>(is: (value: unknown) => boolean, fits: (value: T, limit: number) => boolean, limits: Fits = isCount): Keyword =>
   limit => limits(limit) ? value => !is(value) || fits(value as T, limit as number) : undefined
 
 const isCount: Fits = value => Number.isInteger(value) && value as number >= 0
@@ -70,24 +70,24 @@ const KEYWORDS: Record<string, Keyword> = {
     const branches = Array.isArray(given) && given.length > 0 ? all(given, depth) : undefined
     return branches && (value => branches.some(fits => fits(value)))
   },
-  minLength: about<string>(isString, (value, least) => value.length >= 2 * least || [...value].length >= least),
-  maxLength: about<string>(isString, (value, most) => value.length <= most),
+  minLength: forType<string>(isString, (value, least) => value.length >= 2 * least || [...value].length >= least),
+  maxLength: forType<string>(isString, (value, most) => value.length <= most),
   pattern: given => {
     const pattern = regular(given)
     return pattern && (value => typeof value !== 'string' || pattern.test(value))
   },
-  minimum: about<number>(isNumber, (value, least) => value >= least, Number.isFinite),
-  maximum: about<number>(isNumber, (value, most) => value <= most, Number.isFinite),
-  exclusiveMinimum: about<number>(isNumber, (value, least) => value > least, Number.isFinite),
-  exclusiveMaximum: about<number>(isNumber, (value, most) => value < most, Number.isFinite),
-  minItems: about<unknown[]>(Array.isArray, (value, least) => value.length >= least),
-  maxItems: about<unknown[]>(Array.isArray, (value, most) => value.length <= most),
+  minimum: forType<number>(isNumber, (value, least) => value >= least, Number.isFinite),
+  maximum: forType<number>(isNumber, (value, most) => value <= most, Number.isFinite),
+  exclusiveMinimum: forType<number>(isNumber, (value, least) => value > least, Number.isFinite),
+  exclusiveMaximum: forType<number>(isNumber, (value, most) => value < most, Number.isFinite),
+  minItems: forType<unknown[]>(Array.isArray, (value, least) => value.length >= least),
+  maxItems: forType<unknown[]>(Array.isArray, (value, most) => value.length <= most),
   uniqueItems: given => {
     if (given === false) return anything
     return given === true ? value => !Array.isArray(value) || (value.every(isSimple) && new Set(value).size === value.length) : undefined
   },
   items: (given, depth) => {
-    const item = plain(given, depth)
+    const item = fastCheck(given, depth)
     return item === undefined || item === anything ? item : value => !Array.isArray(value) || value.every(item)
   },
   required: given => {
@@ -112,7 +112,7 @@ const KEYWORDS: Record<string, Keyword> = {
     return object(value => Object.keys(value).every(name => picky.every(([pattern, fits]) => !pattern?.test(name) || fits(value[name]))))
   },
   additionalProperties: (given, depth, { properties, patternProperties }) => {
-    const rest = given === false ? nothing : plain(given, depth)
+    const rest = given === false ? nothing : fastCheck(given, depth)
     if (rest === undefined || rest === anything) return rest
     const known = new Set(Object.keys(isObject(properties) ? properties : {}))
     const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {}).map(regular)
@@ -141,7 +141,7 @@ function every (parts: Fits[]): Fits {
 }
 
 function all (schemas: unknown[], depth: number): Fits[] | undefined {
-  const made = schemas.map(schema => plain(schema, depth))
+  const made = schemas.map(schema => fastCheck(schema, depth))
   return made.includes(undefined) ? undefined : made as Fits[]
 }
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
-import { brief } from '../wire/errors.js'
-import { plain } from './fast-check.js'
+import { shorten } from '../wire/errors.js'
+import { fastCheck } from './fast-check.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
 export type Schema = TSchema | Record<string, unknown>
@@ -27,7 +27,7 @@ const GENERATION = 64
 /** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */
 export function compile (schema: Schema): Check {
   const file = fileOf((schema as Record<string, unknown>).$schema)
-  const fits = plain(schema)
+  const fits = fastCheck(schema)
   if (fits === undefined) return byAjv(file, schema, true)
   let explain: Check | undefined
   return value => fits(value) ? undefined : (explain ??= byAjv(file, schema, false))(value)
@@ -69,15 +69,15 @@ function describe ({ errors }: ValidateFunction): string {
 }
 
 function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
-  const where = brief(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const where = shorten(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
   return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
 }
 
 // Ajv's own words leave out the part that a person needs most.
 function detail (keyword: string, params: Record<string, unknown>): string {
-  if (keyword === 'additionalProperties') return `: "${brief(String(params.additionalProperty))}"`
-  if (keyword === 'unevaluatedProperties') return `: "${brief(String(params.unevaluatedProperty))}"`
+  if (keyword === 'additionalProperties') return `: "${shorten(String(params.additionalProperty))}"`
+  if (keyword === 'unevaluatedProperties') return `: "${shorten(String(params.unevaluatedProperty))}"`
   if (keyword === 'enum') return `: ${(params.allowedValues as unknown[]).map(value => JSON.stringify(value)).join(', ')}`
   return keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : ''
 }

@@ -1,7 +1,7 @@
 import type { Channel } from '../wire/channel.js'
 import { now } from '../../lib/time/clock.js'
 import { Peer, type PeerOptions } from '../peer/peer.js'
-import { randomText } from '../../lib/random-token.js'
+import { randomToken } from '../../lib/random-token.js'
 import { ResumableStream, type StreamLog, type StreamOptions } from './resumable-stream.js'
 import { revisionNamed } from '../revisions/table.js'
 import type { Implementation } from '../revisions/revision.js'
@@ -57,10 +57,10 @@ export class Session implements Channel {
       ...options,
       known: true,
       primed: revision?.polling === true,
-      peer: { askedAs: `${randomText(6, 'hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
+      peer: { requestIdPrefix: `${randomToken(6, 'hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
     })
     const { peer } = session
-    peer.greeted = record.greeted
+    peer.initialized = record.greeted
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
@@ -101,13 +101,13 @@ export class Session implements Channel {
   }
 
   get agreement (): Agreement {
-    const { revision, greeted, client, capabilities, logLevel, principal } = this.peer
+    const { revision, initialized: greeted, client, capabilities, logLevel, principal } = this.peer
     return { revision: revision?.version, greeted, client, capabilities, logLevel, principal }
   }
 
   /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
   openStream (lastWord: string): ResumableStream {
-    const key = randomText(6, 'hex')
+    const key = randomToken(6, 'hex')
     return this.#reply(key, quietly(this.#store.open(this.id, key, lastWord), this.#onTrouble))
   }
 
@@ -164,7 +164,7 @@ export class Session implements Channel {
  * Nobody guesses 144 random bits. They begin with the time, so that sessions which are opened one after the other are kept side by side:
  * a store then writes a page for all that are opened together, and not one for each.
  */
-const newId = (): string => `${Date.now().toString(36)}${randomText(18, 'base64url')}`
+const newId = (): string => `${Date.now().toString(36)}${randomToken(18, 'base64url')}`
 
 /** The events of one stream in the store of all. */
 class StoredLog implements StreamLog {

@@ -1,5 +1,5 @@
 import { encodeResult, encodeStart, type Id } from './jsonrpc.js'
-import type { Ending } from './result.js'
+import type { SharedTail } from './result.js'
 
 export type Headers = Record<string, string | string[] | undefined>
 
@@ -20,7 +20,7 @@ export interface Channel {
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The answer in two parts, of which the second is sent to many; where it is absent, `respond` gets both. */
-  respondShared? (start: string, ending: Ending): void
+  respondShared? (start: string, ending: SharedTail): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
   /** There will be no answer: a notification was taken, or the call was cancelled. */
@@ -30,7 +30,7 @@ export interface Channel {
 }
 
 /** Answers a request with its result: JSON text, or what many answers end with. */
-export function respondOn (channel: Channel, id: Id, result: string | Ending): void {
+export function respondOn (channel: Channel, id: Id, result: string | SharedTail): void {
   if (typeof result === 'string') channel.respond(encodeResult(id, result), 200)
   else if (channel.respondShared === undefined) channel.respond(encodeStart(id) + result.text, 200)
   else channel.respondShared(encodeStart(id), result)

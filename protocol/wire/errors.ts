@@ -42,7 +42,7 @@ const MAX_CAUSE = 4_096
 const cut = (text: string, max: number): string => text.length > max ? `${text.slice(0, max)}…` : text
 
 /** What a client said, as far as it helps to repeat it. */
-export const brief = (said: string): string => cut(said, MAX_NAME)
+export const shorten = (text: string): string => cut(text, MAX_NAME)
 
 const CLOSING = 'The server is shutting down'
 
@@ -55,7 +55,7 @@ export const errors = {
   tooManyValues: (max: number) => errors.invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`),
   tooManyKeys: (max: number) => errors.invalidRequest(`the objects of a message have at most ${max} members together (option maxKeys)`),
   tooDeep: (max: number) => errors.invalidRequest(`the message is nested deeper than ${max} levels (option maxDepth)`),
-  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${brief(method)}`),
+  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${shorten(method)}`),
   invalidParams: (why: string) => invalidParams(why),
   badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, 200),
   malformedMeta: (why: string) => invalidParams(why, 400),
@@ -88,7 +88,7 @@ export const errors = {
     -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
   cannotAsk: (method: string, why: string) => new McpError(-32603, `The client cannot be asked for ${method}: ${why}`),
   clientFailed: (method: string, { code, message, data }: { code: number, message: string, data?: unknown }) => new McpError(
-    -32603, `The client could not answer ${method}: ${brief(message)}`, undefined, undefined, undefined, { cause: new McpError(code, cut(message, MAX_CAUSE), data) }),
+    -32603, `The client could not answer ${method}: ${shorten(message)}`, undefined, undefined, undefined, { cause: new McpError(code, cut(message, MAX_CAUSE), data) }),
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
-    -32022, `Unsupported protocol version ${brief(requested)}; this server speaks ${supported.join(', ')}`, { supported, requested: brief(requested) }, 400)
+    -32022, `Unsupported protocol version ${shorten(requested)}; this server speaks ${supported.join(', ')}`, { supported, requested: shorten(requested) }, 400)
 }

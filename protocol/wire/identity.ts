@@ -13,29 +13,29 @@ export interface Identity {
 }
 
 /** Where nobody has to say who they are, everybody may do everything. */
-export const ANYBODY: Identity = { principal: undefined, scopes: 'all' }
+export const ANONYMOUS_ALL_SCOPES: Identity = { principal: undefined, scopes: 'all' }
 
 /** Somebody who has not said who they are where one has to: they may do nothing. */
-export const NOBODY: Identity = { principal: undefined, scopes: new Set() }
+export const UNAUTHENTICATED: Identity = { principal: undefined, scopes: new Set() }
 
 /** True for those who have to say who they are, and have not. */
-export const isNobody = ({ principal, scopes }: Identity): boolean => principal === undefined && scopes !== 'all'
+export const isUnauthenticated = ({ principal, scopes }: Identity): boolean => principal === undefined && scopes !== 'all'
 
 /** What is needed for everything that asks for nothing in particular. */
-export const BASIC: readonly string[] = ['mcp']
+export const DEFAULT_SCOPES: readonly string[] = ['mcp']
 
 /** The scope that grants everything. */
-export const EVERYTHING = 'admin'
+export const ADMIN_SCOPE = 'admin'
 
 /** True when all of the scopes are granted: each by its own name, by a broader one (`notes` for `notes:write`), or by `admin`. */
 export function grants ({ scopes }: Identity, needed: readonly string[]): boolean {
-  return scopes === 'all' || scopes.has(EVERYTHING) || needed.every(scope => broader(scope).some(name => scopes.has(name)))
+  return scopes === 'all' || scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
 }
 
 export const hasExpired = ({ expires }: Identity): boolean => expires !== undefined && expires <= Date.now()
 
 /** The scopes that grant this one by their name: itself, and what stands before each of its colons. */
-export function broader (scope: string): string[] {
+export function grantingScopes (scope: string): string[] {
   const parts = scope.split(':')
   return parts.map((_part, index) => parts.slice(0, index + 1).join(':'))
 }

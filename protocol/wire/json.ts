@@ -23,7 +23,7 @@ export function inspect (value: unknown, limits: MessageLimits = LIMITS): number
 }
 
 /** JSON with sorted keys: equal values give equal text. */
-export function canonical (value: unknown): string {
+export function canonicalJson (value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => isObject(inner)
     ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
     : inner)
@@ -70,7 +70,7 @@ class Inspection {
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Where a message begins that may have a byte order mark before it. */
-export function afterMark (input: Uint8Array | string, start: number): number {
+export function skipByteOrderMark (input: Uint8Array | string, start: number): number {
   if (typeof input === 'string') return input.charCodeAt(start) === 0xfeff ? start + 1 : start
   return input[start] === 0xef && input[start + 1] === 0xbb && input[start + 2] === 0xbf ? start + 3 : start
 }

@@ -1,7 +1,7 @@
 import { errors, isMcpError, type McpError } from './errors.js'
-import { afterMark, asBuffer, inspect, isObject, parseJson } from './json.js'
+import { skipByteOrderMark, asBuffer, inspect, isObject, parseJson } from './json.js'
 import { LIMITS, type MessageLimits } from './limits.js'
-import { excess, idOf, needsScan } from './message-scan.js'
+import { findExceededLimit, scanRequestId, needsScan } from './message-scan.js'
 
 export type Id = string | number
 export type Params = Record<string, unknown>
@@ -26,11 +26,11 @@ const VALUE_SIZE = 64
  * Never throws: what cannot be read becomes an `Invalid`.
  */
 export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS, start = 0, end = input.length): Incoming {
-  const from = afterMark(input, start)
+  const from = skipByteOrderMark(input, start)
   try {
     if (needsScan(end - from, limits)) {
       if (typeof input === 'string') return decode(Buffer.from(input), limits)
-      const refused = scanned(asBuffer(input), limits, from, end)
+      const refused = refuseOversized(asBuffer(input), limits, from, end)
       if (refused !== undefined) return refused
     }
     const value = parseJson(input, from, end)
@@ -60,10 +60,10 @@ export const encodeNotification = (method: string, params?: object): string => J
 export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /** Refuses a large message that would cost too much to read; undefined when it may be read. */
-function scanned (bytes: Buffer, limits: MessageLimits, start: number, end: number): Invalid | undefined {
-  const error = excess(bytes, start, end, limits)
+function refuseOversized (bytes: Buffer, limits: MessageLimits, start: number, end: number): Invalid | undefined {
+  const error = findExceededLimit(bytes, start, end, limits)
   if (error === undefined) return undefined
-  const id = readId(idOf(bytes, start, end))
+  const id = readId(scanRequestId(bytes, start, end))
   return invalid(isId(id) && !isLong(id, limits) ? id : undefined, error)
 }
 

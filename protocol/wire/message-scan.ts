@@ -17,7 +17,7 @@ export const needsScan = (size: number, { maxValues }: MessageLimits): boolean =
  * What there is too much of in a message, found in its bytes before any value is made of them; undefined when there is not. It counts and
  * stops at the first limit, and does not tell whether this is JSON.
  */
-export function excess (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth }: MessageLimits): McpError | undefined {
+export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth }: MessageLimits): McpError | undefined {
   let values = 1
   let keys = 0
   let depth = 0
@@ -41,7 +41,7 @@ export function excess (bytes: Buffer, start: number, end: number, { maxValues, 
  * The JSON text of the id of a request that is not read otherwise; undefined for what has none, or no method: the id of a response is one
  * of the server's own.
  */
-export function idOf (bytes: Buffer, start: number, end: number): string | undefined {
+export function scanRequestId (bytes: Buffer, start: number, end: number): string | undefined {
   let id: string | undefined
   let hasMethod = false
   let depth = 0

@@ -1,8 +1,8 @@
 import { checkLengths } from './result-size.js'
 
 /** A result that is JSON text already, such as a page of a list that is written once and sent many times. */
-export class Json {
-  #ending: Ending | undefined
+export class PreparedResult {
+  #tail: SharedTail | undefined
 
   constructor (readonly text: string) {
     // It is the same for all who get it.
@@ -10,14 +10,14 @@ export class Json {
   }
 
   /** The rest of each message that carries it. Made once, so `encode` has to be the same each time. */
-  ending (encode: (result: Json) => string): Ending {
-    this.#ending ??= new Ending(`,"result":${encode(this)}}`)
-    return this.#ending
+  tail (encode: (result: PreparedResult) => string): SharedTail {
+    this.#tail ??= new SharedTail(`,"result":${encode(this)}}`)
+    return this.#tail
   }
 }
 
 /** What many messages end with, behind their ids: as text, and as bytes for those who send bytes. */
-export class Ending {
+export class SharedTail {
   #bytes: Buffer | undefined
 
   constructor (readonly text: string) {}
@@ -29,13 +29,13 @@ export class Ending {
 }
 
 /** Throws when the result is not a JSON object: clients could not read it. */
-export function toJson (result: object | Json): string {
-  return result instanceof Json ? result.text : `${toOpenJson(result)}}`
+export function resultToJson (result: object | PreparedResult): string {
+  return result instanceof PreparedResult ? result.text : `${resultToOpenJson(result)}}`
 }
 
 /** The same without its last brace, for those who have something to add. */
-export function toOpenJson (result: object | Json): string {
-  if (result instanceof Json) return result.text.slice(0, -1)
+export function resultToOpenJson (result: object | PreparedResult): string {
+  if (result instanceof PreparedResult) return result.text.slice(0, -1)
   if (isPlainText(result)) return openPlainText(result)
   checkLengths(result)
   const text = JSON.stringify(result) as string | undefined
@@ -44,7 +44,7 @@ export function toOpenJson (result: object | Json): string {
 }
 
 /** True for what has to be awaited, a promise of ours or not. */
-export const isThenable = (value: unknown): value is PromiseLike<object | Json> =>
+export const isThenable = (value: unknown): value is PromiseLike<object | PreparedResult> =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
 
 interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean }

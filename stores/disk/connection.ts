@@ -39,8 +39,8 @@ export class DiskConnection {
     this.#isThere = isThere
     this.#watch = setInterval(() => { if (!this.#gone && !this.#isThere()) this.#vanish() }, LOOK_MS).unref()
     this.#feed = new ChangeFeed(sql => this.prepare(sql), ({ space, key }, foreign) => {
-      if (space !== SESSIONS) this.#changes.tell(space, key)
-      else if (foreign) this.#takings.tell(key)
+      if (space !== SESSIONS) this.#changes.notify(space, key)
+      else if (foreign) this.#takings.notify(key)
     })
     this.#commits = new GroupCommit(db, {
       check: () => {
@@ -146,6 +146,6 @@ export class DiskConnection {
     if (why === this.trouble) return
     this.trouble = why
     if (why === undefined) this.#needed = WEIGHT.none
-    this.#troubles.tell()
+    this.#troubles.notify()
   }
 }

@@ -74,7 +74,7 @@ class MemoryValues implements Values {
   }
 
   #changed (space: string, key: string): void {
-    this.#listeners.tell(space, key)
+    this.#listeners.notify(space, key)
   }
 }
 

@@ -2,7 +2,7 @@ import { release } from 'node:os'
 import { ClipboardError, clipboardFailure, noAnswer, noDisplay, tooLong } from './clipboard-error.js'
 import { killable } from './killable.js'
 import { sessionOf } from './desktop-session.js'
-import { Turns } from '../../lib/semaphore.js'
+import { Semaphore } from '../../lib/semaphore.js'
 import { Xsel } from './xsel.js'
 
 /** The longest text that is read or written, in characters (code points). */
@@ -10,7 +10,7 @@ export const MAX_TEXT = 1_048_576
 
 /** The clipboard of this machine. Calls run one after the other; each fails with a `ClipboardError`, or with the reason of its signal. */
 export class Clipboard {
-  readonly #turns = new Turns(1)
+  readonly #turns = new Semaphore(1)
   readonly #xsel = new Xsel(plain)
   readonly #timeout: number
 
@@ -40,7 +40,7 @@ export class Clipboard {
   }
 
   async #use<T> (work: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return await this.#turns.take(signal, async () => {
+    return await this.#turns.run(signal, async () => {
       if (session() === 'none') throw noDisplay()
       return await inTime(this.#timeout, work, signal)
     })

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import fp from 'fastify-plugin'
 import t from 'tap'
 import { patchbay } from '../../app.js'
-import { audienceOf, canonical, metadataUrl } from '../../protocol/http/protected-resource.js'
+import { audienceOf, canonicalResource, metadataUrl } from '../../protocol/http/protected-resource.js'
 import { gateway } from '../support/gateway.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { bearer, challengeOf, ping } from '../support/keys.js'
@@ -71,8 +71,8 @@ t.test('a host application may know its callers itself, and is believed', async 
 })
 
 t.test('names of a server', async t => {
-  t.equal(canonical('HTTPS://Gateway.Test'), 'https://gateway.test')
-  t.equal(canonical('https://gateway.test:8443/a/b?c=d'), 'https://gateway.test:8443/a/b?c=d')
+  t.equal(canonicalResource('HTTPS://Gateway.Test'), 'https://gateway.test')
+  t.equal(canonicalResource('https://gateway.test:8443/a/b?c=d'), 'https://gateway.test:8443/a/b?c=d')
   t.equal(metadataUrl('https://gateway.test'), `https://gateway.test${WELL_KNOWN}`)
   t.equal(metadataUrl('https://gateway.test/a?b=c'), `https://gateway.test${WELL_KNOWN}/a?b=c`)
   t.strictSame(audienceOf('https://Gateway.test'), ['https://Gateway.test', 'https://gateway.test', 'https://gateway.test/'])

@@ -9,11 +9,11 @@ const DEADLINE = 60
 /** A client for whom bytes wait; it reads when told to. */
 function client (together?: Backlogs) {
   const state = { waiting: 0, cut: 0 }
-  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { together }) })
+  const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { shared: together }) })
   return {
     state,
     backlog,
-    write: (bytes: number, answer = false) => { state.waiting += bytes; backlog.written(bytes, answer) },
+    write: (bytes: number, answer = false) => { state.waiting += bytes; backlog.recordWrite(bytes, answer) },
     read: (bytes: number) => { state.waiting -= bytes }
   }
 }

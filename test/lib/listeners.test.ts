@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { Listeners, tellEach } from '../../lib/listeners.js'
+import { Listeners, callEach } from '../../lib/listeners.js'
 import { Peer } from '../../protocol/peer/peer.js'
 
 const broken = () => { throw new Error('broken') }
@@ -13,8 +13,8 @@ t.test('each listener is told, in order, whatever the others do', async t => {
   listeners.add(what => { heard.push(`a ${what}`) })
   listeners.add(async () => { throw new Error('later') })
   listeners.add(what => { heard.push(`b ${what}`) })
-  listeners.tell('x')
-  listeners.tell('y')
+  listeners.notify('x')
+  listeners.notify('y')
   t.strictSame(heard, ['a x', 'b x', 'a y', 'b y'])
   await new Promise(resolve => setImmediate(resolve))
   t.match(reported, [{ message: 'broken' }, { message: 'later' }], 'each failure is reported once')
@@ -28,10 +28,10 @@ t.test('a listener is removed once, and only itself', async t => {
   const [remove] = [listeners.add(listen), listeners.add(listen)]
   remove()
   remove()
-  listeners.tell(1)
+  listeners.notify(1)
   t.strictSame(heard, [1])
   listeners.clear()
-  listeners.tell(2)
+  listeners.notify(2)
   t.strictSame(heard, [1])
 })
 
@@ -40,9 +40,9 @@ t.test('listeners may come and go while they are told', async t => {
   const listeners = new Listeners<[]>()
   const remove = listeners.add(() => { heard.push('a'); remove(); listeners.add(() => { heard.push('c') }) })
   listeners.add(() => { heard.push('b') })
-  listeners.tell()
+  listeners.notify()
   t.strictSame(heard, ['a', 'b'])
-  listeners.tell()
+  listeners.notify()
   t.strictSame(heard, ['a', 'b', 'b', 'c'])
 })
 
@@ -76,6 +76,6 @@ t.test('the end of a peer is told to all', async t => {
 t.test('tellEach reports and goes on', async t => {
   let told = 0
   const reported: unknown[] = []
-  tellEach([broken, () => { told++ }], error => { reported.push(error) })
+  callEach([broken, () => { told++ }], error => { reported.push(error) })
   t.strictSame([told, reported.length], [1, 1])
 })

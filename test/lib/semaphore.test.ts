@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { Turns } from '../../lib/semaphore.js'
+import { Semaphore } from '../../lib/semaphore.js'
 
 const never = new AbortController().signal
 
 /** Works that begin when it is their turn and end when they are told to. */
-function works (turns: Turns) {
+function works (turns: Semaphore) {
   const begun: string[] = []
   const ends = new Map<string, (error?: Error) => void>()
-  const add = (name: string, signal = never) => turns.take(signal, async () => {
+  const add = (name: string, signal = never) => turns.run(signal, async () => {
     begun.push(name)
     await new Promise<void>((resolve, reject) => ends.set(name, error => error === undefined ? resolve() : reject(error)))
     return name
@@ -17,7 +17,7 @@ function works (turns: Turns) {
 }
 
 t.test('so many run at once, and the others in the order they came', async t => {
-  const { begun, add, end } = works(new Turns(2))
+  const { begun, add, end } = works(new Semaphore(2))
   const all = ['a', 'b', 'c', 'd'].map(name => add(name))
   await turn()
   t.strictSame(begun, ['a', 'b'])
@@ -31,7 +31,7 @@ t.test('so many run at once, and the others in the order they came', async t => 
 })
 
 t.test('a turn ends with a failure, too', async t => {
-  const { begun, add, end } = works(new Turns(1))
+  const { begun, add, end } = works(new Semaphore(1))
   const first = add('a')
   const second = add('b')
   await turn()
@@ -43,7 +43,7 @@ t.test('a turn ends with a failure, too', async t => {
 })
 
 t.test('whoever does not want to wait any more leaves the queue, and nobody loses a turn', async t => {
-  const { begun, add, end } = works(new Turns(1))
+  const { begun, add, end } = works(new Semaphore(1))
   const controller = new AbortController()
   const first = add('a')
   const second = add('b', controller.signal)

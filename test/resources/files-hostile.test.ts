@@ -2,7 +2,7 @@ import { readFile, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Client } from '../../app.js'
-import { brief } from '../../protocol/wire/errors.js'
+import { shorten } from '../../protocol/wire/errors.js'
 import { FOREIGN, hostileTree, hostileUris } from './hostile.js'
 import { names, read, serving, uriOf, type Json } from '../support/environment/tree.js'
 
@@ -22,7 +22,7 @@ t.test('nothing outside a folder can be read or watched, and all of it looks as 
   t.ok(uris.length > 50)
   t.equal(await readFile(join(root, 'folder-chain', 'key.txt'), 'utf8'), FOREIGN, 'a program that does not look would read it')
   for (const uri of uris) {
-    const shown = uri.length > 2_048 ? brief(uri) : uri
+    const shown = uri.length > 2_048 ? shorten(uri) : uri
     const absent = { code: -32002, message: `Resource not found: ${shown}`, data: { uri: shown } }
     t.strictSame(await refusal(client, 'resources/read', uri), absent, JSON.stringify(uri.slice(0, 200)))
     t.strictSame(await refusal(client, 'resources/subscribe', uri), absent)

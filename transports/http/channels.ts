@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { Cohort, WHEN_SETTLED } from '../../lib/turn-batch.js'
-import type { Ending } from '../../protocol/wire/result.js'
+import type { SharedTail } from '../../protocol/wire/result.js'
 import type { Sink } from '../../protocol/sessions/resumable-stream.js'
 
 /** Why calls end whose reply nobody waits for. One for all: it is told of every connection, and is news to calls in flight only. */
@@ -34,7 +34,7 @@ export function jsonReply (reply: FastifyReply): Channel {
 /** From how many characters on a text is made bytes once, and not measured, joined and encoded in turn. */
 const LONG = 8_192
 
-interface JsonReply { reply: FastifyReply, text: string | undefined, ending: Ending | undefined, status: number, headers: Record<string, string> | undefined }
+interface JsonReply { reply: FastifyReply, text: string | undefined, ending: SharedTail | undefined, status: number, headers: Record<string, string> | undefined }
 
 const answers = new Cohort<JsonReply>(({ reply, text, ending, status, headers }) => {
   // A client that went away meanwhile is not an error.
@@ -48,9 +48,9 @@ const answers = new Cohort<JsonReply>(({ reply, text, ending, status, headers })
 const written = (text: string): string | Buffer => text.length > LONG ? Buffer.from(text) : text
 
 /** Bodies that need not be put together, unless somebody changes them. */
-const parts = new WeakMap<FastifyReply, { start: string, ending: Ending, body: string }>()
+const parts = new WeakMap<FastifyReply, { start: string, ending: SharedTail, body: string }>()
 
-function begun (reply: FastifyReply, start: string, ending: Ending): string {
+function begun (reply: FastifyReply, start: string, ending: SharedTail): string {
   const body = start + ending.text
   if (ending.text.length > LONG && reply.request.raw.httpVersionMajor === 1) parts.set(reply, { start, ending, body })
   return body
@@ -73,7 +73,7 @@ export function sendJson (reply: FastifyReply, text: string | undefined, status:
 }
 
 /** The same with a text of which the second part is sent to many. */
-export function sendShared (reply: FastifyReply, start: string, ending: Ending): void {
+export function sendShared (reply: FastifyReply, start: string, ending: SharedTail): void {
   answers.add({ reply, text: start, ending, status: 200, headers: undefined })
 }
 

@@ -17,7 +17,7 @@ function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: Fas
   const revision = version === undefined ? oldest : revisionNamed(String(version))
   if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
   if (!revision.stateless) return new Peer({ revision, identity })
-  const peer = new Peer({ claim: revision.version, identity })
-  peer.spoken = revision
+  const peer = new Peer({ headerVersion: revision.version, identity })
+  peer.lastRevision = revision
   return peer
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Channel, Headers } from '../../protocol/wire/channel.js'
-import type { Ending } from '../../protocol/wire/result.js'
+import type { SharedTail } from '../../protocol/wire/result.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import { overSink, sendJson, sendShared } from './channels.js'
 
@@ -48,7 +48,7 @@ export class ReplyChannel implements Channel {
     else void kept.then(() => this.#answer(text, status, headers))
   }
 
-  respondShared (start: string, ending: Ending): void {
+  respondShared (start: string, ending: SharedTail): void {
     if (this.#stream !== undefined) return this.respond(start + ending.text, 200)
     this.#done = true
     const kept = this.#options.beforeAnswer?.()

@@ -65,7 +65,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
   const sink = app.events.open(reply, nameOf, () => {
     session.standalone.detach(sink)
     // Without a handshake the session lasts as long as its streams.
-    if (!session.peer.greeted && !session.standalone.connected) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
+    if (!session.peer.initialized && !session.standalone.connected) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
   })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
   session.standalone.attach(sink, after)

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify'
-import { answerWith } from '../../protocol/dispatch/batch.js'
+import { encodeErrorFor } from '../../protocol/dispatch/batch.js'
 import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { encodeError, type Incoming, type Request } from '../../protocol/wire/jsonrpc.js'
@@ -113,8 +113,8 @@ function route (app: FastifyInstance, incoming: Incoming, request: FastifyReques
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ claim: versionOf(request), headers: request.headers, identity: request.identity })
-  peer.spoken = modern
+  const peer = new Peer({ headerVersion: versionOf(request), headers: request.headers, identity: request.identity })
+  peer.lastRevision = modern
   app.mcp.connect(peer)
   reply.onGone(() => app.mcp.disconnect(peer, GONE))
   const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
@@ -128,7 +128,7 @@ function openSession (app: FastifyInstance, incoming: Request, { identity }: Fas
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     beforeAnswer: () => {
-      if (session.peer.greeted) return app.sessions.keep(session)
+      if (session.peer.initialized) return app.sessions.keep(session)
       reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
       return app.sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
@@ -145,7 +145,7 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
-    lastWord: () => answerWith(errors.interrupted(), incoming) ?? '',
+    lastWord: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
     beforeAnswer: () => app.sessions.keep(session)
   }), request.identity)
 }

@@ -1,4 +1,4 @@
-import { Bytes } from '../../lib/chunks.js'
+import { Chunks } from '../../lib/chunks.js'
 
 const NEWLINE = 10
 const RETURN = 13
@@ -12,7 +12,7 @@ export class LineReader {
   readonly #max: number
   readonly #onLine: OnLine
   readonly #onTooLong: () => void
-  readonly #line = new Bytes()
+  readonly #line = new Chunks()
   #skipping = false
 
   constructor (max: number, onLine: OnLine, onTooLong: () => void) {

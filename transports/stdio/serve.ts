@@ -5,7 +5,7 @@ import type { Channel } from '../../protocol/wire/channel.js'
 import { WHEN_SETTLED } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { errors } from '../../protocol/wire/errors.js'
-import { ANYBODY, type Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { HeldInput } from './held-input.js'
 import { LineReader } from './lines.js'
@@ -36,11 +36,11 @@ export interface Stdio {
  * One process, one peer, one message a line. Reading pauses while the client does not read what it is sent, so that answers are bounded;
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
-export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANYBODY }: StdioOptions): Stdio {
+export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANONYMOUS_ALL_SCOPES }: StdioOptions): Stdio {
   const writer = new LineWriter(output, writeNow)
   let giveUp = () => {}
-  const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), patient: true, together: mcp.backlogs })
-  writer.onWritten = (bytes, answersOnly) => backlog.written(bytes, answersOnly)
+  const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), toleratesResponses: true, shared: mcp.backlogs })
+  writer.onWritten = (bytes, answersOnly) => backlog.recordWrite(bytes, answersOnly)
   const channel: Channel = {
     streams: true,
     respond: text => writer.put(text, true),

@@ -38,7 +38,7 @@ export class Outbox {
     this.#texts = []
     this.#size = 0
     this.#answersOnly = true
-    if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) this.#backlog.written(this.#write(texts), answersOnly)
+    if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) this.#backlog.recordWrite(this.#write(texts), answersOnly)
   }
 
   // Messages of ours are neither masked nor compressed nor in parts, so that ws has nothing to do for them but to make a frame, and it

@@ -40,7 +40,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
     // The goodbye waits behind what is not read.
     setTimeout(() => socket.terminate(), GOODBYE).unref()
   }
-  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut, together: mcp.backlogs })
+  const backlog = new Backlog({ size: () => socket.bufferedAmount, max: maxQueue, deadline: writeDeadline, cut, shared: mcp.backlogs })
   const outbox = new Outbox(socket, bytes, backlog)
   const channel: Channel = {
     streams: true,

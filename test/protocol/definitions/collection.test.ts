@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Collection } from '../../../protocol/definitions/collection.js'
-import { Json } from '../../../protocol/wire/result.js'
+import { PreparedResult } from '../../../protocol/wire/result.js'
 
 function filled (keys: string[]): Collection<string> {
   const collection = new Collection<string>('thing')
@@ -102,7 +102,7 @@ t.test('a listener sees the collection as it is after the change', async t => {
 
 t.test('what is derived from the items does not outlive a change', async t => {
   const collection = filled(['a'])
-  collection.derived.set('page', new Json('text'))
+  collection.derived.set('page', new PreparedResult('text'))
   collection.remove('missing')
   t.equal(collection.derived.get('page')?.text, 'text')
   collection.add('b', 'b')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Interest } from '../../../protocol/definitions/watch-count.js'
+import { WatchCount } from '../../../protocol/definitions/watch-count.js'
 import { Peer } from '../../../protocol/peer/peer.js'
 import { Subscribers } from '../../../protocol/definitions/subscribers.js'
 
@@ -9,7 +9,7 @@ interface Starting { start: (stop?: (() => void) | null) => void, fail: (why: Er
 function setUp () {
   const starting: Starting[] = []
   const counts = { begun: 0, stopped: 0 }
-  const subscribers = new Subscribers(new Interest(async () => await new Promise((resolve, reject) => {
+  const subscribers = new Subscribers(new WatchCount(async () => await new Promise((resolve, reject) => {
     counts.begun++
     starting.push({ start: (stop = () => { counts.stopped++ }) => resolve(stop ?? undefined), fail: reject })
   })))
@@ -27,11 +27,11 @@ t.test('a peer is a subscriber until it is taken back', async t => {
   next().start()
   t.equal(await added, true)
   t.strictSame([of(), of('b')], [[peer], []])
-  t.ok(peer.subscriptions.has('a') && peer.unkept)
+  t.ok(peer.subscriptions.has('a') && peer.hasUnsavedChanges)
   t.strictSame([...peer.takeChanges()], [['a', true]])
   subscribers.remove('a', peer)
   t.strictSame(of(), [])
-  t.ok(!peer.subscriptions.has('a') && peer.unkept)
+  t.ok(!peer.subscriptions.has('a') && peer.hasUnsavedChanges)
   await settled()
   t.strictSame(counts, { begun: 1, stopped: 1 })
 })
@@ -163,9 +163,9 @@ t.test('what a peer was subscribed to when it went is what its session remembers
   const added = subscribers.add('a', peer)
   next().start()
   await added
-  peer.changed = false
+  peer.dirty = false
   peer.close(gone)
-  t.strictSame([[...peer.subscriptions], peer.changed], [['a'], false])
+  t.strictSame([[...peer.subscriptions], peer.dirty], [['a'], false])
 })
 
 t.test('one subscriber that goes takes no other along, in either order', async t => {

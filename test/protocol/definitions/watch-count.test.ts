@@ -1,10 +1,10 @@
 import t from 'tap'
-import { Interest } from '../../../protocol/definitions/watch-count.js'
+import { WatchCount } from '../../../protocol/definitions/watch-count.js'
 
 /** Watches that start and fail when the test says so. */
 function watches () {
   const begun: Array<{ uri: string, start: (stop?: (() => void) | null) => void, fail: (why: Error) => void, stops: number }> = []
-  const interest = new Interest(async uri => await new Promise((resolve, reject) => {
+  const count = new WatchCount(async uri => await new Promise((resolve, reject) => {
     const one = {
       uri,
       stops: 0,
@@ -13,17 +13,17 @@ function watches () {
     }
     begun.push(one)
   }))
-  return { interest, begun, first: () => begun[0] as (typeof begun)[number] }
+  return { count, begun, first: () => begun[0] as (typeof begun)[number] }
 }
 
 const settled = async (): Promise<void> => await new Promise(resolve => setImmediate(resolve))
 
 t.test('a URI is watched once for all who are interested, until the last one is not', async t => {
-  const { interest, begun, first } = watches()
-  const lose = [interest.begin('a'), interest.begin('a'), interest.begin('a')]
+  const { count, begun, first } = watches()
+  const release = [count.acquire('a'), count.acquire('a'), count.acquire('a')]
   t.equal(begun.length, 1)
   first().start()
-  const [one, two, three] = await Promise.all(lose)
+  const [one, two, three] = await Promise.all(release)
   one?.()
   two?.()
   await settled()
@@ -34,8 +34,8 @@ t.test('a URI is watched once for all who are interested, until the last one is 
 })
 
 t.test('each URI has a watch of its own', async t => {
-  const { interest, begun } = watches()
-  const [a, b] = [interest.begin('a'), interest.begin('b')]
+  const { count, begun } = watches()
+  const [a, b] = [count.acquire('a'), count.acquire('b')]
   for (const watch of begun) watch.start()
   ;(await a)?.()
   await settled()
@@ -44,8 +44,8 @@ t.test('each URI has a watch of its own', async t => {
 })
 
 t.test('whoever loses interest twice loses it once', async t => {
-  const { interest, first } = watches()
-  const both = [interest.begin('a'), interest.begin('a')]
+  const { count, first } = watches()
+  const both = [count.acquire('a'), count.acquire('a')]
   first().start()
   const [one, two] = await Promise.all(both)
   one?.()
@@ -59,50 +59,50 @@ t.test('whoever loses interest twice loses it once', async t => {
 })
 
 t.test('interest that comes back begins a new watch', async t => {
-  const { interest, begun } = watches()
+  const { count, begun } = watches()
   for (let round = 0; round < 3; round++) {
-    const lose = interest.begin('a')
+    const release = count.acquire('a')
     begun[round]?.start()
-    ;(await lose)?.()
+    ;(await release)?.()
   }
   await settled()
   t.strictSame(begun.map(({ stops }) => stops), [1, 1, 1])
 })
 
 t.test('interest in what cannot be watched is none, for everybody who waits', async t => {
-  const { interest, begun, first } = watches()
-  const both = [interest.begin('a'), interest.begin('a')]
+  const { count, begun, first } = watches()
+  const both = [count.acquire('a'), count.acquire('a')]
   first().start(null)
   t.strictSame(await Promise.all(both), [undefined, undefined])
-  const again = interest.begin('a')
+  const again = count.acquire('a')
   t.equal(begun.length, 2, 'it is tried again')
   begun[1]?.start()
   t.type(await again, 'function')
 })
 
 t.test('a watch that cannot start is told to everybody who waits, and tried again for the next', async t => {
-  const { interest, begun, first } = watches()
-  const both = [interest.begin('a'), interest.begin('a')]
+  const { count, begun, first } = watches()
+  const both = [count.acquire('a'), count.acquire('a')]
   first().fail(new Error('too many files'))
   for (const one of both) await t.rejects(one, { message: 'too many files' })
-  const again = interest.begin('a')
+  const again = count.acquire('a')
   begun[1]?.start()
   t.type(await again, 'function')
 })
 
 t.test('a watch that throws at once is told like one that fails', async t => {
-  const interest = new Interest(() => { throw new Error('at once') })
-  await t.rejects(interest.begin('a'), { message: 'at once' })
-  await t.rejects(interest.begin('a'), { message: 'at once' })
+  const count = new WatchCount(() => { throw new Error('at once') })
+  await t.rejects(count.acquire('a'), { message: 'at once' })
+  await t.rejects(count.acquire('a'), { message: 'at once' })
 })
 
 t.test('the end stops what is watched, and what is still starting as soon as it has', async t => {
-  const { interest, begun } = watches()
-  void interest.begin('a')
-  void interest.begin('b')
+  const { count, begun } = watches()
+  void count.acquire('a')
+  void count.acquire('b')
   begun[0]?.start()
   await settled()
-  interest.end()
+  count.stopAll()
   await settled()
   t.strictSame(begun.map(({ stops }) => stops), [1, 0])
   begun[1]?.start()
@@ -111,22 +111,22 @@ t.test('the end stops what is watched, and what is still starting as soon as it 
 })
 
 t.test('what was stopped at the end is not stopped again when interest is lost afterwards', async t => {
-  const { interest, first } = watches()
-  const lose = interest.begin('a')
+  const { count, first } = watches()
+  const release = count.acquire('a')
   first().start()
-  const lost = await lose
-  interest.end()
+  const lost = await release
+  count.stopAll()
   lost?.()
-  interest.end()
+  count.stopAll()
   await settled()
   t.equal(first().stops, 1)
 })
 
 t.test('a watch whose end throws harms nobody', async t => {
-  const { interest, first } = watches()
-  const lose = interest.begin('a')
+  const { count, first } = watches()
+  const release = count.acquire('a')
   first().start(() => { throw new Error('cannot stop') })
-  const lost = await lose
+  const lost = await release
   // A rejection that nobody looks at fails this test by itself.
   t.doesNotThrow(() => lost?.())
   await settled()

@@ -61,7 +61,7 @@ t.test('a handler that ignores everything does not hold the end up', async t => 
 
 t.test('a question that waits for its client is given up at once', async t => {
   const mcp = dispatcher({ limits: { grace: 60_000 } })
-  mcp.question('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.clientRequest('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
   mcp.method('m', Anything, async (_params, call) => await call.ask({ q: { method: 'ask/it', params: {} } }))
   const { ask, channel } = client(mcp)
   ask('m')

@@ -13,7 +13,7 @@ const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 function telling (): Dispatcher {
   const mcp = dispatcher()
   for (const method of ['m', 'ping', 'server/discover']) mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))
-  mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => { peer.greeted = true; peer.revision = revision; return { version: revision.version } })
+  mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => { peer.initialized = true; peer.revision = revision; return { version: revision.version } })
   return mcp
 }
 

@@ -110,9 +110,9 @@ t.test('an idle peer has no collections of its own, and peers do not share what 
   const [one, other] = [new Peer(), new Peer()]
   t.equal(one.inbound, other.inbound)
   t.equal(one.subscriptions, other.subscriptions)
-  one.subscribed('test://a', true)
+  one.setSubscribed('test://a', true)
   t.strictSame([[...one.subscriptions], [...other.subscriptions], [...new Peer().subscriptions]], [['test://a'], [], []])
-  other.subscribed('test://a', false)
+  other.setSubscribed('test://a', false)
   one.close(new Error('gone'))
   await other.drain(0)
 })

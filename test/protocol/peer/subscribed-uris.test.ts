@@ -8,6 +8,6 @@ t.test('what could not be kept is kept as it is by then, although a later change
   subscribed.set('a', false)
   const second = subscribed.takeChanges()
   t.strictSame([...second], [['a', false]])
-  subscribed.returnChanges(first)
+  subscribed.restoreChanges(first)
   t.strictSame([...subscribed.takeChanges()], [['a', false]])
 })

@@ -170,7 +170,7 @@ t.test('what is agreed with the client is kept, and a session that comes back ha
   const { sessions: store } = memoryStore()
   const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
   Object.assign(first.peer, { greeted: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
-  first.peer.subscribed('test://text', true)
+  first.peer.setSubscribed('test://text', true)
   await store.save(first.id, first.record, 'home', TOMORROW)
   const record = await store.load(first.id)
   t.ok(record)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ANYBODY, grants, hasExpired, NOBODY, type Granted } from '../../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, grants, hasExpired, UNAUTHENTICATED, type Granted } from '../../../protocol/wire/identity.js'
 
 const somebody = (...scopes: string[]) => ({ principal: 'ada', scopes: new Set(scopes) as Granted })
 
@@ -33,8 +33,8 @@ for (const [granted, needed, answer] of ROWS) {
 }
 
 t.test('where nobody has to say who they are, everybody may do everything; where one has to, nobody may do anything', async t => {
-  t.ok(grants(ANYBODY, ['exec']))
-  t.notOk(grants(NOBODY, ['mcp']))
+  t.ok(grants(ANONYMOUS_ALL_SCOPES, ['exec']))
+  t.notOk(grants(UNAUTHENTICATED, ['mcp']))
 })
 
 t.test('an identity expires at its time, and one without a time does not', async t => {

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { LIMITS } from '../../../protocol/wire/limits.js'
-import { excess, idOf } from '../../../protocol/wire/message-scan.js'
+import { findExceededLimit, scanRequestId } from '../../../protocol/wire/message-scan.js'
 
 const limits = { ...LIMITS, maxValues: 10, maxKeys: 5, maxDepth: 4 }
-const why = (text: string): string | undefined => excess(Buffer.from(text), 0, Buffer.byteLength(text), limits)?.message
-const id = (text: string): string | undefined => idOf(Buffer.from(text), 0, Buffer.byteLength(text))
+const why = (text: string): string | undefined => findExceededLimit(Buffer.from(text), 0, Buffer.byteLength(text), limits)?.message
+const id = (text: string): string | undefined => scanRequestId(Buffer.from(text), 0, Buffer.byteLength(text))
 const long = 'x'.repeat(200)
 
 /** How many values there are, as a program would count them that has them. */
@@ -15,15 +15,15 @@ t.test('values are counted as they would be after parsing', async t => {
   for (const sample of samples) {
     const bytes = Buffer.from(JSON.stringify(sample))
     const values = count(sample)
-    t.equal(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: values }), undefined, `${values} in ${bytes.toString().slice(0, 60)}`)
-    t.match(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: values - 1 })?.message ?? (values === 1 ? 'at most 0 values' : ''), /at most \d+ values/)
+    t.equal(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values }), undefined, `${values} in ${bytes.toString().slice(0, 60)}`)
+    t.match(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: values - 1 })?.message ?? (values === 1 ? 'at most 0 values' : ''), /at most \d+ values/)
   }
 })
 
 t.test('white space inside what is empty makes no value of it', async t => {
   const bytes = Buffer.from('[[ ], { }, [\n\t ]]')
-  t.equal(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: 4 }), undefined)
-  t.match(excess(bytes, 0, bytes.length, { ...LIMITS, maxValues: 2 })?.message, /at most 2 values/)
+  t.equal(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: 4 }), undefined)
+  t.match(findExceededLimit(bytes, 0, bytes.length, { ...LIMITS, maxValues: 2 })?.message, /at most 2 values/)
 })
 
 t.test('the first limit that is passed is named', async t => {
@@ -35,8 +35,8 @@ t.test('the first limit that is passed is named', async t => {
 
 t.test('what stands outside the range that is named is not looked at', async t => {
   const bytes = Buffer.from(`[[[[[[${'{"a":"b"}'}]]]]]]`)
-  t.equal(excess(bytes, 6, bytes.length - 6, limits), undefined)
-  t.equal(idOf(Buffer.from('{"id":1,"method":"m"}{"id":2,"method":"m"}'), 21, 42), '2')
+  t.equal(findExceededLimit(bytes, 6, bytes.length - 6, limits), undefined)
+  t.equal(scanRequestId(Buffer.from('{"id":1,"method":"m"}{"id":2,"method":"m"}'), 21, 42), '2')
 })
 
 t.test('the id of a request is found wherever it stands', async t => {
