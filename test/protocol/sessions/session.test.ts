@@ -169,7 +169,7 @@ t.test('a finished reply that nobody has fetched is kept longer than one that wa
 t.test('what is agreed with the client is kept, and a session that comes back has it', async t => {
   const { sessions: store } = memoryStore()
   const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
-  Object.assign(first.peer, { greeted: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
+  Object.assign(first.peer, { initialized: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
   first.peer.setSubscribed('test://text', true)
   await store.save(first.id, first.record, 'home', TOMORROW)
   const record = await store.load(first.id)
@@ -179,7 +179,7 @@ t.test('what is agreed with the client is kept, and a session that comes back ha
   const { id, peer } = Session.from(record, { id: first.id, store, onTrouble: () => {} })
   t.match({ id, peer }, {
     id: first.id,
-    peer: { revision: { version: '2025-06-18' }, principal: 'ada', greeted: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
+    peer: { revision: { version: '2025-06-18' }, principal: 'ada', initialized: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
   })
 })
 
