@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http/streamable.js'
 import { isForwarded } from '../protocol/http/forwarded.js'
-import { refusal } from '../protocol/http/http-error.js'
+import { httpErrors } from '../protocol/http/http-errors.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
 import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
@@ -15,7 +15,7 @@ export default async function mcpRoutes (app: FastifyInstance, options: WebSocke
     app.post(url, {
       preHandler: reviveSession(app),
       onRequest: (request, _reply, done) => {
-        done(acceptsBoth(request) ? undefined : refusal(406, 'Accept must allow application/json and text/event-stream'))
+        done(acceptsBoth(request) ? undefined : httpErrors.acceptNeedsBoth())
       }
     }, serve)
 
@@ -38,7 +38,7 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
       if (!request.ws) return
       if (request.headers['sec-websocket-version'] !== '13') {
         reply.header('sec-websocket-version', '13')
-        throw refusal(426, 'only WebSocket version 13 is spoken here')
+        throw httpErrors.websocketVersion()
       }
     },
     preHandler: reviveSession(app),

@@ -1,5 +1,5 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { refusal } from '../protocol/http/http-error.js'
+import { httpErrors } from '../protocol/http/http-errors.js'
 import { addresses } from './paths.js'
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -16,7 +16,7 @@ function refuseAt (app: FastifyInstance, url: string, served: HTTPMethods[]): vo
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {
       reply.header('allow', served.join(', '))
-      throw refusal(405, `use ${served.join(', ')}`)
+      throw httpErrors.methodNotAllowed(served)
     },
     handler: async () => {}
   })

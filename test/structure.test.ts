@@ -34,9 +34,10 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     rule: keepsPluginsApart,
     wrong: [
       ['plugins/a.ts', 'import { b } from "./b.js"', 'plugins/a.ts:1 imports ./b.js'],
-      ['plugins/a.ts', 'import { type B } from "./b.js"', 'plugins/a.ts:1 imports ./b.js']
+      ['plugins/a.ts', 'import { type B } from "./b.js"', 'plugins/a.ts:1 imports ./b.js'],
+      ['plugins/a.ts', 'import { c } from "./b/c.js"', 'plugins/a.ts:1 imports ./b/c.js']
     ],
-    right: [['plugins/a.ts', 'import type { B } from "./b.js"'], ['transports/a.ts', 'import { b } from "./b.js"']]
+    right: [['plugins/a.ts', 'import type { B } from "./b.js"'], ['plugins/a.ts', 'import { c } from "./a/c.js"'], ['transports/a.ts', 'import { b } from "./b.js"']]
   },
   'the protocol knows only Node.js, ajv and typebox': {
     rule: keepsProtocolPure,

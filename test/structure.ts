@@ -42,8 +42,9 @@ export function parse (path: string, text: string): ts.SourceFile {
 export const followsLayers: Rule = source => offences(source, ({ from, to }) =>
   to !== 'package' && to !== from && !mayImport(from, to))
 
-export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly }) =>
-  from === 'plugins' && to === 'plugins' && !typeOnly)
+/** The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`. */
+export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>
+  from === 'plugins' && to === 'plugins' && !typeOnly && !specifier.startsWith(`./${posix.basename(source.fileName, '.ts')}/`))
 
 export const keepsProtocolPure: Rule = source => offences(source, ({ from, to, specifier }) =>
   from === 'protocol' && to === 'package' && !/^(node:|(ajv|@sinclair\/typebox)(\/|$))/.test(specifier))

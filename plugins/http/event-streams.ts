@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { Backlog, type BacklogOptions } from '../../lib/backlog.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { Sink, StreamEvent } from '../../protocol/sessions/resumable-stream.js'
 
 declare module 'fastify' {
@@ -42,7 +42,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
   fastify.decorate('events', {
     get hasRoom () { return open.size + ending.size < maxStreams },
     checkRoom: () => {
-      if (!fastify.events.hasRoom) throw refusal(503, 'there are too many event streams (option maxStreams); try again later')
+      if (!fastify.events.hasRoom) throw httpErrors.tooManyStreams()
     },
     open: (reply, nameOf = unnamed, onClose = () => {}) => {
       const stream: EventStream = new EventStream(reply.raw, nameOf, limits, {

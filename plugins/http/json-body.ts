@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Chunks } from '../../lib/chunks.js'
 import type { ByteBudget } from '../../lib/byte-budget.js'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,15 +22,15 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     const announced = Number(request.headers['content-length'] ?? 0)
-    if (announced > maxMessage) return done(tooLarge(maxMessage))
+    if (announced > maxMessage) return done(httpErrors.messageTooLarge(maxMessage))
     if (request.headers.expect !== undefined) fastify.askForBody?.(request.raw)
     read(payload, new Chunks(announced), { maxMessage, held: fastify.mcp.byteBudget }, done)
   })
 
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
     if (request.method !== 'POST' || request.routeOptions.config.bodyless === true) done()
-    else if (!isJson(request.raw.headers['content-type'])) done(refusal(415, 'Content-Type must be application/json in UTF-8'))
-    else if (request.headers['content-encoding'] !== undefined) done(refusal(415, 'Content-Encoding is not supported'))
+    else if (!isJson(request.raw.headers['content-type'])) done(httpErrors.contentType())
+    else if (request.headers['content-encoding'] !== undefined) done(httpErrors.contentEncoding())
     else done()
   })
 }, { name: 'json-body', dependencies: ['mcp'] })
@@ -56,7 +56,7 @@ function read (payload: IncomingMessage, body: Chunks, limits: BodyLimits, done:
     held.remove(counted)
     done(error, whole)
   }
-  const cut = () => { if (!over) finish(refusal(400, 'the body was cut short')) }
+  const cut = () => { if (!over) finish(httpErrors.bodyCutShort()) }
   payload.on('data', (chunk: Buffer) => {
     if (over) return
     body.add(chunk)
@@ -76,12 +76,7 @@ function read (payload: IncomingMessage, body: Chunks, limits: BodyLimits, done:
 
 /** Why a body is not read any further; undefined while it may be. */
 function excessive ({ size }: Chunks, chunks: number, { maxMessage, held }: BodyLimits): Error | undefined {
-  if (size > maxMessage) return tooLarge(maxMessage)
-  if (held.isExceeded) return refusal(503, `all clients together have sent too much that is not answered yet, at most ${held.max} bytes (option maxAllBytesInFlight); try again later`)
-  return chunks > FREE_CHUNKS && size < chunks * SMALLEST_CHUNK ? tooManyChunks() : undefined
+  if (size > maxMessage) return httpErrors.messageTooLarge(maxMessage)
+  if (held.isExceeded) return httpErrors.tooMuchInFlight(held.max)
+  return chunks > FREE_CHUNKS && size < chunks * SMALLEST_CHUNK ? httpErrors.chunksTooSmall(SMALLEST_CHUNK) : undefined
 }
-
-/** The connection is closed, as to read the rest would cost what is to be saved. */
-const tooManyChunks = (): Error => Object.assign(refusal(400, `the body comes in too many small chunks; write at least ${SMALLEST_CHUNK} bytes at a time`), { headers: { connection: 'close' } })
-
-const tooLarge = (max: number) => refusal(413, `the message is too large: at most ${max} bytes`)

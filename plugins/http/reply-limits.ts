@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 
 /** Up to how many characters a reply is nearly always taken by the operating system at once. Who is to blame where it is not is found out later. */
 const LITTLE = 65_536
@@ -33,7 +33,7 @@ export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) 
 
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
     const many = (ahead.get(raw) ?? 0) >= maxPipelined
-    done(many ? refusal(429, `too many requests wait on this connection already, at most ${maxPipelined} (option maxPipelined)`) : undefined)
+    done(many ? httpErrors.tooManyPipelined(maxPipelined) : undefined)
   })
 
   // Node ends a connection on which nothing moves for that long, in either direction.

@@ -4,7 +4,7 @@ import { now } from '../../lib/time/clock.js'
 import { ClockStep } from '../../lib/time/clock-step.js'
 import { errors, type McpError } from '../../protocol/wire/errors.js'
 import type { PeerOptions } from '../../protocol/peer/peer.js'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Session } from '../../protocol/sessions/session.js'
 import { SessionTable } from '../../protocol/sessions/session-table.js'
 import type { SessionRecord } from '../../protocol/store.js'
@@ -49,7 +49,7 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
     get size () { return sessions.size },
     create: (peer = {}, primed = false) => {
       const { level, why } = fastify.pressure
-      if (level !== 'none') throw refusal(503, `the server is overloaded (${why}); try again later`)
+      if (level !== 'none') throw httpErrors.overloaded(why)
       checkRoom(peer.identity?.principal)
       makeRoom()
       const session = new Session({ store, onTrouble, peer, primed })
@@ -133,10 +133,10 @@ export default fp(async (fastify, { maxSessions, maxSessionsPerPrincipal, sessio
   function checkRoom (principal: string | undefined): void {
     if (isFull() && sessions.abandoned() === undefined) {
       fastify.health.report('sessions', 'there are as many as option maxSessions allows')
-      throw refusal(503, 'there are too many sessions (option maxSessions); try again later')
+      throw httpErrors.tooManySessions()
     }
     if (principal !== undefined && sessions.countOf(principal) >= maxSessionsPerPrincipal) {
-      throw refusal(429, `you have ${maxSessionsPerPrincipal} sessions already (option maxSessionsPerPrincipal); end some with DELETE`)
+      throw httpErrors.tooManySessionsOfCaller(maxSessionsPerPrincipal)
     }
   }
 

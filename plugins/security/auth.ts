@@ -1,19 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../../protocol/http/challenge.js'
-import { errors } from '../../protocol/wire/errors.js'
-import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
-import { ANONYMOUS_ALL_SCOPES, hasExpired, UNAUTHENTICATED, type Identity } from '../../protocol/wire/identity.js'
-import type { Peer } from '../../protocol/peer/peer.js'
+import { isHttpError } from '../../protocol/http/http-error.js'
 import { audienceOf } from '../../protocol/http/protected-resource.js'
-import { refusal, type Refusal } from '../../protocol/http/http-error.js'
+import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
+import type { Peer } from '../../protocol/peer/peer.js'
+import { errors } from '../../protocol/wire/errors.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import type { KeyChanges, ListedKey } from '../../system/credentials/api-key.js'
 import { openAuthority } from '../../system/credentials/authority.js'
-import { CredentialRefused, CredentialUnknowable, type RefusalReason } from '../../system/credentials/credential-error.js'
-import { presented } from '../../system/credentials/presented.js'
+import { CredentialRefused } from '../../system/credentials/credential-error.js'
 import { Tickets } from '../../system/credentials/tickets.js'
 import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
+import { Authenticator, type Attempt } from './auth/authenticator.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -59,13 +59,9 @@ export interface AuthOptions {
   scopes: readonly string[]
 }
 
-interface CredentialTrouble { reason: RefusalReason, detail?: string | undefined }
-
 const UNREACHABLE = 'access tokens cannot be checked, because the keys of their issuer cannot be fetched'
-const RETRY_AFTER = 5
-const UNTOLD = 'the application did not say who is calling'
+const NOT_IDENTIFIED = 'the application did not say who is calling'
 const UNDECORATED = "requests that came before the application set request.identity for the first time had every right: call app.decorateRequest('identity') before you register Patchbay"
-const TOO_MANY = 'too many wrong credentials from this address (option maxWrongCredentials); a right one is accepted at any time'
 
 /** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
 export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes }: AuthOptions) => {
@@ -78,7 +74,8 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     }
   })
   const tickets = new Tickets<Identity>(ticketLifetime)
-  const wrong = new WrongCredentials(maxWrongCredentials)
+  const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), (error, description) =>
+    challenge(challenger, { ...(error === undefined ? {} : { error }), ...(description === undefined ? {} : { description }), scopes }))
   /** True where an application says who is calling. */
   let hosted = fastify.hasRequestDecorator('identity')
   const isOpen = (): boolean => !authority.exists && (!hosted || allowAnonymous)
@@ -103,13 +100,13 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
       if (!hosted) believe()
       return done()
     }
-    if (isOpen()) return admit(request, ANONYMOUS_ALL_SCOPES, done)
+    if (isOpen()) return setIdentity(request, ANONYMOUS_ALL_SCOPES, done)
     try {
-      const identity = identify(request, reply)
-      if (identity instanceof Promise) identity.then(found => admit(request, found, done), error => done(explain(error, request, reply)))
-      else admit(request, identity, done)
+      const identity = authenticator.identify(attemptOf(request))
+      if (identity instanceof Promise) identity.then(found => setIdentity(request, found, done), error => done(refuse(request, reply, error)))
+      else setIdentity(request, identity, done)
     } catch (error) {
-      done(explain(error, request, reply))
+      done(refuse(request, reply, error))
     }
   })
 
@@ -125,66 +122,34 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
 
   function dismiss (peer: Peer): void {
     peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
-    fastify.mcp.disconnect(peer, new Error(UNTOLD))
+    fastify.mcp.disconnect(peer, new Error(NOT_IDENTIFIED))
   }
 
-  function identify (request: FastifyRequest, reply: FastifyReply): Identity | Promise<Identity> {
-    const { raw, query, headers, routeOptions: { config } } = request
-    const shown = presented(raw, Object(query) as Record<string, unknown>, config?.tickets === true && request.method === 'GET')
-    const isPublic = config?.public === true && headers.upgrade === undefined
-    if (!authority.exists && !('ticket' in shown)) return isPublic ? UNAUTHENTICATED : refuse(reply, 401, UNTOLD, { reason: 'no_identity' })
-    if ('credential' in shown) return authority.recognise(shown.credential)
-    if ('ticket' in shown) return redeem(shown.ticket) ?? refuseWrong(request, reply, 401, 'the ticket is not known, was used or has expired', { reason: 'unknown_ticket' }, 'invalid_token')
-    if ('malformed' in shown) return refuseWrong(request, reply, 400, shown.malformed, { reason: 'malformed_credential', detail: shown.malformed }, 'invalid_request')
-    if (isPublic && shown.none === undefined) return UNAUTHENTICATED
-    if (shown.none !== undefined) return refuseWrong(request, reply, 401, shown.none, { reason: shown.reason })
-    return refuse(reply, 401, 'say who you are: send "Authorization: Bearer" with an API key or an access token', { reason: shown.reason })
-  }
-
-  /** Whom a ticket lets in; a ticket ends with the credential that got it. */
-  function redeem (ticket: string): Identity | undefined {
-    const identity = tickets.redeem(ticket)
-    return identity === undefined || hasExpired(identity) ? undefined : identity
-  }
-
-  function explain (error: unknown, request: FastifyRequest, reply: FastifyReply): Error {
-    if (error instanceof CredentialRefused) {
-      const refusal = refusedAsWrong(request, reply, 401, error.message, error, 'invalid_token')
-      // Whoever runs this may want to know; the caller need not.
-      if (error.cause instanceof Error && refusal.statusCode === 401) request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
-      return refusal
+  function refuse (request: FastifyRequest, reply: FastifyReply, error: unknown): Error {
+    const refusal = authenticator.toHttpError(error, networkOf(request.ip))
+    // A host application's own error handler may not look at the headers of an error.
+    if (isHttpError(refusal)) reply.headers(refusal.headers)
+    if (error instanceof CredentialRefused && error.cause instanceof Error && isHttpError(refusal) && refusal.statusCode === 401) {
+      request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
     }
-    if (!(error instanceof CredentialUnknowable)) return error as Error
-    return refusal(503, `${error.message}; try again later`, RETRY_AFTER)
-  }
-
-  function refused (reply: FastifyReply, status: number, why: string, { reason, detail }: CredentialTrouble, error?: string): Refusal {
-    reply.header('www-authenticate', challenge(challenger, { ...(error === undefined ? {} : { error, description: why }), scopes }))
-    return Object.assign(refusal(status, why), { because: { reason, detail } })
-  }
-
-  // The credential was checked: beyond the limit only the answer changes, so that no flood of wrong ones keeps a right one out.
-  function refusedAsWrong (request: FastifyRequest, reply: FastifyReply, status: number, why: string, because: CredentialTrouble, error?: string): Refusal {
-    const { beyond, ms } = wrong.add(networkOf(request.ip))
-    if (beyond === 0) return refused(reply, status, why, because, error)
-    const seconds = Math.ceil(ms / 1_000)
-    reply.header('retry-after', seconds)
-    return Object.assign(refusal(429, TOO_MANY, seconds), { because: { reason: 'too_many_wrong' }, quiet: beyond > 1 })
-  }
-
-  function refuseWrong (request: FastifyRequest, reply: FastifyReply, status: number, why: string, because: CredentialTrouble, error?: string): never {
-    throw refusedAsWrong(request, reply, status, why, because, error)
-  }
-
-  function refuse (reply: FastifyReply, status: number, why: string, because: CredentialTrouble, error?: string): never {
-    throw refused(reply, status, why, because, error)
+    return refusal
   }
 }, { name: 'patchbay-auth' })
 
 const isAnonymous = ({ identity: { principal, scopes }, transport }: Peer): boolean =>
   principal === undefined && scopes === 'all' && transport !== 'stdio' && transport !== 'memory'
 
-function admit (request: FastifyRequest, identity: Identity, done: () => void): void {
+function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } }: FastifyRequest): Attempt {
+  return {
+    carrier: raw,
+    query: Object(query) as Record<string, unknown>,
+    address: networkOf(ip),
+    takesTickets: config?.tickets === true && method === 'GET',
+    isPublic: config?.public === true && headers.upgrade === undefined
+  }
+}
+
+function setIdentity (request: FastifyRequest, identity: Identity, done: () => void): void {
   request.identity = identity
   done()
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Identity } from '../../protocol/wire/identity.js'
-import { refusal, type Refusal } from '../../protocol/http/http-error.js'
+import { type HttpError } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { networkOf } from '../../system/rate/network.js'
 
 const MAX_SEEN = 1_000
@@ -29,9 +30,9 @@ function from (identity: Identity, ip: string): Identity {
   return located
 }
 
-function refused (reply: FastifyReply, ms: number): Refusal | undefined {
+function refused (reply: FastifyReply, ms: number): HttpError | undefined {
   if (ms === 0) return undefined
   const seconds = Math.ceil(ms / 1000)
   reply.header('retry-after', seconds)
-  return refusal(429, `Too many calls by one caller (option rate); try again in ${seconds} s`)
+  return httpErrors.tooManyCalls(seconds)
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusal, type Refusal } from '../../protocol/http/http-error.js'
+import { type HttpError } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { isLoopback } from '../../lib/loopback.js'
 
 declare module 'fastify' {
@@ -44,25 +45,25 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     done(malformation(raw) ?? foreignHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? foreignOrigin(raw))
   })
 
-  function malformation ({ rawHeaders, url, httpVersionMajor }: RawRequest): Refusal | undefined {
-    if (rawHeaders.length > 2 * maxHeaders) return refusal(431, `a request has at most ${maxHeaders} headers`)
-    if (url?.startsWith('/') !== true) return refusal(400, 'the request target must be a path')
-    if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return refusal(400, 'there must be exactly one Host header')
+  function malformation ({ rawHeaders, url, httpVersionMajor }: RawRequest): HttpError | undefined {
+    if (rawHeaders.length > 2 * maxHeaders) return httpErrors.tooManyHeaders(maxHeaders)
+    if (url?.startsWith('/') !== true) return httpErrors.targetNotPath()
+    if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return httpErrors.hostNotSingle()
     return undefined
   }
 
-  function foreignHost (request: FastifyRequest, anyHost: boolean): Refusal | undefined {
+  function foreignHost (request: FastifyRequest, anyHost: boolean): HttpError | undefined {
     const { headers } = request.raw
     // HTTP/2 has the authority in place of the header.
     if (isHost(String(headers.host ?? headers[':authority'] ?? ''))) return undefined
-    if (!anyHost) return refusal(403, `Host ${JSON.stringify(headers.host)} is not allowed; add it to allowedHosts`)
+    if (!anyHost) return httpErrors.hostNotAllowed(headers.host)
     request.hostIsForeign = true
     return undefined
   }
 
-  function foreignOrigin ({ rawHeaders, headers }: RawRequest): Refusal | undefined {
+  function foreignOrigin ({ rawHeaders, headers }: RawRequest): HttpError | undefined {
     if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
-      return refusal(403, `Origin ${JSON.stringify(headers.origin)} is not allowed; add it to allowedOrigins`)
+      return httpErrors.originNotAllowed(headers.origin)
     }
     return undefined
   }

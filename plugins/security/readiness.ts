@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,11 +21,11 @@ export default fp(async fastify => {
     if (request.routeOptions.config.always === true) return done()
     if (draining) {
       reply.header('connection', 'close')
-      return done(refusal(503, 'the server is shutting down; try again in a moment'))
+      return done(httpErrors.draining())
     }
     const { level, why } = fastify.pressure
     const tooMuch = level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))
-    done(tooMuch ? refusal(503, `the server is overloaded (${why}); try again later`) : undefined)
+    done(tooMuch ? httpErrors.overloaded(why) : undefined)
   })
 }, { name: 'patchbay-readiness' })
 

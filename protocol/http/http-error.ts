@@ -1,14 +1,28 @@
-/** `quiet` where the log has a line about the same already. */
-export type Refusal = Error & { statusCode: number, headers?: Record<string, string>, because?: Because, quiet?: boolean }
+/** Why a request was refused, for the audit log; the client does not see it. */
+export interface AuditReason { reason: string, detail?: string | undefined }
 
-/** What the log says of a refusal and the caller is not told: one of a few words, and what there is to add to it. */
-export interface Because { reason: string, detail?: string | undefined }
+interface HttpErrorDetails { headers?: Record<string, string>, audit?: AuditReason, isLogged?: boolean }
 
-const LATER = new Set([429, 503])
+/** A request that is refused with an HTTP status, outside any JSON-RPC call. The error handler, ours or the host application's, writes its body. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  /** Stable, in the manner of Fastify's own codes; the text may change. */
+  readonly code: `PATCHBAY_${string}`
+  readonly statusCode: number
+  readonly headers: Record<string, string>
+  readonly audit: AuditReason | undefined
+  /** True where the audit log has a line about this kind of refusal already. */
+  readonly isLogged: boolean
 
-/** An HTTP refusal outside any JSON-RPC call. Fastify's error handler, ours or the host's, gives it its body. Who may try again is told when. */
-export function refusal (statusCode: number, message: string, afterSeconds = 1): Refusal {
-  return Object.assign(new Error(message), { statusCode, ...(LATER.has(statusCode) ? { headers: { 'retry-after': String(afterSeconds) } } : {}) })
+  constructor (code: `PATCHBAY_${string}`, statusCode: number, message: string, { headers = {}, audit, isLogged = false }: HttpErrorDetails = {}) {
+    super(message)
+    this.code = code
+    this.statusCode = statusCode
+    this.headers = headers
+    this.audit = audit
+    this.isLogged = isLogged
+  }
 }
 
-export const isRefusal = (error: unknown): error is Refusal => error instanceof Error && 'statusCode' in error
+/** True for the errors of the table `httpErrors`; an error of Fastify or of the host application is none of them. */
+export const isHttpError = (error: unknown): error is HttpError => error instanceof HttpError

@@ -82,6 +82,7 @@ export const errors = {
   storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
   full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`, { max }),
   interrupted: (why = 'The server was stopped') => new McpError(-32603, `${why} before the call was answered; whether it took effect is not known`),
+  http: (status: number, message: string) => new McpError(status >= 500 || status === 429 ? -32603 : -32600, message),
   closed: () => new McpError(-32603, 'The session or connection was closed before the request was read; it was not carried out'),
   headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
   missingCapability: (needed: object) => new McpError(

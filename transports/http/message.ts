@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Peer } from '../../protocol/peer/peer.js'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { oldest, revisionNamed } from '../../protocol/revisions/table.js'
 import { GONE, jsonReply, takeBody } from './channels.js'
 
@@ -15,7 +15,7 @@ export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest,
 /** Speaks the oldest revision unless the header, or the message itself, says otherwise. */
 function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer {
   const revision = version === undefined ? oldest : revisionNamed(String(version))
-  if (revision === undefined) throw refusal(400, `MCP-Protocol-Version ${String(version)} is not known`)
+  if (revision === undefined) throw httpErrors.unknownVersion(String(version))
   if (!revision.stateless) return new Peer({ revision, identity })
   const peer = new Peer({ headerVersion: revision.version, identity })
   peer.lastRevision = revision

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isForwarded } from '../../protocol/http/forwarded.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { refusal } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { oldest } from '../../protocol/revisions/table.js'
 import type { Sink } from '../../protocol/sessions/resumable-stream.js'
 import type { Session } from '../../protocol/sessions/session.js'
@@ -24,7 +24,7 @@ export class SseConnections {
 
   /** `GET /sse`: the first event says where to post. */
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
-    if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+    if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
     this.#app.events.checkRoom()
     const id = randomBytes(24).toString('base64url')
     const peer = new Peer({ transport: 'sse', identity: request.identity })
@@ -40,10 +40,10 @@ export class SseConnections {
 
   /** `POST /message?sessionId=`: accepted here, answered on the stream. */
   receive (id: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    if (typeof id !== 'string') throw refusal(400, 'sessionId must be given once')
+    if (typeof id !== 'string') throw httpErrors.sessionIdRepeated()
     const { peer, sink } = this.#clients.get(id) ?? {}
-    if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw refusal(404, 'there is no such session; open GET /sse first')
-    if (sink?.isFull?.() === true) throw refusal(429, 'read the stream first: too much waits there (option maxQueue)')
+    if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw httpErrors.unknownSseSession()
+    if (sink?.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = this.#app.mcp.decode(takeBody(request))
     // What has no id cannot be answered on the stream.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
@@ -54,7 +54,7 @@ export class SseConnections {
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
 export async function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'GET needs "Accept: text/event-stream"')
+  if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
   app.events.checkRoom()
   const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
@@ -74,7 +74,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
 async function seenBy (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
   if (id === undefined) return undefined
   const place = await session.locate(String(id))
-  if (place === undefined || place === 'exhausted' || place.stream !== session.standalone) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  if (place === undefined || place === 'exhausted' || place.stream !== session.standalone) throw httpErrors.nothingToResume()
   return place.after
 }
 

@@ -4,7 +4,8 @@ import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { encodeError, type Incoming, type Request } from '../../protocol/wire/jsonrpc.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { isRefusal, refusal } from '../../protocol/http/http-error.js'
+import { isHttpError, type HttpError } from '../../protocol/http/http-error.js'
+import { httpErrors } from '../../protocol/http/http-errors.js'
 import { claimsVersion, isModern, modern, negotiate } from '../../protocol/revisions/table.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import { GONE, sendJson, takeBody } from './channels.js'
@@ -31,20 +32,20 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
     route(app, incoming, request, reply)
   } catch (error) {
     // Whoever asked something is answered under its id; the rest is a plain HTTP refusal.
-    if (incoming.kind !== 'request' || !isRefusal(error)) throw error
+    if (incoming.kind !== 'request' || !isHttpError(error)) throw error
     sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode, error.headers)
   }
 }
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of one that broke off. */
 export async function serveStream (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  refuseModern(request, reply, 'this revision has no GET stream; use subscriptions/listen')
-  if (!accepts(request, 'text/event-stream')) throw refusal(406, 'this is the address for an MCP client, whose GET has "Accept: text/event-stream"; for people there is /health')
+  refuseModern(request, reply, httpErrors.noGetStream)
+  if (!accepts(request, 'text/event-stream')) throw httpErrors.notForBrowsers()
   const session = findSession(app, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
   const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.locate(String(lastEventId))
-  if (place === undefined) throw refusal(404, 'nothing can be resumed from this Last-Event-ID')
+  if (place === undefined) throw httpErrors.nothingToResume()
   // The event-stream way of saying that there is nothing to come back for.
   if (place === 'exhausted') return sendJson(reply, undefined, 204)
   checkAlive(app, session)
@@ -56,7 +57,7 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
 
 /** `DELETE /mcp`: the client needs its session no more. */
 export async function endSession (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  refuseModern(request, reply, 'this revision has no sessions')
+  refuseModern(request, reply, httpErrors.noSessions)
   const session = findSession(app, request)
   checkVersion(session, request)
   await app.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
@@ -81,13 +82,13 @@ export function checkAlive ({ sessions }: FastifyInstance, session: Session): vo
 /** The session a request names, by either header. */
 export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
   const id = sessionId(request)
-  if (id === undefined) throw refusal(400, 'the Mcp-Session-Id header is missing: initialize gives you one, and POST /message needs none')
+  if (id === undefined) throw httpErrors.sessionIdMissing()
   return app.sessions.find(id, request.identity.principal) ?? unknownSession()
 }
 
 export function sessionId ({ headers }: FastifyRequest): string | undefined {
   const { 'mcp-session-id': own, 'x-session-id': alias } = headers
-  if (own !== undefined && alias !== undefined && own !== alias) throw refusal(400, 'Mcp-Session-Id and X-Session-ID name different sessions')
+  if (own !== undefined && alias !== undefined && own !== alias) throw httpErrors.sessionIdsDiffer()
   const id = own ?? alias
   return id === undefined ? undefined : String(id)
 }
@@ -160,23 +161,23 @@ function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): bool
 
 const isInitialize = (incoming: Incoming): incoming is Request => incoming.kind === 'request' && incoming.method === 'initialize'
 
-function refuseModern ({ headers }: FastifyRequest, reply: FastifyReply, why: string): void {
+function refuseModern ({ headers }: FastifyRequest, reply: FastifyReply, refusal: () => HttpError): void {
   if (!isModern(headers['mcp-protocol-version'])) return
   reply.header('allow', 'POST')
-  throw refusal(405, why)
+  throw refusal()
 }
 
 function checkVersion ({ peer }: Session, { headers }: FastifyRequest): void {
   const version = headers['mcp-protocol-version']
   if (version === undefined || version === peer.revision?.version) return
-  throw refusal(400, `MCP-Protocol-Version is ${String(version)}, but this session speaks ${peer.revision?.version}`)
+  throw httpErrors.versionMismatch(String(version), peer.revision?.version)
 }
 
 /** Nobody can say whether there is such a session: that is not the same as that there is none. */
 function unavailable (error: Error): never {
-  throw isRefusal(error) ? error : refusal(503, error.message)
+  throw isHttpError(error) ? error : httpErrors.sessionsUnavailable(error.message)
 }
 
 function unknownSession (): never {
-  throw refusal(404, 'there is no such session; it may have expired: send initialize again')
+  throw httpErrors.unknownSession()
 }
