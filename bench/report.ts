@@ -1,4 +1,4 @@
-import { isMet, type Finding } from './measure/goal.js'
+import { verdictOf, type Finding } from './measure/goal.js'
 import { inWords } from './measure/statistics.js'
 
 const TITLES = ['what', 'goal', 'Patchbay', 'limit', 'peers', 'verdict']
@@ -12,12 +12,13 @@ export function table (findings: Finding[]): string {
 }
 
 export function summary (findings: Finding[]): string {
-  const verdicts = findings.map(isMet).filter(met => met !== undefined)
-  return `${verdicts.filter(Boolean).length} of ${verdicts.length} goals met`
+  const verdicts = findings.map(verdictOf).filter(verdict => verdict !== undefined)
+  const count = (wanted: string): number => verdicts.filter(verdict => verdict === wanted).length
+  const unclear = count('unclear')
+  return `${count('met')} of ${verdicts.length} goals met${unclear === 0 ? '' : `, ${unclear} unclear`}`
 }
 
 function cells (finding: Finding): string[] {
   const { what, goal = '-', ours, limit, peers } = finding
-  const met = isMet(finding)
-  return [what, goal, inWords(ours), limit, peers.map(({ name, figure }) => `${name} ${inWords(figure)}`).join(', ') || '-', met === undefined ? '-' : met ? 'met' : 'NOT MET']
+  return [what, goal, inWords(ours), limit, peers.map(({ name, figure }) => `${name} ${inWords(figure)}`).join(', ') || '-', verdictOf(finding) ?? '-']
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stepAside } from './measure/cores.js'
 import type { Finding } from './measure/goal.js'
@@ -18,7 +20,7 @@ import { machine, save } from './save.js'
 import { install } from './servers/packages.js'
 import { stopAll } from './servers/process.js'
 
-// npm run bench [-- NAME... --rounds N --no-peers --save]: real processes, over loopback and pipes only.
+// npm run bench [-- NAME... --rounds N --no-peers --against DIR --save]: real processes, over loopback and pipes only.
 const questions: Record<string, Question> = {
   'http-call': httpCall,
   'http-large': httpLarge,
@@ -30,6 +32,13 @@ const questions: Record<string, Question> = {
   idle,
   initialize
 }
+
+const OPTIONS = {
+  rounds: { type: 'string', default: '5' },
+  'no-peers': { type: 'boolean', default: false },
+  against: { type: 'string' },
+  save: { type: 'boolean', default: false }
+} as const
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void stopAll().then(() => process.exit(130)) })
 
@@ -45,28 +54,32 @@ try {
 /** Whether nothing broke: a goal that is missed is a result like any other. */
 async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
-  const { names, rounds, peers, saving } = choices(args)
+  const { names, rounds, peers, against, saving } = choices(args)
   const trouble: string[] = []
   const complain = (line: string): void => { trouble.push(line); say(`!!! ${line}`) }
   const where = machine(rounds)
   say(`${where}; ${stepAside()}`)
   const installed = (peers || saving) && hasPackages(complain)
-  const findings = await ask(names, { rounds, peers: peers && installed, say, complain })
+  const findings = await ask(names, { rounds, peers: peers && installed, say, complain, ...(against === undefined ? {} : { against }) })
   console.log(`${table(findings)}\n\n${summary(findings)}`)
   for (const line of trouble) console.log(`!!! ${line}`)
   if (saving && trouble.length === 0) save(findings, where)
   return trouble.length === 0
 }
 
-function choices (args: string[]): { names: string[], rounds: number, peers: boolean, saving: boolean } {
-  const options = { rounds: { type: 'string', default: '5' }, 'no-peers': { type: 'boolean', default: false }, save: { type: 'boolean', default: false } } as const
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
+interface Choices { names: string[], rounds: number, peers: boolean, against: string | undefined, saving: boolean }
+
+function choices (args: string[]): Choices {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS })
   const unknown = positionals.find(name => !Object.hasOwn(questions, name))
   if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${Object.keys(questions).join(', ')}`)
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number above 0')
+  const against = values.against === undefined ? undefined : resolve(values.against)
+  if (against !== undefined && !existsSync(join(against, 'dist/cli.js'))) throw new Error(`--against: there is no dist/cli.js in ${against}; run npm run build there`)
+  if (values.save && against !== undefined) throw new Error('--save is for a run without --against')
   if (values.save && positionals.length > 0) throw new Error('--save is for a run of all questions: figures of different runs do not belong into one table')
-  return { names: positionals.length > 0 ? positionals : Object.keys(questions), rounds, peers: !values['no-peers'], saving: values.save }
+  return { names: positionals.length > 0 ? positionals : Object.keys(questions), rounds, peers: !values['no-peers'], against, saving: values.save }
 }
 
 async function ask (names: string[], setting: Setting): Promise<Finding[]> {

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { overHttp, overStdio, overWebSocket } from '../bench/load/doors.js'
+import { overHttp, overStdio, overWebSocket } from '../bench/load/transports.js'
 import { HttpWire } from '../bench/load/http-wire.js'
 import { Load } from '../bench/load/load.js'
 import { echo, LEGACY, listTools, MODERN, type Ask } from '../bench/load/messages.js'
 import { endSessions, openSessions } from '../bench/load/sessions.js'
-import { isMet, parseGoal, type Finding } from '../bench/measure/goal.js'
+import { parseGoal, verdictOf, type Finding } from '../bench/measure/goal.js'
 import { cpuTime, isMeasurable, memory } from '../bench/measure/process.js'
 import type { Runner } from '../bench/measure/race.js'
-import { inRounds } from '../bench/measure/rounds.js'
+import { comparisons, inRounds, otherBuilds } from '../bench/measure/rounds.js'
 import { inWords, median, ratioOf, spreadOf } from '../bench/measure/statistics.js'
 import { summary, table } from '../bench/report.js'
 import { withResults } from '../bench/save.js'
@@ -52,19 +52,36 @@ t.test('everybody is measured in each round, and a peer that fails is left out a
   await t.rejects(inRounds([{ ...contestant('ours'), sample: async () => { throw new Error('wrong answer') } }], 1, setting), /wrong answer/)
 })
 
+t.test('another checkout is started in the same way, and compared round by round', async t => {
+  const setting = { rounds: 1, peers: false, say: () => {}, complain: () => {} }
+  const place = { port: 1, data: 'data' }
+  t.strictSame(otherBuilds(patchbay, setting), [])
+  const [other] = otherBuilds(patchbay, { ...setting, against: '/elsewhere/before' }) as [Server]
+  t.strictSame(other.args(place), ['/elsewhere/before/dist/cli.js', ...patchbay.args(place).slice(1)])
+  const [row] = comparisons('a call', new Map([[patchbay, [100, 80]], [other, [50, 20]]]), patchbay, [other], '/s')
+  t.match(row, { what: 'a call, this / before', ours: { median: 3, min: 2, max: 4 }, limit: '35.0/s' })
+})
+
 t.test('goals', async t => {
   t.strictSame(parseGoal('≥ 0.85 of bare Fastify'), { atLeast: 0.85 })
   t.strictSame(parseGoal('≤ 4 KiB'), { atMost: 4 })
   t.throws(() => parseGoal('fast'), /is no goal/)
   const sdk = [{ name: 'SDK v1', figure: spreadOf([2]) }]
   const findings = [finding('≥ 0.85 of it', 0.85), finding('≥ 0.85 of it', 0.84), finding('≤ 3.0 ×, and below SDK v1', 2.5, sdk), finding('≤ 3.0 ×, and below SDK v1', 1.5, sdk)]
-  t.strictSame(findings.map(isMet), [true, false, false, true])
+  t.strictSame(findings.map(verdictOf), ['met', 'NOT MET', 'NOT MET', 'met'])
   t.equal(summary([...findings, { what: 'more', ours: spreadOf([1]), limit: '-', peers: [] }]), '2 of 4 goals met')
   t.match(table(findings).split('\n')[3], /^\| ≥ 0.85 of it +\| ≥ 0.85 of it +\| 0.84 +\| - +\| - +\| NOT MET \|$/)
 
+  t.test('a goal is unclear when the rounds lie on both sides of it', async t => {
+    const rounds = (goal: string, ...values: number[]): Finding => ({ ...finding(goal, 0), ours: spreadOf(values) })
+    const findings = [rounds('≥ 0.85 of it', 0.84, 0.9, 0.95), rounds('≤ 4 KiB', 3, 3, 5), rounds('≤ 4 KiB', 5, 6), rounds('≥ 0.85 of it', 0.85, 0.9)]
+    t.strictSame(findings.map(verdictOf), ['unclear', 'unclear', 'NOT MET', 'met'])
+    t.equal(summary(findings), '1 of 4 goals met, 2 unclear')
+  })
+
   t.test('every goal of a question can be judged', async t => {
     const sources = readdirSync(join(ROOT, 'bench/questions')).map(file => readFileSync(join(ROOT, 'bench/questions', file), 'utf8'))
-    const goals = sources.flatMap(text => [...text.matchAll(/goal(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string))
+    const goals = sources.flatMap(text => [...text.matchAll(/(?:goal|arm64|x64)(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string))
     t.ok(goals.length > 10)
     for (const goal of goals) t.doesNotThrow(() => parseGoal(goal), goal)
   })

@@ -21,10 +21,19 @@ export function parseGoal (text: string): Goal {
   return { [sign === '≥' ? 'atLeast' : 'atMost']: Number(number), ...(below === undefined ? {} : { below }) }
 }
 
-/** Whether the median reaches the goal; nobody can say where there is none. */
-export function isMet ({ goal, ours: { median }, peers }: Pick<Finding, 'goal' | 'ours' | 'peers'>): boolean | undefined {
+/** The goal for the kind of processor that runs the benchmarks. */
+export function onThisMachine (goals: { arm64: string, x64: string }): string {
+  return process.arch === 'arm64' ? goals.arm64 : goals.x64
+}
+
+export type Verdict = 'met' | 'NOT MET' | 'unclear'
+
+/** "unclear" when some rounds reach the goal and some do not; undefined without a goal. */
+export function verdictOf ({ goal, ours, peers }: Pick<Finding, 'goal' | 'ours' | 'peers'>): Verdict | undefined {
   if (goal === undefined) return undefined
   const { atLeast = -Infinity, atMost = Infinity, below } = parseGoal(goal)
   const others = below === undefined ? [] : peers.filter(({ name }) => below.includes(name))
-  return median >= atLeast && median <= atMost && others.every(({ figure }) => median < figure.median)
+  const ceiling = Math.min(atMost, ...others.map(({ figure }) => figure.min))
+  if (ours.min >= atLeast && ours.max <= ceiling) return 'met'
+  return ours.max < atLeast || ours.min > Math.min(atMost, ...others.map(({ figure }) => figure.max)) ? 'NOT MET' : 'unclear'
 }

@@ -3,7 +3,7 @@ import type { Load } from '../load/load.js'
 import type { Server, ServerProcess } from '../servers/process.js'
 import type { Finding } from './goal.js'
 import { cpuTime } from './process.js'
-import { inRounds, present, type Setting } from './rounds.js'
+import { comparisons, inRounds, otherBuilds, present, type Setting } from './rounds.js'
 import { median, ratioOf, short } from './statistics.js'
 
 /** CPU time of the server in milliseconds, so that everybody gets the same, however busy the machine is. */
@@ -24,20 +24,21 @@ export interface Runner {
   open: (running: ServerProcess) => Promise<Load>
 }
 
-export interface Race { what: string, goal?: string, limit: Runner, ours: Runner, peers?: Runner[] }
+export interface Race { what: string, goal?: string, limit: Server, ours: Server, peers?: Server[], over: (server: Server) => Runner }
 
 /** How many calls a server answers in a second of its CPU time, as ratios to the limit. */
-export async function race ({ what, goal, limit, ours, peers = [] }: Race, setting: Setting): Promise<Finding> {
+export async function race ({ what, goal, limit, ours, peers = [], over }: Race, setting: Setting): Promise<Finding[]> {
   setting.say(what)
-  const rates = await ratesOf([limit, ours, ...peers], setting)
-  const base = rates.get(limit.server) ?? []
-  return {
+  const others = otherBuilds(ours, setting)
+  const rates = await ratesOf([limit, ours, ...others, ...peers].map(over), setting)
+  const base = rates.get(limit) ?? []
+  return [{
     what,
     ...(goal === undefined ? {} : { goal }),
-    ours: ratioOf(rates.get(ours.server) ?? [], base),
+    ours: ratioOf(rates.get(ours) ?? [], base),
     limit: `${short(median(base))}/s`,
-    peers: peers.flatMap(({ server }) => rates.has(server) ? [{ name: server.name, figure: ratioOf(rates.get(server) ?? [], base) }] : [])
-  }
+    peers: peers.flatMap(server => rates.has(server) ? [{ name: server.name, figure: ratioOf(rates.get(server) ?? [], base) }] : [])
+  }, ...comparisons(what, rates, ours, others, '/s')]
 }
 
 /** Calls per second of CPU time, round by round. */

@@ -1,10 +1,15 @@
+import { fromCheckout } from '../servers/catalogue.js'
 import type { Server } from '../servers/process.js'
+import type { Finding } from './goal.js'
+import { median, ratioOf, short } from './statistics.js'
 
 /** How the questions are asked. */
 export interface Setting {
   rounds: number
   /** Whether the peers are there. */
   peers: boolean
+  /** Another built checkout of Patchbay, measured in the same rounds. */
+  against?: string
   say: (line: string) => void
   /** Tells of something that broke; the run goes on without it and fails in the end. */
   complain: (line: string) => void
@@ -36,4 +41,17 @@ export async function inRounds (contestants: Contestant[], count: number, { comp
 /** A goal may only be judged by those who were there. */
 export function present<T extends { server: Server }> (all: T[], { peers }: Setting): T[] {
   return all.filter(({ server }) => peers || server.peer !== true)
+}
+
+/** The same server as another checkout builds it, when the run compares with one. */
+export function otherBuilds (ours: Server, { against }: Setting): Server[] {
+  return against === undefined ? [] : [fromCheckout(ours, against)]
+}
+
+/** A row with the ratio of this build to each other one, taken within each round. */
+export function comparisons (what: string, samples: Map<Server, number[]>, ours: Server, others: Server[], unit: string): Finding[] {
+  return others.map(other => {
+    const base = samples.get(other) ?? []
+    return { what: `${what}, this / ${other.name}`, ours: ratioOf(samples.get(ours) ?? [], base), limit: `${short(median(base))}${unit}`, peers: [] }
+  })
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { overHttp } from '../load/doors.js'
+import { overHttp } from '../load/transports.js'
 import { HttpWire } from '../load/http-wire.js'
 import { Load } from '../load/load.js'
 import { echo, LEGACY, listTools, message, MODERN, type Ask } from '../load/messages.js'

@@ -5,7 +5,7 @@ import { WebSocketWire } from '../load/websocket-wire.js'
 import { greet, type Wire } from '../load/wire.js'
 import type { Finding } from '../measure/goal.js'
 import { collectable, kept } from '../measure/memory.js'
-import { inRounds, present, type Setting } from '../measure/rounds.js'
+import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, bareWebSocket, patchbay, sdk1, sdk2Session } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
@@ -22,22 +22,23 @@ interface Shape { what: string, goal: string, limit: Server, peers: Server[], ga
 
 /** How much memory do clients take that do nothing, averaged over 5,000? */
 export const idle: Question = async setting => [
-  await weigh({ what: 'idle session, KiB', goal: '≤ 4 KiB', limit: bareFastify, peers: [sdk2Session, sdk1], gather: sessions }, setting),
-  await weigh({ what: 'idle WebSocket, KiB', goal: '≤ 14 KiB', limit: bareWebSocket, peers: [], gather: webSockets }, setting),
-  await weigh({ what: 'idle SSE stream, KiB', goal: '≤ 14 KiB', limit: bareFastify, peers: [sdk2Session], gather: streams }, setting)
+  ...await weigh({ what: 'idle session, KiB', goal: '≤ 6 KiB', limit: bareFastify, peers: [sdk2Session, sdk1], gather: sessions }, setting),
+  ...await weigh({ what: 'idle WebSocket, KiB', goal: '≤ 16 KiB', limit: bareWebSocket, peers: [], gather: webSockets }, setting),
+  ...await weigh({ what: 'idle SSE stream, KiB', goal: '≤ 16 KiB', limit: bareFastify, peers: [sdk2Session], gather: streams }, setting)
 ]
 
-async function weigh ({ what, goal, limit, peers, gather }: Shape, setting: Setting): Promise<Finding> {
+async function weigh ({ what, goal, limit, peers, gather }: Shape, setting: Setting): Promise<Finding[]> {
   setting.say(what)
-  const contestants = [limit, patchbay, ...peers].map(server => ({ server, sample: async () => await weightOf(server, gather) }))
+  const others = otherBuilds(patchbay, setting)
+  const contestants = [limit, patchbay, ...others, ...peers].map(server => ({ server, sample: async () => await weightOf(server, gather) }))
   const weights = await inRounds(present(contestants, setting), Math.min(SAMPLES, setting.rounds), setting)
-  return {
+  return [{
     what,
     goal,
     ours: spreadOf(weights.get(patchbay) ?? []),
     limit: `${short(median(weights.get(limit) ?? []))} KiB`,
     peers: peers.filter(server => weights.has(server)).map(server => ({ name: server.name, figure: spreadOf(weights.get(server) ?? []) }))
-  }
+  }, ...comparisons(what, weights, patchbay, others, ' KiB')]
 }
 
 async function weightOf (server: Server, gather: Shape['gather']): Promise<number> {

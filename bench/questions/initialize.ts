@@ -3,7 +3,7 @@ import { endSessions, openSessions } from '../load/sessions.js'
 import type { Finding } from '../measure/goal.js'
 import { collectable, kept } from '../measure/memory.js'
 import { cpuTime } from '../measure/process.js'
-import { inRounds, present, type Setting } from '../measure/rounds.js'
+import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
 import { median, ratioOf, short, spreadOf } from '../measure/statistics.js'
 import { bareFastify, patchbay, sdk1, sdk2Session } from '../servers/catalogue.js'
 import { ServerProcess, type Server } from '../servers/process.js'
@@ -18,14 +18,15 @@ const FIRST = 2
 const IDLE = 2_000
 
 /** What does a new session cost, and is anything left of it once it has expired? */
-export const initialize: Question = async setting => [await rate(setting), await expiry(setting)]
+export const initialize: Question = async setting => [...await rate(setting), await expiry(setting)]
 
-async function rate (setting: Setting): Promise<Finding> {
+async function rate (setting: Setting): Promise<Finding[]> {
   setting.say('initialize')
   const started = new Map<Server, ServerProcess>()
   const peers = [sdk2Session, sdk1]
+  const others = otherBuilds(patchbay, setting)
   try {
-    for (const { server } of present([bareFastify, patchbay, ...peers].map(server => ({ server })), setting)) {
+    for (const { server } of present([bareFastify, patchbay, ...others, ...peers].map(server => ({ server })), setting)) {
       const running = await ServerProcess.listen(server)
       started.set(server, running)
       await open(running, server.peer === true ? WARM_UP / 2 : WARM_UP)
@@ -33,13 +34,13 @@ async function rate (setting: Setting): Promise<Finding> {
     const rates = await inRounds([...started].map(([server, running]) => ({ server, sample: async () => await open(running, COUNT) })), setting.rounds, setting)
     const base = rates.get(bareFastify) ?? []
     const against = (server: Server) => ratioOf(rates.get(server) ?? [], base)
-    return {
+    return [{
       what: 'sessions, initialize',
       goal: '≥ 0.75 of bare Fastify',
       ours: against(patchbay),
       limit: `${short(median(base))}/s`,
       peers: peers.filter(server => rates.has(server)).map(server => ({ name: server.name, figure: against(server) }))
-    }
+    }, ...comparisons('sessions, initialize', rates, patchbay, others, '/s')]
   } finally {
     for (const running of started.values()) await running.stop()
   }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { overHttp } from '../load/doors.js'
+import { overHttp } from '../load/transports.js'
 import { HttpWire } from '../load/http-wire.js'
 import { LEGACY, listTools, message, MODERN, type Ask } from '../load/messages.js'
 import { exchange } from '../load/wire.js'
@@ -14,13 +14,13 @@ import type { Question } from './question.js'
 
 /** What does a page of the list of tools cost, compared with sending the very same bytes? Peers send the whole list. */
 export const toolsList: Question = async setting => [
-  await list({ count: 100, connections: 32, peers: [sdk2, sdk1], goal: '≥ 0.85 of bare Fastify with the same bytes' }, setting),
-  await list({ count: 5_000, connections: 4, peers: [sdk2] }, setting)
+  ...await list({ count: 100, connections: 32, peers: [sdk2, sdk1], goal: '≥ 0.85 of bare Fastify with the same bytes' }, setting),
+  ...await list({ count: 5_000, connections: 4, peers: [sdk2] }, setting)
 ]
 
 interface Shape { count: number, connections: number, peers: Server[], goal?: string }
 
-async function list ({ count, connections, peers, ...goal }: Shape, setting: Setting): Promise<Finding> {
+async function list ({ count, connections, peers, ...goal }: Shape, setting: Setting): Promise<Finding[]> {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
   const env = { BENCH_TOOLS: String(count) }
   const shape = { era: MODERN, ask: listTools(100), connections, env } as const
@@ -30,9 +30,10 @@ async function list ({ count, connections, peers, ...goal }: Shape, setting: Set
     return await race({
       what: count === 100 ? 'tools/list, 100 tools' : `tools/list, a page of ${count.toLocaleString('en-US')} tools`,
       ...goal,
-      limit: overHttp(bareBytes(file), shape),
-      ours: overHttp(patchbay, shape),
-      peers: peers.map(server => overHttp(server, { ...shape, era: server === sdk1 ? LEGACY : MODERN }))
+      limit: bareBytes(file),
+      ours: patchbay,
+      peers,
+      over: server => overHttp(server, { ...shape, era: server === sdk1 ? LEGACY : MODERN })
     }, setting)
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Server } from './process.js'
 
@@ -26,6 +26,12 @@ export const patchbay: Server = { name: 'Patchbay', args: ({ port, data }) => [C
 export const patchbayStdio: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data, '--plugin', PLUGIN] }
 /** The same without anything of ours beside it. */
 export const patchbayAlone: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data] }
+
+/** The same server, but with the command that was built in another checkout. */
+export function fromCheckout (server: Server, checkout: string): Server {
+  const command = join(checkout, bin.patchbay)
+  return { ...server, name: basename(checkout), build: checkout, args: place => server.args(place).map(arg => arg === COMMAND ? command : arg) }
+}
 
 export const sdk2 = peer('SDK v2', 'sdk-v2.mjs')
 export const sdk2Session = peer('SDK v2', 'sdk-v2.mjs', 'session')

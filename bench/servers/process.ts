@@ -12,8 +12,10 @@ export interface Server {
   name: string
   args: (place: Place) => string[]
   env?: Environment
-  /** It is somebody else's. */
+  /** Another MCP server than Patchbay. */
   peer?: true
+  /** The checkout that a Patchbay comes from, when it is not this one. */
+  build?: string
 }
 
 /** What is `undefined` is not there. */
