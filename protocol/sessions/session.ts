@@ -29,7 +29,7 @@ export class Session implements Channel {
   readonly id: string
   readonly peer: Peer
   /** True once the store has it. */
-  kept = false
+  stored = false
   /** On the clock that cannot be set. */
   lastSeen = now()
   readonly #store: SessionStore
@@ -64,7 +64,7 @@ export class Session implements Channel {
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
-    session.kept = true
+    session.stored = true
     return session
   }
 

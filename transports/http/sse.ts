@@ -59,7 +59,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
   const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
   const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)
-  await app.sessions.keep(session)
+  await app.sessions.save(session)
   checkAlive(app, session)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   const sink = app.events.open(reply, nameOf, () => {

@@ -68,7 +68,7 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
 export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
   return ({ identity, headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
     const id = own ?? alias
-    const revival = id === undefined ? undefined : app.sessions.revive(String(id), identity.principal)
+    const revival = id === undefined ? undefined : app.sessions.restore(String(id), identity.principal)
     if (revival === undefined) done()
     else revival.catch(unavailable).then(() => done(), done)
   }
@@ -129,7 +129,7 @@ function openSession (app: FastifyInstance, incoming: Request, { identity }: Fas
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     beforeAnswer: () => {
-      if (session.peer.initialized) return app.sessions.keep(session)
+      if (session.peer.initialized) return app.sessions.save(session)
       reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
       return app.sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
@@ -147,7 +147,7 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     lastWord: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
-    beforeAnswer: () => app.sessions.keep(session)
+    beforeAnswer: () => app.sessions.save(session)
   }), request.identity)
 }
 

@@ -95,7 +95,7 @@ t.test('what everybody is told is written once', async t => {
 t.test('a session without a stream learns once of many changes', async t => {
   const app = await gateway(t)
   const session = app.sessions.create({ revision: revision('2025-11-25') })
-  if (session !== undefined) await app.sessions.keep(session)
+  if (session !== undefined) await app.sessions.save(session)
   const there = client(app.mcp)
   for (let count = 0; count < 5; count++) {
     app.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))

@@ -82,7 +82,7 @@ t.test('a session that is being ended is not brought back by what its client sen
   t.ok(session)
   if (session === undefined) return
   const ended = app.sessions.end(session, new Error('the client ended the session'))
-  await app.sessions.revive(id)?.catch(() => {})
+  await app.sessions.restore(id)?.catch(() => {})
   await ended
   t.equal(app.sessions.find(id), undefined)
   t.equal(await app.store.sessions.load(id), undefined)
@@ -142,7 +142,7 @@ t.test('a session that is brought back for two reasons at once is brought back o
   const ids = await Promise.all(Array.from({ length: 20 }, async () => (await openSession(first.url)).id))
   await first.app.close()
   const { app } = await serve(t, port, { data })
-  await Promise.all(ids.map(async id => await app.sessions.revive(id)))
+  await Promise.all(ids.map(async id => await app.sessions.restore(id)))
   await eventually(() => app.sessions.size === 20)
   await app.store.values.put('space', 'after all that was asked for before', true)
   t.strictSame([app.sessions.size, app.mcp.peers.size], [20, 20], 'each session has one peer')
@@ -157,7 +157,7 @@ t.test('somebody else who asks for a session does not keep its owner from it', a
   const { sessions } = app.store
   const load = sessions.load.bind(sessions)
   sessions.load = async id => { const record = await load(id); await sleep(20); return record }
-  await Promise.all([app.sessions.revive(id, 'somebody else'), app.sessions.revive(id)])
+  await Promise.all([app.sessions.restore(id, 'somebody else'), app.sessions.restore(id)])
   t.strictSame([app.sessions.find(id, 'somebody else'), app.sessions.find(id)?.id], [undefined, id])
 })
 

@@ -1,0 +1,70 @@
+import { now } from '../../lib/time/clock.js'
+import { ClockStep } from '../../lib/time/clock-step.js'
+import type { Session } from './session.js'
+import type { StoredSessions } from './stored-sessions.js'
+
+/** In milliseconds: how often the clocks are compared, and for how long after a step nothing is removed from the store, so that other nodes can touch their sessions first. */
+const CLOCK_CHECK = 1_000
+const AFTER_CLOCK_STEP = 10 * 60_000
+
+export interface SweeperOptions {
+  sessions: () => Iterable<Session>
+  stored: StoredSessions
+  /** After how many milliseconds without a client a session ends. */
+  sessionIdle: number
+  end: (session: Session) => void
+  save: (session: Session) => void
+  onTrouble: (error: unknown) => void
+}
+
+/** How often sessions are swept, in milliseconds. */
+export const sweepInterval = (sessionIdle: number): number => Math.max(1_000, Math.min(sessionIdle / 4, 60_000))
+
+/** Ends idle sessions, saves what could not be saved before, and keeps the sessions in use from expiring in the store. */
+export class SessionSweeper {
+  readonly #options: SweeperOptions
+  readonly #clockStep = new ClockStep()
+  readonly #timers: NodeJS.Timeout[] = []
+  #lastSweep = now()
+  #storeSweepAllowedAt = -Infinity
+
+  constructor (options: SweeperOptions) {
+    this.#options = options
+  }
+
+  start (): void {
+    this.#timers.push(
+      setInterval(() => this.sweep(), sweepInterval(this.#options.sessionIdle)).unref(),
+      setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref()
+    )
+  }
+
+  stop (): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer)
+  }
+
+  sweep (): void {
+    const { sessions, stored, sessionIdle, end, save, onTrouble } = this.#options
+    const at = now()
+    for (const session of sessions()) {
+      const { peer } = session
+      if (session.busy) session.lastSeen = at
+      else if (session.lastSeen < at - sessionIdle) end(session)
+      if (peer.hasUnsavedChanges && peer.initialized && !peer.closed) save(session)
+    }
+    const used = [...sessions()].filter(({ lastSeen }) => lastSeen >= this.#lastSweep)
+    this.#lastSweep = at
+    stored.touch(used).then(async () => {
+      this.#checkClocks()
+      if (now() >= this.#storeSweepAllowedAt) await stored.sweep()
+    }).catch(onTrouble)
+  }
+
+  // The store keeps expiries as wall-clock times, so they are written again when the wall clock was set.
+  #checkClocks (): void {
+    if (!this.#clockStep.happened()) return
+    const { sessions, stored, onTrouble } = this.#options
+    this.#storeSweepAllowedAt = now() + AFTER_CLOCK_STEP
+    stored.touch([...sessions()]).catch(onTrouble)
+  }
+}

@@ -1,0 +1,171 @@
+import t from 'tap'
+import { SessionRegistry, type RegistryPorts, type SessionLimits } from '../../../protocol/sessions/registry.js'
+import type { Peer } from '../../../protocol/peer/peer.js'
+import type { SessionStore } from '../../../protocol/store.js'
+import { memoryStore } from '../../../stores/memory/store.js'
+import { revision } from '../../support/recorder.js'
+import { RECORD, TOMORROW } from '../../support/stream-log.js'
+
+const LIMITS: SessionLimits = { maxSessions: 3, maxSessionsPerPrincipal: 2, sessionIdle: 60_000 }
+const ALICE = { identity: { principal: 'alice', scopes: 'all' as const } }
+
+function registry ({ store = memoryStore().sessions, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
+  const peers = new Set<Peer>()
+  const troubles: unknown[] = []
+  const health: Array<string | undefined> = []
+  const subscribed: string[] = []
+  const sessions = new SessionRegistry({ ...LIMITS, ...limits }, {
+    store,
+    connect: peer => { peers.add(peer) },
+    disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
+    checkPressure: () => {},
+    reportHealth: problem => { health.push(problem) },
+    resubscribe: async uri => { subscribed.push(uri) },
+    onTrouble: error => { troubles.push(error) },
+    ...ports
+  })
+  return { sessions, store, peers, troubles, health, subscribed }
+}
+
+/** The store of `memoryStore()` with some of its methods replaced. */
+function storeWith (replaced: Partial<SessionStore>): SessionStore {
+  const { sessions } = memoryStore()
+  return new Proxy(sessions, {
+    get: (target, name: keyof SessionStore) => replaced[name] ?? target[name].bind(target)
+  })
+}
+
+t.test('a new session is connected, and found by its own caller only', async t => {
+  const { sessions, peers } = registry()
+  const session = sessions.create(ALICE)
+  t.strictSame([...peers], [session.peer])
+  t.equal(sessions.find(session.id, 'alice'), session)
+  t.equal(sessions.find(session.id, 'bob'), undefined)
+  t.equal(sessions.find(session.id), undefined)
+})
+
+t.test('there are only so many sessions, and so many of one caller', async t => {
+  const { sessions, health } = registry()
+  sessions.create(ALICE)
+  const last = sessions.create(ALICE)
+  t.throws(() => sessions.create(ALICE), { message: /maxSessionsPerPrincipal/, statusCode: 429 })
+  sessions.create()
+  t.throws(() => sessions.create(), { statusCode: 503, message: /maxSessions/ })
+  t.strictSame(health, ['there are as many as option maxSessions allows'])
+  await sessions.end(last, new Error('over'))
+  t.equal(health.at(-1), undefined, 'there may be one more now')
+  t.ok(sessions.create(ALICE))
+})
+
+t.test('no session is opened while the server is overloaded', async t => {
+  const { sessions, peers } = registry({ checkPressure: () => { throw new Error('overloaded') } })
+  t.throws(() => sessions.create(), { message: 'overloaded' })
+  t.strictSame([sessions.size, peers.size], [0, 0])
+})
+
+t.test('a session that was never used makes way for a new one', async t => {
+  const { sessions } = registry({}, { maxSessions: 1 })
+  const first = sessions.create()
+  first.lastSeen -= 11_000
+  const second = sessions.create()
+  t.equal(sessions.find(first.id), undefined)
+  t.equal(sessions.find(second.id), second)
+})
+
+t.test('a saved session is restored by another registry, once, with its subscriptions', async t => {
+  const { sessions, store } = registry()
+  const session = sessions.create({ ...ALICE, revision: revision('2025-11-25') })
+  session.peer.setSubscribed('file:///a', true)
+  await sessions.save(session)
+  t.equal(sessions.save(session), undefined, 'there is nothing more to save')
+
+  const other = registry({ store })
+  await other.sessions.restore(session.id, 'bob')
+  t.equal(other.sessions.size, 0)
+  await Promise.all([other.sessions.restore(session.id, 'alice'), other.sessions.restore(session.id, 'alice')])
+  t.strictSame([other.sessions.size, other.peers.size, other.subscribed], [1, 1, ['file:///a']])
+  t.equal(other.sessions.restore(session.id, 'alice'), undefined, 'there is nothing to wait for')
+  t.ok(other.sessions.find(session.id, 'alice')?.peer.subscriptions.has('file:///a'))
+})
+
+t.test('a node takes over the sessions of its address', async t => {
+  const { sessions, store } = registry()
+  await store.save('ours', RECORD, 'here', TOMORROW)
+  await store.save('of another', RECORD, 'there', TOMORROW)
+  await sessions.takeOver('here')
+  t.strictSame([sessions.size, sessions.find('ours', RECORD.principal)?.id], [1, 'ours'])
+})
+
+t.test('one session that cannot be restored does not keep the others from it', async t => {
+  const store = storeWith({})
+  const { sessions, troubles } = registry({ store }, { maxSessions: 1 })
+  await store.save('a', RECORD, 'here', TOMORROW)
+  await store.save('b', RECORD, 'here', TOMORROW)
+  await sessions.takeOver('here')
+  t.equal(sessions.size, 1)
+  t.match(troubles, [{ statusCode: 503 }])
+})
+
+t.test('a session that cannot be saved is served all the same, and saved later', async t => {
+  let broken = true
+  const { sessions: memory } = memoryStore()
+  const store = storeWith({
+    save: async (...args) => {
+      if (broken) throw new Error('disk full')
+      await memory.save(...args)
+    }
+  })
+  const { sessions, troubles } = registry({ store })
+  const session = sessions.create()
+  await sessions.save(session)
+  t.match(troubles, [{ message: 'disk full' }])
+  t.equal(sessions.find(session.id), session)
+  broken = false
+  await sessions.save(session)
+  t.ok(await memory.load(session.id))
+})
+
+t.test('a session that another node has taken is dropped', async t => {
+  let taken: (id: string) => void = () => {}
+  const store = storeWith({ onTaken: listener => { taken = listener; return () => {} } })
+  const { sessions, peers } = registry({ store })
+  const session = sessions.create()
+  taken('unknown')
+  t.equal(sessions.size, 1)
+  taken(session.id)
+  t.strictSame([sessions.size, peers.size, session.peer.closed], [0, 0, true])
+})
+
+t.test('a session that is gone from the store when it is saved again is dropped', async t => {
+  const { sessions, store, peers } = registry()
+  const session = sessions.create()
+  await sessions.save(session)
+  await store.remove(session.id)
+  session.peer.setSubscribed('file:///a', true)
+  await sessions.save(session)
+  t.strictSame([sessions.size, peers.size], [0, 0])
+})
+
+t.test('a request for a session that is being removed waits until it is gone', async t => {
+  let release = () => {}
+  const store = storeWith({ remove: async () => await new Promise<void>(resolve => { release = resolve }) })
+  const { sessions } = registry({ store })
+  const session = sessions.create()
+  const ended = sessions.end(session, new Error('over'))
+  const waiting = sessions.restore(session.id)
+  t.ok(waiting)
+  release()
+  await Promise.all([ended, waiting])
+  t.equal(sessions.size, 0)
+})
+
+t.test('closing leaves sessions in the store', async t => {
+  const { sessions, store, peers } = registry()
+  sessions.start()
+  const session = sessions.create()
+  await sessions.save(session)
+  await sessions.settled()
+  sessions.close()
+  t.strictSame([sessions.size, peers.size], [0, 0])
+  t.ok(await store.load(session.id))
+})
