@@ -1,13 +1,11 @@
 import { basename } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { ResourceContents } from '../protocol/wire/content.js'
-import { McpError } from '../protocol/wire/errors.js'
+import { errors } from '../protocol/wire/errors.js'
 import { resource, type Resource } from '../protocol/definitions/resource.js'
 import type { Folder } from '../system/files/folder.js'
 
 type FileTypes = typeof import('../system/files/file-type.js')
-
-const FAILED = -32603
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
   if (fastify.folders.length === 0) {
@@ -35,8 +33,8 @@ function filesOf (folder: Folder, types: FileTypes): Resource {
 async function read (folder: Folder, types: FileTypes, uri: string, signal: AbortSignal): Promise<ResourceContents[] | undefined> {
   const bytes = await folder.read(uri, signal)
   if (bytes === 'absent') return undefined
-  if (bytes === 'unreadable') throw new McpError(FAILED, 'The server is not permitted to read this file', { uri })
-  if (bytes === 'too large') throw new McpError(FAILED, `The file is larger than ${folder.maxFile} bytes (option maxFile)`, { uri })
+  if (bytes === 'unreadable') throw errors.fileUnreadable(uri)
+  if (bytes === 'too large') throw errors.fileTooLarge(folder.maxFile, uri)
   const { mimeType, text } = types.typed(uri, bytes)
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
@@ -50,5 +48,5 @@ async function listed (folder: Folder, { typeByName }: FileTypes, after: string 
 
 function cannotWatch (error: NodeJS.ErrnoException): never {
   if (!['ENOSPC', 'EMFILE', 'ENFILE'].includes(String(error.code))) throw error
-  throw new McpError(FAILED, 'The file cannot be watched: the system watches as many files as it can already')
+  throw errors.tooManyWatches()
 }

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import type { Channel } from '../protocol/wire/channel.js'
 import type { Dispatcher } from '../protocol/dispatch/dispatcher.js'
-import { isMcpError, McpError } from '../protocol/wire/errors.js'
+import { codes, errors, fromWire, isMcpError, type McpError } from '../protocol/wire/errors.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../protocol/wire/identity.js'
 import { isId, type Id } from '../protocol/wire/jsonrpc.js'
 import { onAbort } from '../lib/on-abort.js'
@@ -191,17 +191,17 @@ class MemoryConnection {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     if (error === undefined) waiting?.resolve(result ?? {})
-    else waiting?.reject(new McpError(error.code, error.message, error.data))
+    else waiting?.reject(fromWire(error))
   }
 
   async #answer (id: Id, method: string, params: Json): Promise<void> {
     const answer = this.#answers[method]
     try {
-      if (answer === undefined) throw new McpError(-32601, `Method not found: ${method}`)
+      if (answer === undefined) throw errors.methodNotFound(method)
       this.#send({ id, result: await answer(params) })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      this.#send({ id, error: { code: isMcpError(error) ? error.code : -32603, message } })
+      this.#send({ id, error: { code: isMcpError(error) ? error.code : codes.internal, message } })
     }
   }
 }

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { McpError } from '../../protocol/wire/errors.js'
+import { errors } from '../../protocol/wire/errors.js'
 import { ClipboardError } from '../../system/clipboard/clipboard-error.js'
 import { Clipboard } from '../../system/clipboard/clipboard.js'
 import { isLoopback } from '../../lib/loopback.js'
@@ -24,12 +24,11 @@ declare module 'fastify' {
 export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean }, allowForwarded: boolean }
 
 const TOOLS = ['get_clipboard', 'set_clipboard']
-const CLIPBOARD_ERROR = -32001
 const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
-const FORWARDED = {
-  details: 'The clipboard is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header',
-  hint: 'Connect to the gateway directly, or set its option allowForwarded to true'
-}
+const FORWARDED: [details: string, hint: string] = [
+  'The clipboard is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header',
+  'Connect to the gateway directly, or set its option allowForwarded to true'
+]
 
 export default fp(async (fastify, { http, host, clipboard: { remote }, allowForwarded }: ClipboardOptions) => {
   const clipboard = new Clipboard()
@@ -38,7 +37,7 @@ export default fp(async (fastify, { http, host, clipboard: { remote }, allowForw
 
   fastify.decorate('clipboard', {
     offered,
-    admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', FORWARDED) },
+    admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw errors.clipboard(...FORWARDED) },
     read: async signal => await told(clipboard.read(signal)),
     write: async (text, signal) => await told(clipboard.write(text, signal)),
     obstacle: () => clipboard.obstacle()
@@ -69,6 +68,6 @@ async function told<T> (work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!(error instanceof ClipboardError)) throw error
-    throw new McpError(CLIPBOARD_ERROR, 'Clipboard error', { details: `Failed to access system clipboard: ${error.message}`, hint: error.hint })
+    throw errors.clipboard(`Failed to access system clipboard: ${error.message}`, error.hint)
   }
 }

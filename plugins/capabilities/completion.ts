@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Completers } from '../../protocol/definitions/completion.js'
-import { shorten, errors, type McpError } from '../../protocol/wire/errors.js'
+import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
 import type { Target } from '../../protocol/dispatch/pipeline.js'
@@ -47,7 +47,7 @@ export default fp(async fastify => {
 }, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
-  errors.invalidParams(type === 'ref/prompt' ? `Unknown prompt: ${shorten(String(name))}` : `Unknown resource template: ${shorten(String(uri))}`)
+  type === 'ref/prompt' ? errors.unknownPrompt(String(name)) : errors.unknownTemplate(String(uri))
 
 function missing (ref: Reference): never {
   throw unknown(ref)

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { shorten, errors, type McpError } from '../../protocol/wire/errors.js'
+import { errors } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
@@ -33,7 +33,7 @@ export default fp(async fastify => {
 
   mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
     const prompt = prompts.get(name)
-    if (prompt === undefined) throw unknown(name)
+    if (prompt === undefined) throw errors.unknownPrompt(name)
     const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
     if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
     const { messages, ...rest } = await prompt.get(given, call)
@@ -43,8 +43,7 @@ export default fp(async fastify => {
       const prompt = typeof name === 'string' ? prompts.get(name) : undefined
       return prompt && access.target('prompts', prompt.name, prompt)
     },
-    unknown: ({ name }) => unknown(String(name))
+    unknown: ({ name }) => errors.unknownPrompt(String(name))
   })
 }, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown prompt: ${shorten(name)}`)

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { shorten, errors, McpError } from '../../protocol/wire/errors.js'
+import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { WatchCount } from '../../protocol/definitions/watch-count.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { Listeners } from '../../lib/listeners.js'
@@ -129,5 +129,5 @@ function notFound (uri: string, call: Call): never {
 /** Repeats the URI, but not one that is too long to be that of a resource. */
 function unknown (uri: string, { revision }: Call): McpError {
   const shown = uri.length > REPEATED ? shorten(uri) : uri
-  return new McpError(revision.unknownResource, `Resource not found: ${shown}`, { uri: shown })
+  return errors.resourceNotFound(shown, revision.unknownResource)
 }

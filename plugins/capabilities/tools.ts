@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
 import { text, type CallToolResult } from '../../protocol/wire/content.js'
-import { shorten, errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
+import { errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -42,7 +42,7 @@ export default fp(async fastify => {
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call) => {
     const tool = tools.get(name)
-    if (tool === undefined) throw unknown(name)
+    if (tool === undefined) throw errors.unknownTool(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     return run(tool, args, call)
   }, {
@@ -50,11 +50,10 @@ export default fp(async fastify => {
       const tool = typeof name === 'string' ? tools.get(name) : undefined
       return tool && access.target('tools', tool.name, tool)
     },
-    unknown: ({ name }) => unknown(String(name))
+    unknown: ({ name }) => errors.unknownTool(String(name))
   })
 }, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
 
-const unknown = (name: string): McpError => errors.invalidParams(`Unknown tool: ${shorten(name)}`)
 
 // Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.
 function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {

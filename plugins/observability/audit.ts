@@ -6,6 +6,7 @@ import { now, TimeOfDay } from '../../lib/time/clock.js'
 import { Cohort, within } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
+import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { AuditSubject } from '../../protocol/dispatch/pipeline.js'
 
@@ -45,7 +46,8 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     client: nameOf(call.client),
     transport: call.peer.transport,
     revision: call.revision.version,
-    method: about === undefined && code === UNKNOWN_METHOD ? undefined : call.method,
+    // An unknown method may be any text, so it is not repeated.
+    method: about === undefined && code === codes.methodNotFound ? undefined : call.method,
     tool,
     resource,
     prompt,
@@ -56,9 +58,6 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     correlation: call.correlation
   }
 }
-
-/** What is not a method of ours may be anything, so it is not repeated. */
-const UNKNOWN_METHOD = -32601
 
 /** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
 function known (mcp: Dispatcher, call: Call): AuditSubject | undefined {

@@ -1,3 +1,4 @@
+import { codes } from '../wire/errors.js'
 import { resultToJson } from '../wire/result.js'
 import type { Features, Revision } from './revision.js'
 
@@ -33,7 +34,7 @@ function revision (own: Pick<Revision, 'version' | 'features'> & Partial<Revisio
     batches: false,
     polling: false,
     errorsAsResults: false,
-    unknownResource: -32002,
+    unknownResource: codes.resourceNotFound,
     unknownMethodStatus: 200,
     missingId: null,
     has: method => !MODERN_METHODS.has(method),

@@ -1,3 +1,4 @@
+import { codes } from '../wire/errors.js'
 import { resultToOpenJson, type PreparedResult } from '../wire/result.js'
 import type { Revision, Server } from './revision.js'
 
@@ -16,7 +17,7 @@ export const stateless: Revision = {
   batches: false,
   polling: false,
   errorsAsResults: true,
-  unknownResource: -32602,
+  unknownResource: codes.invalidParams,
   unknownMethodStatus: 404,
   missingId: undefined,
   features: {

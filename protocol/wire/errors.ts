@@ -25,71 +25,149 @@ export const isToolError = (error: unknown): error is ToolError =>
 export const isMcpError = (error: unknown): error is McpError =>
   error instanceof Error && error.name === 'McpError' && Number.isInteger((error as McpError).code)
 
-/** True when there was no room for one more. */
+/** True for an error about a limit that was reached: its data names the limit. */
 export const isFull = (error: unknown): boolean => isMcpError(error) && Object.hasOwn(Object(error.data), 'max')
 
-/** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
-export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === URL_ELICITATION_REQUIRED
+/** The codes of JSON-RPC (-32700 to -32600), of MCP, and of Patchbay itself (-32001). */
+export const codes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  clipboard: -32001,
+  resourceNotFound: -32002,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+  /** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
+  urlElicitationRequired: -32042
+} as const
 
-/** Tells a client of 2025-11-25 to open a page first; its data is meant for the client, not for the model. */
-const URL_ELICITATION_REQUIRED = -32042
+/** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
+export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === codes.urlElicitationRequired
 
 const MAX_NAME = 256
 
-/** As much of a client's error as an author gets: the rest would only fill logs. */
+/** The length to which a client's error is cut before an author gets it: a longer one would only fill logs. */
 const MAX_CAUSE = 4_096
 
 const cut = (text: string, max: number): string => text.length > max ? `${text.slice(0, max)}…` : text
 
-/** What a client said, as far as it helps to repeat it. */
+/** Text of a client, cut to a length at which it is worth repeating. */
 export const shorten = (text: string): string => cut(text, MAX_NAME)
 
+export interface WireError { code: number, message: string, data?: unknown }
+
+/** The error of a response, for the author of the request. */
+export const fromWire = ({ code, message, data }: WireError): McpError => new McpError(code, message, data)
+
 const CLOSING = 'The server is shutting down'
+const SOON = { 'retry-after': '1' }
 
-const invalidParams = (why: string, status?: number) => new McpError(-32602, `Invalid params: ${why}`, { details: why }, status)
+const invalidRequest = (why: string) => new McpError(codes.invalidRequest, `Invalid Request: ${why}`)
+const invalidParams = (why: string, status?: number) => new McpError(codes.invalidParams, `Invalid params: ${why}`, { details: why }, status)
+const internal = (text: string, data?: object, status?: number, headers?: Record<string, string>) => new McpError(codes.internal, text, data, status, headers)
 
-/** Every error of ours that a client can see. docs/errors.md lists them. */
+/** Every JSON-RPC error of ours that a client can see. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
 export const errors = {
-  parse: (why: string) => new McpError(-32700, `Parse error: ${why}`),
-  invalidRequest: (why: string) => new McpError(-32600, `Invalid Request: ${why}`),
-  tooManyValues: (max: number) => errors.invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`),
-  tooManyKeys: (max: number) => errors.invalidRequest(`the objects of a message have at most ${max} members together (option maxKeys)`),
-  tooDeep: (max: number) => errors.invalidRequest(`the message is nested deeper than ${max} levels (option maxDepth)`),
-  methodNotFound: (method: string) => new McpError(-32601, `Method not found: ${shorten(method)}`),
+  /** The message is not JSON, not UTF-8, or empty. Remedy: send one JSON object in UTF-8. */
+  parse: (why: string) => new McpError(codes.parse, `Parse error: ${why}`),
+  /**
+   * The message is JSON but not a JSON-RPC message that may be sent now: an id in use, a request before `initialize`, a batch where there are none.
+   * Remedy: correct what the text names.
+   */
+  invalidRequest: (why: string) => invalidRequest(why),
+  /** The message has more elements and members than option `maxValues` allows. Remedy: send less at a time. */
+  tooManyValues: (max: number) => invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`),
+  /** The objects of the message have more members than option `maxKeys` allows. Remedy: send less at a time. */
+  tooManyKeys: (max: number) => invalidRequest(`the objects of a message have at most ${max} members together (option maxKeys)`),
+  /** The message has lists or objects inside each other deeper than option `maxDepth` allows. Remedy: flatten it. */
+  tooDeep: (max: number) => invalidRequest(`the message is nested deeper than ${max} levels (option maxDepth)`),
+  /** The method does not exist, or not in the revision that the client speaks. Remedy: see [Revisions](revisions.md). */
+  methodNotFound: (method: string) => new McpError(codes.methodNotFound, `Method not found: ${shorten(method)}`),
+  /** The params do not fit the method or tool, or a cursor or `requestState` is not one of ours. Remedy: correct what the text names. */
   invalidParams: (why: string) => invalidParams(why),
+  /** The tool does not exist, or the caller has no right to it. Remedy: call `tools/list`. */
+  unknownTool: (name: string) => invalidParams(`Unknown tool: ${shorten(name)}`),
+  /** The prompt does not exist, or the caller has no right to it. Remedy: call `prompts/list`. */
+  unknownPrompt: (name: string) => invalidParams(`Unknown prompt: ${shorten(name)}`),
+  /** `completion/complete` for a resource template that does not exist. Remedy: call `resources/templates/list`. */
+  unknownTemplate: (uri: string) => invalidParams(`Unknown resource template: ${shorten(uri)}`),
+  /**
+   * The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before.
+   * Remedy: call `resources/list`.
+   */
+  resourceNotFound: (uri: string, code: number) => new McpError(code, `Resource not found: ${uri}`, { uri }),
+  /** The client's response to a request of the server does not fit its schema. Remedy: correct the client. */
   badAnswer: (method: string, why: string) => invalidParams(`the answer to ${method}: ${why}`, 200),
+  /** `_meta` is incomplete or malformed. Remedy: correct what the text names. */
   malformedMeta: (why: string) => invalidParams(why, 400),
-  internal: (correlation: string) => new McpError(-32603, `Internal error (see the server's log for ${correlation})`, { correlation }),
-  timeout: (ms: number) => new McpError(-32603, `The call was given up after ${ms} ms without an answer`),
-  closing: () => new McpError(-32603, CLOSING),
-  draining: () => new McpError(-32603, CLOSING, undefined, 503, { 'retry-after': '1' }),
+  /** A handler failed in a way that its author did not foresee. Remedy: look for the correlation id in the log of the server. */
+  internal: (correlation: string) => internal(`Internal error (see the server's log for ${correlation})`, { correlation }),
+  /** The call took longer than option `callTimeout` allows. Remedy: ask for less, or raise the option. */
+  timeout: (ms: number) => internal(`The call was given up after ${ms} ms without an answer`),
+  /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
+  closing: () => internal(CLOSING),
+  /** The server is shutting down and takes no new calls. Remedy: try again later. */
+  draining: () => internal(CLOSING, undefined, 503, SOON),
+  /** Over HTTP: the credential lacks a scope. Elsewhere the target looks unknown. Remedy: get a credential with the scopes of `data.requiredScopes`. */
   forbidden: (scopes: readonly string[], challenge: string) => new McpError(
-    -32600, `Forbidden: this needs the scope ${scopes.join(' ')}`, { requiredScopes: scopes }, 403, { 'www-authenticate': challenge }),
+    codes.invalidRequest, `Forbidden: this needs the scope ${scopes.join(' ')}`, { requiredScopes: scopes }, 403, { 'www-authenticate': challenge }),
+  /** The API key or access token of the connection has expired, or was removed. Remedy: connect again with a new one. */
   expired: () => new McpError(
-    -32600, 'Unauthorized: what said who you are has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
+    codes.invalidRequest, 'Unauthorized: the credential has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
     undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
-  tooManyInFlight: (max: number) => new McpError(
-    -32603, `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
-  tooMuchInFlight: (max: number) => new McpError(
-    -32603, `The calls that are waiting for their answer hold too much already, at most ${max} bytes (option maxBytesInFlight); wait for some of them`, { max }, 429, { 'retry-after': '1' }),
-  tooMuchInAll: (max: number) => new McpError(
-    -32603, `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, { 'retry-after': '1' }),
-  tooManySubscriptions: (max: number) => new McpError(-32603, `A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
-  tooLongSubscriptions: (max: number) => invalidParams(`the URIs of all subscriptions of a client have at most ${max} characters together (option maxSubscriptionText); end some subscriptions first`),
-  tooFast: (what: string, seconds: number) => new McpError(
-    -32603, `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
-  overloaded: (why: string) => new McpError(-32603, `The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, { 'retry-after': '1' }),
-  storage: (why: string) => new McpError(-32603, `Storage failed: ${why}`, { details: why }),
-  full: (max: number) => new McpError(-32603, `There are ${max} already, which is as many as there may be; delete some first`, { max }),
-  interrupted: (why = 'The server was stopped') => new McpError(-32603, `${why} before the call was answered; whether it took effect is not known`),
-  http: (status: number, message: string) => new McpError(status >= 500 || status === 429 ? -32603 : -32600, message),
-  closed: () => new McpError(-32603, 'The session or connection was closed before the request was read; it was not carried out'),
-  headerMismatch: (why: string) => new McpError(-32020, `Header mismatch: ${why}`, undefined, 400),
+  /** The client has as many calls in flight as option `maxInFlight` allows. Remedy: wait for some responses. */
+  tooManyInFlight: (max: number) => internal(
+    `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, SOON),
+  /** The calls in flight of the client hold as many bytes as option `maxBytesInFlight` allows. Remedy: wait for some responses. */
+  tooMuchInFlight: (max: number) => internal(
+    `The calls that are waiting for their answer hold too much already, at most ${max} bytes (option maxBytesInFlight); wait for some of them`,
+    { max }, 429, SOON),
+  /** The calls in flight of all clients hold as many bytes as option `maxAllBytesInFlight` allows. Remedy: try again later. */
+  tooMuchInAll: (max: number) => internal(
+    `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, SOON),
+  /** The client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: end some subscriptions. */
+  tooManySubscriptions: (max: number) => internal(`A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
+  /** The URIs that the client subscribes to are as long as option `maxSubscriptionText` allows. Remedy: end some subscriptions. */
+  tooLongSubscriptions: (max: number) => invalidParams(
+    `the URIs of all subscriptions of a client have at most ${max} characters together (option maxSubscriptionText); end some subscriptions first`),
+  /** The caller exceeds its rate, or that of one tool ([Rate limits](rate-limits.md)). Remedy: wait `data.retryAfter` seconds. */
+  tooFast: (what: string, seconds: number) => internal(
+    `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
+  /** The event loop is late, memory is short, or a limit for all clients is reached. Remedy: try again later. */
+  overloaded: (why: string) => internal(`The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, SOON),
+  /** The store cannot read or write. Remedy: the operator looks at the text and at `/health`. */
+  storage: (why: string) => internal(`Storage failed: ${why}`, { details: why }),
+  /** The store has as many values of this kind as it may. Remedy: delete some. */
+  full: (max: number) => internal(`There are ${max} already, which is as many as there may be; delete some first`, { max }),
+  /** The server stopped, or the session ended, while the call was carried out. Remedy: look whether it took effect before sending it again. */
+  interrupted: (why = 'The server was stopped') => internal(`${why} before the call was answered; whether it took effect is not known`),
+  /** The session or connection ended before the request was read. Remedy: send it again. */
+  closed: () => internal('The session or connection was closed before the request was read; it was not carried out'),
+  /** An HTTP header does not repeat what the body says. Remedy: correct the header that the text names. */
+  headerMismatch: (why: string) => new McpError(codes.headerMismatch, `Header mismatch: ${why}`, undefined, 400),
+  /** The call needs something of the client that the client did not declare. Remedy: declare what `data.requiredCapabilities` lists. */
   missingCapability: (needed: object) => new McpError(
-    -32021, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
-  cannotAsk: (method: string, why: string) => new McpError(-32603, `The client cannot be asked for ${method}: ${why}`),
-  clientFailed: (method: string, { code, message, data }: { code: number, message: string, data?: unknown }) => new McpError(
-    -32603, `The client could not answer ${method}: ${shorten(message)}`, undefined, undefined, undefined, { cause: new McpError(code, cut(message, MAX_CAUSE), data) }),
+    codes.missingCapability, `The client did not declare a capability this request needs: ${JSON.stringify(needed)}`, { requiredCapabilities: needed }, 400),
+  /** A handler needs an answer of the client, which cannot be asked. Remedy: use a client with this capability, and a transport with streams. */
+  cannotAsk: (method: string, why: string) => internal(`The client cannot be asked for ${method}: ${why}`),
+  /** The client answered a request of the server with an error. Remedy: see the text, which is the client's. */
+  clientFailed: (method: string, error: WireError) => new McpError(
+    codes.internal, `The client could not answer ${method}: ${shorten(error.message)}`, undefined, undefined, undefined, { cause: fromWire({ ...error, message: cut(error.message, MAX_CAUSE) }) }),
+  /** The request names a revision that this server does not support. Remedy: use one of `data.supported`. */
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
-    -32022, `Unsupported protocol version ${shorten(requested)}; this server speaks ${supported.join(', ')}`, { supported, requested: shorten(requested) }, 400)
+    codes.unsupportedVersion, `Unsupported protocol version ${shorten(requested)}; this server speaks ${supported.join(', ')}`,
+    { supported, requested: shorten(requested) }, 400),
+  /** The clipboard cannot be used; `data.details` says why ([Clipboard](clipboard.md)). Remedy: do what `data.hint` says. */
+  clipboard: (details: string, hint: string | undefined) => new McpError(codes.clipboard, 'Clipboard error', { details, hint }),
+  /** The operating system does not let the server read the file. Remedy: the operator changes the permissions of the file. */
+  fileUnreadable: (uri: string) => internal('The server is not permitted to read this file', { uri }),
+  /** The file is larger than option `maxFile` allows. Remedy: raise `maxFile`. */
+  fileTooLarge: (max: number, uri: string) => internal(`The file is larger than ${max} bytes (option maxFile)`, { uri }),
+  /** The limit of the operating system for watched files is reached. Remedy: end some subscriptions, or raise that limit. */
+  tooManyWatches: () => internal('The file cannot be watched: the system watches as many files as it can already'),
+  /** The JSON-RPC form of an HTTP error, see below, where Patchbay writes the body itself. Remedy: see there. */
+  http: (status: number, message: string) => new McpError(status >= 500 || status === 429 ? codes.internal : codes.invalidRequest, message)
 }

@@ -73,7 +73,7 @@ export function serveWebSocket (mcp: Dispatcher, socket: WebSocket, bytes: Duple
   const unwatch = bytes === undefined ? () => {} : watchAssembly(bytes, assemblyTimeout, () => refuse('a message was not complete in time'))
   const flood = perSecond(maxPings, () => refuse('too many pings'))
 
-  const expire = () => close(CLOSE.expired, 'what said who you are has expired')
+  const expire = () => close(CLOSE.expired, 'credential expired')
   const forget = onExpiry(identity, expire)
 
   socket.on('ping', flood)
