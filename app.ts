@@ -8,7 +8,7 @@ import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
-import { scoped, type Store } from './protocol/store.js'
+import { prefixSpaces, type Store } from './protocol/store.js'
 import access from './plugins/core/scopes.js'
 import audit from './plugins/observability/audit.js'
 import cancellation from './plugins/capabilities/cancellation.js'
@@ -137,7 +137,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
     secret: options.secret ?? await ownSecret(fastify.store),
-    store: scoped(fastify.store.values, 'tools/'),
+    store: prefixSpaces(fastify.store.values, 'tools/'),
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
     challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
   })

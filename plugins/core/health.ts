@@ -49,7 +49,7 @@ export default fp(async fastify => {
       transports: transports(),
       sessions: fastify.hasDecorator('sessions') ? fastify.sessions.size : 0,
       peers: mcp.peers.size,
-      store: { kind: store.kind, writable: store.trouble === undefined }
+      store: { kind: store.kind, writable: store.failure === undefined }
     }),
     report: (part, why, status = 'degraded') => {
       const known = troubles.get(part)
@@ -61,8 +61,8 @@ export default fp(async fastify => {
     onChange: listener => listeners.add(listener)
   })
 
-  const tell = () => fastify.health.report('store', store.trouble)
-  const off = store.onTrouble(tell)
+  const tell = () => fastify.health.report('store', store.failure)
+  const off = store.onFailureChange(tell)
   tell()
   mcp.onDrain(() => fastify.health.report('server', 'it is shutting down', 'draining'))
   fastify.addHook('onClose', async () => {

@@ -30,7 +30,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
   fastify.decorate('sessions', sessions)
 
   // A store that cannot write fails alike for every session: the same error is logged once, until the store recovers or fails otherwise.
-  const offStoreTrouble = store.onTrouble(() => { lastLoggedError = undefined })
+  const offStoreFailure = store.onFailureChange(() => { lastLoggedError = undefined })
   function onTrouble (error: unknown): void {
     if (String(error) === lastLoggedError) return
     lastLoggedError = String(error)
@@ -41,7 +41,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
   fastify.addHook('onListen', async () => { sessions.takeOver(nodeAddress(fastify)).catch(onTrouble) })
   fastify.addHook('preClose', async () => await sessions.settled())
   fastify.addHook('onClose', async () => {
-    offStoreTrouble()
+    offStoreFailure()
     sessions.close()
   })
 }, { name: 'sessions', dependencies: ['mcp', 'store', 'resources', 'health', 'pressure'] })

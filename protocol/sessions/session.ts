@@ -60,7 +60,7 @@ export class Session implements Channel {
       peer: { requestIdPrefix: `${randomToken(6, 'hex')}-`, ...(revision === undefined ? {} : { revision }), identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NOTHING } }
     })
     const { peer } = session
-    peer.initialized = record.greeted
+    peer.initialized = record.initialized
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
@@ -101,14 +101,14 @@ export class Session implements Channel {
   }
 
   get agreement (): Agreement {
-    const { revision, initialized: greeted, client, capabilities, logLevel, principal } = this.peer
-    return { revision: revision?.version, greeted, client, capabilities, logLevel, principal }
+    const { revision, initialized, client, capabilities, logLevel, principal } = this.peer
+    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal }
   }
 
-  /** A stream for one reply. `lastWord` is the answer its client gets when this process dies before it has answered. */
-  openStream (lastWord: string): ResumableStream {
+  /** A stream for one reply. `interruptedResponse` is the answer its client gets when this process dies before it has answered. */
+  openStream (interruptedResponse: string): ResumableStream {
     const key = randomToken(6, 'hex')
-    return this.#reply(key, quietly(this.#store.open(this.id, key, lastWord), this.#onTrouble))
+    return this.#reply(key, quietly(this.#store.open(this.id, key, interruptedResponse), this.#onTrouble))
   }
 
   /** Exhausted when the client has seen all there will be; undefined when nothing can be resumed from there. */
@@ -189,7 +189,7 @@ class StoredLog implements StreamLog {
   }
 
   saw (number: number): void {
-    void quietly(this.#store.saw(this.#session, this.#key, number), this.#onTrouble)
+    void quietly(this.#store.markSeen(this.#session, this.#key, number), this.#onTrouble)
   }
 
   end (): Promise<void> {

@@ -25,7 +25,7 @@ export class StoredSessions {
 
   /** The ids of the sessions that a node of our address has served. */
   async idsAtNode (): Promise<string[]> {
-    return await this.#store.livingAt(this.nodeAddress)
+    return await this.#store.listByNode(this.nodeAddress)
   }
 
   /** Writes what has changed since the last time; false when another node has taken the session. On an error the changes stay to be saved. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type DatabaseSyncInstance as Database } from '@photostructure/sqlite'
-import { FORMAT, formatOf, SUBSCRIPTIONS, upgrade } from './format.js'
+import { FORMAT, formatOf, SCHEMA, upgrade } from './format.js'
+import { pragma } from './row.js'
 import { explain } from './trouble.js'
 
 const FILE = 'patchbay.db'
@@ -11,21 +12,6 @@ const APPLICATION = 0x50425931
 const BUSY_TIMEOUT = { start: 2_000, later: 10 }
 /** Up to this size the whole file is read at start; a larger one is found damaged when the damage is met. */
 const CHECKED = 16 * 1024 * 1024
-
-const SCHEMA = `
-  CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, expires INTEGER, value TEXT NOT NULL, UNIQUE (space, key)) STRICT;
-  CREATE INDEX expiring ON entries (space, expires) WHERE expires IS NOT NULL;
-  CREATE TABLE changes (number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
-  CREATE TABLE sessions (id TEXT PRIMARY KEY, home TEXT NOT NULL, owner TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE streams (
-    session TEXT NOT NULL, stream TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, seen INTEGER NOT NULL,
-    size INTEGER NOT NULL, ended INTEGER NOT NULL, last_word TEXT NOT NULL, UNIQUE (session, stream)) STRICT;
-  CREATE TABLE events (
-    session TEXT NOT NULL, stream TEXT NOT NULL, number INTEGER NOT NULL, method TEXT NOT NULL, text TEXT NOT NULL,
-    UNIQUE (session, stream, number)) STRICT;
-  ${SUBSCRIPTIONS}
-  PRAGMA application_id = ${APPLICATION};
-  PRAGMA user_version = ${FORMAT};`
 
 export interface OpenFile {
   db: Database
@@ -41,9 +27,10 @@ export function openFile (folder: string, maxSize: number): OpenFile {
     // In this order: whoever makes the file at this moment makes the other one after it.
     const changes = existsSync(`${file}-wal`)
     if (!existsSync(file)) create(file, changes)
-    const db = connect(file, maxSize)
+    const db = connect(file)
     try {
       check(db, file)
+      limitSize(db, maxSize)
       db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT.later}`)
       return { db, isThere: presence(file) }
     } catch (error) {
@@ -74,7 +61,7 @@ function create (file: string, changes: boolean): void {
     closeSync(openSync(draft, 'wx', 0o600))
     const db = new DatabaseSync(draft)
     db.exec('PRAGMA journal_mode = WAL')
-    db.exec(`BEGIN; ${SCHEMA} COMMIT`)
+    db.exec(`BEGIN; ${SCHEMA} PRAGMA application_id = ${APPLICATION}; COMMIT`)
     db.close()
     putInPlace(draft, file)
   } finally {
@@ -99,13 +86,16 @@ function putInPlace (draft: string, file: string): void {
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EEXIST'
 
-function connect (file: string, maxSize: number): Database {
+function connect (file: string): Database {
   if (statSync(file).size === 0) throw new Error(`${FILE} is empty, so it was damaged: restore a copy of it or delete it`)
   const db = new DatabaseSync(file, { timeout: BUSY_TIMEOUT.start })
   db.exec('PRAGMA synchronous = NORMAL')
-  const { page_size: pageSize } = db.prepare('PRAGMA page_size').get() as { page_size: number }
-  db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxSize / pageSize))}`)
   return db
+}
+
+// After the upgrade, which may need more pages than a file near its limit has left. SQLite never sets the limit below the present size.
+function limitSize (db: Database, maxSize: number): void {
+  db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxSize / pragma<number>(db, 'page_size')))}`)
 }
 
 function presence (file: string): () => boolean {
@@ -117,14 +107,13 @@ function presence (file: string): () => boolean {
 }
 
 function check (db: Database, file: string): void {
-  const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number }
-  if (application !== APPLICATION) throw new Error(`${FILE} is not a file of Patchbay`)
+  if (pragma(db, 'application_id') !== APPLICATION) throw new Error(`${FILE} is not a file of Patchbay`)
   upgrade(db)
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT.start}`)
   const format = formatOf(db)
   if (format !== FORMAT) throw new Error(`${FILE} has format ${format} and this version of Patchbay knows format ${FORMAT}`)
   // Finds out now, and not at the first note, whether writing is possible.
   db.exec('BEGIN IMMEDIATE; ROLLBACK')
   if (statSync(file).size > CHECKED) return
-  const { integrity_check: verdict } = db.prepare('PRAGMA integrity_check(1)').get() as { integrity_check: string }
-  if (verdict !== 'ok') throw new Error(`${FILE} is damaged: restore a copy of it or delete it`)
+  if (pragma(db, 'integrity_check(1)') !== 'ok') throw new Error(`${FILE} is damaged: restore a copy of it or delete it`)
 }

@@ -1,20 +1,52 @@
 import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
+import { allRows, pragma } from './row.js'
 
-export const FORMAT = 2
+/** The format that this version reads and writes, kept in `user_version`. */
+export const FORMAT = 3
 
-/** What a session is subscribed to: one row for each URI, as JSON, which can say every string. */
-export const SUBSCRIPTIONS = 'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
+/** How long a process waits at start while another converts the file, in milliseconds. */
+const UPGRADE_TIMEOUT = 30_000
+
+const SUBSCRIPTIONS = 'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
+
+/** The tables of a new file. Subscriptions are rows with the URI as JSON, because a URI may hold what is not valid UTF-8. */
+export const SCHEMA = `
+  CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, expires INTEGER, value TEXT NOT NULL, UNIQUE (space, key)) STRICT;
+  CREATE INDEX expiring ON entries (space, expires) WHERE expires IS NOT NULL;
+  CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY, node_address TEXT NOT NULL, owner TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE streams (
+    session TEXT NOT NULL, stream TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, seen INTEGER NOT NULL,
+    size INTEGER NOT NULL, ended INTEGER NOT NULL, interrupted_response TEXT NOT NULL, UNIQUE (session, stream)) STRICT;
+  CREATE TABLE events (
+    session TEXT NOT NULL, stream TEXT NOT NULL, number INTEGER NOT NULL, method TEXT NOT NULL, text TEXT NOT NULL,
+    UNIQUE (session, stream, number)) STRICT;
+  ${SUBSCRIPTIONS}
+  PRAGMA user_version = ${FORMAT};`
+
+/** What brings a file of format `n` to format `n + 1`, by `n`. */
+const STEPS: Record<number, (db: Database) => void> = { 1: moveSubscriptions, 2: renameStored }
 
 export function formatOf (db: Database): number {
-  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+  return pragma(db, 'user_version')
 }
 
-/** Brings a file of format 1, in which subscriptions were part of the record of a session, to today's. Of several processes that begin at once, one does it. */
+/**
+ * Brings a file of an earlier format to today's, in one transaction. Of several processes that begin at once, one does it and the
+ * others wait. A file of an unknown format stays as it is.
+ */
 export function upgrade (db: Database): void {
-  if (formatOf(db) !== 1) return
+  if (STEPS[formatOf(db)] === undefined) return
+  db.exec(`PRAGMA busy_timeout = ${UPGRADE_TIMEOUT}`)
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (formatOf(db) === 1) moveSubscriptions(db)
+    for (let step = STEPS[formatOf(db)]; step !== undefined; step = STEPS[formatOf(db)]) {
+      const next = formatOf(db) + 1
+      step(db)
+      db.exec(`PRAGMA user_version = ${next}`)
+    }
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -22,22 +54,38 @@ export function upgrade (db: Database): void {
   }
 }
 
+/** Format 1 had the subscriptions of a session in its record. */
 function moveSubscriptions (db: Database): void {
   db.exec(SUBSCRIPTIONS)
   const add = db.prepare('INSERT INTO subscriptions (session, uri) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const change = db.prepare('UPDATE sessions SET record = ? WHERE id = ?')
-  for (const { id, record } of db.prepare('SELECT id, record FROM sessions').all() as unknown as Array<{ id: string, record: string }>) {
-    const { subscriptions = [], ...rest } = contentsOf(record)
+  changeRecords(db, (id, { subscriptions, ...rest }) => {
+    if (!Array.isArray(subscriptions)) return undefined
     for (const uri of subscriptions) add.run(id, JSON.stringify(uri))
-    if (subscriptions.length > 0) change.run(JSON.stringify(rest), id)
-  }
-  db.exec(`PRAGMA user_version = ${FORMAT}`)
+    return rest
+  })
 }
 
-/** A record that is damaged is found when its session is asked for. */
-function contentsOf (record: string): { subscriptions?: string[] } {
+/** Format 2 had other names for what it stored. */
+function renameStored (db: Database): void {
+  db.exec('ALTER TABLE sessions RENAME COLUMN home TO node_address')
+  db.exec('ALTER TABLE streams RENAME COLUMN last_word TO interrupted_response')
+  changeRecords(db, (_id, { greeted, ...rest }) => greeted === undefined ? undefined : { ...rest, initialized: greeted })
+}
+
+type StoredRecord = Record<string, unknown>
+
+/** Writes what `change` returns. A record that is damaged stays, and is reported when its session is asked for. */
+function changeRecords (db: Database, change: (id: string, record: StoredRecord) => StoredRecord | undefined): void {
+  const write = db.prepare('UPDATE sessions SET record = ? WHERE id = ?')
+  for (const { id, record } of allRows<{ id: string, record: string }>(db.prepare('SELECT id, record FROM sessions'))) {
+    const changed = change(id, parseRecord(record))
+    if (changed !== undefined) write.run(JSON.stringify(changed), id)
+  }
+}
+
+function parseRecord (text: string): StoredRecord {
   try {
-    return Object(JSON.parse(record)) as { subscriptions?: string[] }
+    return Object(JSON.parse(text)) as StoredRecord
   } catch {
     return {}
   }

@@ -18,33 +18,33 @@ export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
   readonly #streams: DiskStreams
   readonly #subscriptions: DiskSubscriptions
-  readonly #sql: Record<'add' | 'save' | 'owner' | 'load' | 'livingAt' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
+  readonly #sql: Record<'add' | 'save' | 'owner' | 'load' | 'listByNode' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
 
   constructor (disk: DiskConnection) {
     this.#disk = disk
     this.#streams = new DiskStreams(disk)
     this.#subscriptions = new DiskSubscriptions(disk)
     this.#sql = {
-      add: disk.prepare('INSERT INTO sessions (id, home, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
-      save: disk.prepare('UPDATE sessions SET home = ?, owner = ?, record = ?, expires = ? WHERE id = ?'),
+      add: disk.prepare('INSERT INTO sessions (id, node_address, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
+      save: disk.prepare('UPDATE sessions SET node_address = ?, owner = ?, record = ?, expires = ? WHERE id = ?'),
       owner: disk.prepare('SELECT owner FROM sessions WHERE id = ?'),
       load: disk.prepare('SELECT id, record FROM sessions WHERE id = ? AND expires > ?'),
-      livingAt: disk.prepare('SELECT id, record FROM sessions WHERE home = ? AND expires > ?'),
+      listByNode: disk.prepare('SELECT id, record FROM sessions WHERE node_address = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
       remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
       update: disk.prepare('UPDATE sessions SET record = ?, expires = ? WHERE id = ?'),
-      adopt: disk.prepare('UPDATE sessions SET home = ?, owner = ?, expires = ? WHERE id = ? AND expires > ? RETURNING id, record'),
+      adopt: disk.prepare('UPDATE sessions SET node_address = ?, owner = ?, expires = ? WHERE id = ? AND expires > ? RETURNING id, record'),
       expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(owner = ?, ?, ?) OR expires > ? LIMIT 1000')
     }
   }
 
-  async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
     const { subscriptions, ...agreement } = record
     const text = JSON.stringify(agreement)
     const wanted = subscriptions.map(uri => [uri, true] as const)
     await this.#disk.write(() => {
       // Hardly ever was it written before.
-      if (this.#sql.add.run(id, home, this.#disk.writer, text, expires).changes === 0) this.#replace(id, text, home, expires)
+      if (this.#sql.add.run(id, nodeAddress, this.#disk.writer, text, expires).changes === 0) this.#replace(id, text, nodeAddress, expires)
       this.#subscriptions.change(id, wanted)
     })
   }
@@ -64,17 +64,17 @@ export class DiskSessions implements SessionStore {
     })
   }
 
-  async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
+  async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
     return await this.#disk.write(() => {
       const owner = this.#ownerOf(id)
-      const row = this.#sql.adopt.get(home, this.#disk.writer, expires, id, Date.now()) as Row | undefined
+      const row = this.#sql.adopt.get(nodeAddress, this.#disk.writer, expires, id, Date.now()) as Row | undefined
       if (row !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
       return this.#recordOf(row)
     })
   }
 
-  async livingAt (home: string): Promise<string[]> {
-    const rows = this.#disk.read(() => this.#sql.livingAt.all(home, Date.now())) as unknown as Row[]
+  async listByNode (nodeAddress: string): Promise<string[]> {
+    const rows = this.#disk.read(() => this.#sql.listByNode.all(nodeAddress, Date.now())) as unknown as Row[]
     return rows.map(({ id }) => id)
   }
 
@@ -101,8 +101,8 @@ export class DiskSessions implements SessionStore {
     return this.#disk.onTaken(id => { if (!this.#isKnownAsOurs(id)) listener(id) })
   }
 
-  async open (id: string, stream: string, lastWord: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.open(id, stream, lastWord) })
+  async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
+    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.open(id, stream, interruptedResponse) })
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
@@ -112,7 +112,7 @@ export class DiskSessions implements SessionStore {
     }, WEIGHT.event)
   }
 
-  async saw (id: string, stream: string, number: number): Promise<void> {
+  async markSeen (id: string, stream: string, number: number): Promise<void> {
     await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.saw(id, stream, number) })
   }
 
@@ -132,9 +132,9 @@ export class DiskSessions implements SessionStore {
     return row === undefined ? undefined : { ...parse(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(row.id) }
   }
 
-  #replace (id: string, text: string, home: string, expires: number): void {
+  #replace (id: string, text: string, nodeAddress: string, expires: number): void {
     const owner = this.#ownerOf(id)
-    this.#sql.save.run(home, this.#disk.writer, text, expires, id)
+    this.#sql.save.run(nodeAddress, this.#disk.writer, text, expires, id)
     this.#subscriptions.remove(id)
     if (owner !== this.#disk.writer) this.#disk.taken(id)
   }

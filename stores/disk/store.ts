@@ -14,8 +14,8 @@ export function diskStore (folder: string, maxSize: number): Store {
     kind: 'disk',
     values: new DiskValues(disk),
     sessions: new DiskSessions(disk),
-    get trouble () { return disk.trouble },
-    onTrouble: listener => disk.onTrouble(listener),
+    get failure () { return disk.trouble },
+    onFailureChange: listener => disk.onTrouble(listener),
     close: async () => await disk.close()
   }
 }

@@ -1,10 +1,10 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay } from '../../protocol/store.js'
+import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay } from '../../protocol/store.js'
 import type { DiskConnection } from './connection.js'
 
-interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, lastWord: string }
+interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, interruptedResponse: string }
 
-const COLUMNS = 'stream, first, last, seen, size, ended, last_word AS lastWord'
+const COLUMNS = 'stream, first, last, seen, size, ended, interrupted_response AS interruptedResponse'
 const ONE = 'session = ? AND stream = ?'
 
 /** Streams and their events, for use inside the transactions of others. */
@@ -13,7 +13,7 @@ export class DiskStreams {
 
   constructor (disk: DiskConnection) {
     this.#sql = {
-      open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, last_word) SELECT id, ?, 1, 0, 0, 0, 0, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
+      open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, interrupted_response) SELECT id, ?, 1, 0, 0, 0, 0, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
       next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 RETURNING ${COLUMNS}`),
       add: disk.prepare('INSERT INTO events (session, stream, number, method, text) VALUES (?, ?, ?, ?, ?)'),
       cut: disk.prepare(`DELETE FROM events WHERE ${ONE} AND number = ? RETURNING text`),
@@ -31,8 +31,8 @@ export class DiskStreams {
     }
   }
 
-  open (id: string, stream: string, lastWord: string): void {
-    this.#sql.open.run(stream, lastWord, id)
+  open (id: string, stream: string, interruptedResponse: string): void {
+    this.#sql.open.run(stream, interruptedResponse, id)
   }
 
   append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean): number | undefined {
@@ -50,17 +50,17 @@ export class DiskStreams {
   end (id: string, stream: string): void {
     this.#sql.end.run(id, stream)
     const rows = this.#sql.all.all(id) as unknown as Row[]
-    for (const name of surplus(rows.map(row => ({ ...row, ended: row.ended === 1, seen: row.seen === row.last })))) {
+    for (const name of surplusStreams(rows.map(row => ({ ...row, ended: row.ended === 1, seen: row.seen === row.last })))) {
       this.#sql.dropEvents.run(id, name)
       this.#sql.drop.run(id, name)
     }
   }
 
   finish (id: string): void {
-    for (const { stream, ended, last, lastWord } of this.#sql.all.all(id) as unknown as Row[]) {
+    for (const { stream, ended, last, interruptedResponse } of this.#sql.all.all(id) as unknown as Row[]) {
       if (stream === STANDALONE || ended === 1) continue
       const [latest] = this.#sql.events.all(id, stream, last - 1) as unknown as NumberedEvent[]
-      if (latest?.method !== '' && lastWord !== '') this.append(id, stream, { text: lastWord, method: '' }, false)
+      if (latest?.method !== '' && interruptedResponse !== '') this.append(id, stream, { text: interruptedResponse, method: '' }, false)
       this.end(id, stream)
     }
   }
@@ -81,7 +81,7 @@ export class DiskStreams {
   /** What belongs to no call has its stream from the start. */
   #unsaid (id: string, stream: string): Row | undefined {
     if (stream !== STANDALONE || this.#sql.session.get(id) === undefined) return undefined
-    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, lastWord: '' }
+    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, interruptedResponse: '' }
   }
 
   #next (id: string, stream: string, text: string, seen: boolean): Row | undefined {
@@ -104,4 +104,4 @@ export class DiskStreams {
   }
 }
 
-const isTooMuch = ({ first, last, size }: Row): boolean => last - first >= KEPT.events || (size > KEPT.text && first < last)
+const isTooMuch = ({ first, last, size }: Row): boolean => last - first >= STREAM_LIMITS.events || (size > STREAM_LIMITS.text && first < last)

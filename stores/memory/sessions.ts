@@ -1,16 +1,16 @@
-import { KEPT, STANDALONE, surplus, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../../protocol/store.js'
+import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../../protocol/store.js'
 
-interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, lastWord: string }
-interface Kept { agreement: string, subscriptions: Set<string>, home: string, expires: number, streams: Map<string, Stream> }
+interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
+interface Kept { agreement: string, subscriptions: Set<string>, nodeAddress: string, expires: number, streams: Map<string, Stream> }
 
 /** The sessions of one process: nobody else can take them. */
 export class MemorySessions implements SessionStore {
   readonly #sessions = new Map<string, Kept>()
 
-  async save (id: string, record: SessionRecord, home: string, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
-    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), home, expires, streams })
+    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), nodeAddress, expires, streams })
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
@@ -27,16 +27,16 @@ export class MemorySessions implements SessionStore {
     return true
   }
 
-  async adopt (id: string, home: string, expires: number): Promise<SessionRecord | undefined> {
+  async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
     const kept = this.#sessions.get(id)
     if (kept === undefined || kept.expires <= Date.now()) return undefined
-    Object.assign(kept, { home, expires })
+    Object.assign(kept, { nodeAddress, expires })
     return recordOf(kept)
   }
 
-  async livingAt (home: string): Promise<string[]> {
+  async listByNode (nodeAddress: string): Promise<string[]> {
     const now = Date.now()
-    return [...this.#sessions].filter(([, kept]) => kept.home === home && kept.expires > now).map(([id]) => id)
+    return [...this.#sessions].filter(([, kept]) => kept.nodeAddress === nodeAddress && kept.expires > now).map(([id]) => id)
   }
 
   async touch (ids: string[], expires: number): Promise<void> {
@@ -59,8 +59,8 @@ export class MemorySessions implements SessionStore {
     return () => {}
   }
 
-  async open (id: string, stream: string, lastWord: string): Promise<void> {
-    this.#stream(id, stream, lastWord)
+  async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
+    this.#stream(id, stream, interruptedResponse)
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
@@ -70,11 +70,11 @@ export class MemorySessions implements SessionStore {
     kept.events.push({ number, ...event })
     kept.size += event.text.length
     if (seen) kept.seen = number
-    while (kept.events.length > KEPT.events || (kept.size > KEPT.text && kept.events.length > 1)) kept.size -= kept.events.shift()?.text.length ?? 0
+    while (kept.events.length > STREAM_LIMITS.events || (kept.size > STREAM_LIMITS.text && kept.events.length > 1)) kept.size -= kept.events.shift()?.text.length ?? 0
     return number
   }
 
-  async saw (id: string, stream: string, number: number): Promise<void> {
+  async markSeen (id: string, stream: string, number: number): Promise<void> {
     const kept = this.#sessions.get(id)?.streams.get(stream)
     if (kept !== undefined) kept.seen = Math.max(kept.seen, number)
   }
@@ -85,13 +85,13 @@ export class MemorySessions implements SessionStore {
     if (session === undefined || kept === undefined) return
     kept.ended = true
     const summaries = [...session.streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
-    for (const name of surplus(summaries)) session.streams.delete(name)
+    for (const name of surplusStreams(summaries)) session.streams.delete(name)
   }
 
   async finish (id: string): Promise<void> {
-    for (const [stream, { ended, lastWord, events }] of this.#sessions.get(id)?.streams ?? []) {
+    for (const [stream, { ended, interruptedResponse, events }] of this.#sessions.get(id)?.streams ?? []) {
       if (stream === STANDALONE || ended) continue
-      if (events.at(-1)?.method !== '' && lastWord !== '') await this.append(id, stream, { text: lastWord, method: '' }, false)
+      if (events.at(-1)?.method !== '' && interruptedResponse !== '') await this.append(id, stream, { text: interruptedResponse, method: '' }, false)
       await this.end(id, stream)
     }
   }
@@ -106,9 +106,9 @@ export class MemorySessions implements SessionStore {
     return { after: from, events: events.filter(({ number }) => number > from), ended }
   }
 
-  #stream (id: string, stream: string, lastWord = ''): Stream | undefined {
+  #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {
     const streams = this.#sessions.get(id)?.streams
-    const kept = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, lastWord }
+    const kept = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
     return streams?.set(stream, kept) === undefined ? undefined : kept
   }
 }

@@ -10,8 +10,8 @@ export function memoryStore (): Store {
     kind: 'memory',
     values: new MemoryValues(),
     sessions: new MemorySessions(),
-    trouble: undefined,
-    onTrouble: () => () => {},
+    failure: undefined,
+    onFailureChange: () => () => {},
     close: async () => {}
   }
 }

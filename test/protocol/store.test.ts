@@ -1,12 +1,12 @@
 import t from 'tap'
-import { KEPT, scoped, surplus, type StreamSummary } from '../../protocol/store.js'
+import { STREAM_LIMITS, prefixSpaces, surplusStreams, type StreamSummary } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
 
 const reply = (stream: string, size = 1, ended = true, seen = true): StreamSummary => ({ stream, size, ended, seen })
 
 t.test('values in spaces of their own do not meet others', async t => {
   const { values } = memoryStore()
-  const [ours, theirs] = [scoped(values, 'ours/'), scoped(values, 'theirs/')]
+  const [ours, theirs] = [prefixSpaces(values, 'ours/'), prefixSpaces(values, 'theirs/')]
   const heard: string[] = []
   ours.onChange((space, key) => { heard.push(`${space}/${key}`) })
   await ours.put('space', 'key', 'our')
@@ -25,17 +25,17 @@ t.test('values in spaces of their own do not meet others', async t => {
 })
 
 t.test('nothing is given up while there is room', async t => {
-  t.strictSame(surplus([]), [])
-  t.strictSame(surplus(Array.from({ length: KEPT.streams }, (_, index) => reply(String(index + 1)))), [])
-  t.strictSame(surplus([reply('a', KEPT.text / 2), reply('b', KEPT.text / 2)]), [])
+  t.strictSame(surplusStreams([]), [])
+  t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams }, (_, index) => reply(String(index + 1)))), [])
+  t.strictSame(surplusStreams([reply('a', STREAM_LIMITS.text / 2), reply('b', STREAM_LIMITS.text / 2)]), [])
 })
 
 t.test('no more is given up than has to be, and the oldest first', async t => {
-  t.strictSame(surplus(Array.from({ length: KEPT.streams + 2 }, (_, index) => reply(`f${index}`))), ['f0', 'f1'])
-  t.strictSame(surplus([reply('a', 10), reply('b', KEPT.text), reply('c', 10)]), ['a', 'b'])
+  t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams + 2 }, (_, index) => reply(`f${index}`))), ['f0', 'f1'])
+  t.strictSame(surplusStreams([reply('a', 10), reply('b', STREAM_LIMITS.text), reply('c', 10)]), ['a', 'b'])
 })
 
 t.test('what nobody has fetched goes after what was, what is under way never, and neither does the newest nor the standalone stream', async t => {
-  const all = [reply('0', KEPT.text * 9), reply('unseen', 5, true, false), reply('open', KEPT.text * 2, false), reply('seen', 5), reply('newest', 5)]
-  t.strictSame(surplus(all), ['seen', 'unseen'])
+  const all = [reply('0', STREAM_LIMITS.text * 9), reply('unseen', 5, true, false), reply('open', STREAM_LIMITS.text * 2, false), reply('seen', 5), reply('newest', 5)]
+  t.strictSame(surplusStreams(all), ['seen', 'unseen'])
 })

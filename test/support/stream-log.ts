@@ -3,7 +3,7 @@ import type { SessionRecord, SessionStore } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
 
 export const RECORD: SessionRecord = {
-  revision: '2025-11-25', greeted: true, client: undefined, capabilities: {}, logLevel: 'warning', subscriptions: [], principal: undefined
+  revision: '2025-11-25', initialized: true, client: undefined, capabilities: {}, logLevel: 'warning', subscriptions: [], principal: undefined
 }
 
 export const TOMORROW = Date.now() + 86_400_000
@@ -19,7 +19,7 @@ export function logOf (sessions: SessionStore, id: string, stream: string): Stre
   return {
     append: async (event, seen) => await sessions.append(id, stream, event, seen),
     read: async after => await sessions.read(id, stream, after),
-    saw: number => { void sessions.saw(id, stream, number) },
+    saw: number => { void sessions.markSeen(id, stream, number) },
     end: async () => await sessions.end(id, stream)
   }
 }

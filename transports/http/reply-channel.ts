@@ -8,7 +8,7 @@ export interface ReplyOptions {
   /** Makes the reply resumable. */
   session?: Session
   /** What the client is told when this process dies before it has answered. */
-  lastWord?: () => string
+  interruptedResponse?: () => string
   /** Runs while headers can still be set; what it promises is awaited. */
   beforeAnswer?: () => Promise<void> | undefined
 }
@@ -81,7 +81,7 @@ export class ReplyChannel implements Channel {
 
   #open (retryMs?: number): Channel {
     if (this.#options.session === undefined) return overSink(this.#app.events.open(this.#reply))
-    const stream = this.#options.session.openStream(this.#options.lastWord?.() ?? '')
+    const stream = this.#options.session.openStream(this.#options.interruptedResponse?.() ?? '')
     const sink = this.#app.events.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream

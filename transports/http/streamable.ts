@@ -146,7 +146,7 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
   app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
-    lastWord: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
+    interruptedResponse: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
     beforeAnswer: () => app.sessions.save(session)
   }), request.identity)
 }

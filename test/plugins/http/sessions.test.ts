@@ -59,7 +59,7 @@ t.test('no more sessions are brought back than there may be', async t => {
 
 t.test('a client is served although nothing can be kept any more', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t), maxData: 150_000 })
-  while (app.store.trouble === undefined) await app.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
+  while (app.store.failure === undefined) await app.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
   const session = await openSession(url)
   t.match((await session.post({ id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } })).body, { result: { structuredContent: { text: 'hello' } } })
   const events = await (await session.stream(slow(2, 2, 1))).rest()

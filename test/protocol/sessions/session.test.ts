@@ -5,7 +5,7 @@ import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 
-/** A session that is kept, as one is once its client has been greeted. */
+/** A session that is kept, as one is once `initialize` was answered. */
 function session (version = '2025-11-25'): Session {
   const { sessions: store } = memoryStore()
   const made = new Session({ store, onTrouble: error => { throw error }, peer: { revision: revision(version) } })

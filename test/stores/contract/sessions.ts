@@ -6,7 +6,7 @@ import type { Open } from '../contract.js'
 
 const FULL: SessionRecord = {
   revision: '2025-06-18',
-  greeted: true,
+  initialized: true,
   client: { name: 'c 😀', version: '1', nested: [null, 'a\0b'] },
   capabilities: { roots: { listChanged: true }, elicitation: {} },
   logLevel: 'debug',
@@ -50,7 +50,7 @@ export function sessions (t: Test, open: Open): void {
     await sessions.save('old', RECORD, 'home', YESTERDAY)
     await sessions.save('young', RECORD, 'home', TOMORROW)
     t.equal(await sessions.load('old'), undefined)
-    t.strictSame(await sessions.livingAt('home'), ['young'])
+    t.strictSame(await sessions.listByNode('home'), ['young'])
     const expires = Date.now() + 300
     await sessions.save('short', RECORD, 'home', expires)
     t.ok(await sessions.load('short'))
@@ -82,7 +82,7 @@ export function sessions (t: Test, open: Open): void {
     await sessions.sweep()
     await sessions.sweep()
     await sessions.touch(ids, TOMORROW)
-    t.strictSame(await sessions.livingAt('home'), [])
+    t.strictSame(await sessions.listByNode('home'), [])
   })
 
   t.test('a session that is touched lives longer, and one that is not there does not come to life', async t => {
@@ -93,7 +93,7 @@ export function sessions (t: Test, open: Open): void {
     await sleep(250)
     t.strictSame(await box.store.sessions.load('a'), FULL)
     t.equal(await box.store.sessions.load('b'), undefined)
-    t.strictSame(await box.store.sessions.livingAt('home'), ['a'])
+    t.strictSame(await box.store.sessions.listByNode('home'), ['a'])
     await box.store.sessions.touch([], TOMORROW)
   })
 
@@ -105,9 +105,9 @@ export function sessions (t: Test, open: Open): void {
     await box.store.sessions.save('a', RECORD, 'two', TOMORROW)
     await box.pause()
     const { sessions } = box.store
-    t.strictSame(await sessions.livingAt('one'), ['b'])
-    t.strictSame(await sessions.livingAt('two'), ['a'])
-    t.strictSame(await sessions.livingAt('three'), [])
+    t.strictSame(await sessions.listByNode('one'), ['b'])
+    t.strictSame(await sessions.listByNode('two'), ['a'])
+    t.strictSame(await sessions.listByNode('three'), [])
     t.match(await sessions.read('a', '0', 0), { events: [{ text: 'x' }] }, 'and its streams with it')
   })
 
@@ -119,7 +119,7 @@ export function sessions (t: Test, open: Open): void {
     t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), true)
     await box.pause()
     t.strictSame(await box.store.sessions.load('s'), FULL)
-    t.strictSame(await box.store.sessions.livingAt('home'), ['s'], 'it lives where it did')
+    t.strictSame(await box.store.sessions.listByNode('home'), ['s'], 'it lives where it did')
     await box.store.sessions.remove('s')
     t.equal(await box.store.sessions.update('s', CHANGE, TOMORROW), false)
   })
@@ -145,8 +145,8 @@ export function sessions (t: Test, open: Open): void {
     await box.store.sessions.append('s', '0', { text: 'x', method: 'm' }, false)
     await box.pause()
     t.strictSame(await box.store.sessions.adopt('s', 'two', TOMORROW), FULL)
-    t.strictSame(await box.store.sessions.livingAt('one'), [])
-    t.strictSame(await box.store.sessions.livingAt('two'), ['s'])
+    t.strictSame(await box.store.sessions.listByNode('one'), [])
+    t.strictSame(await box.store.sessions.listByNode('two'), ['s'])
     t.equal(await box.store.sessions.append('s', '0', { text: 'y', method: 'm' }, false), 2)
     await box.store.sessions.touch(['s'], YESTERDAY)
     t.equal(await box.store.sessions.adopt('s', 'three', TOMORROW), undefined, 'one that has expired cannot')
@@ -163,7 +163,7 @@ export function sessions (t: Test, open: Open): void {
     await box.pause()
     const { sessions } = box.store
     t.equal(await sessions.load('a'), undefined)
-    t.strictSame(await sessions.livingAt('home'), [])
+    t.strictSame(await sessions.listByNode('home'), [])
     await sessions.finish('a')
     await sessions.save('a', RECORD, 'home', TOMORROW)
     t.same(await sessions.read('a', '0', 0), { after: 0, events: [], ended: false }, 'one of the same id has none of them')

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { KEPT, type SessionStore } from '../../../protocol/store.js'
+import { STREAM_LIMITS, type SessionStore } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import type { Open } from '../contract.js'
 
@@ -39,12 +39,12 @@ export function streams (t: Test, open: Open): void {
     await append(box.store.sessions, '0', 'b')
     t.strictSame(await unseen(), ['a', 'b'])
     t.strictSame(await unseen(), ['a', 'b'], 'reading is not seeing')
-    await box.store.sessions.saw('s', '0', 1)
+    await box.store.sessions.markSeen('s', '0', 1)
     t.strictSame(await unseen(), ['b'])
     await append(box.store.sessions, '0', 'c', true)
     t.strictSame(await unseen(), [])
     await append(box.store.sessions, '0', 'd')
-    await box.store.sessions.saw('s', '0', 2)
+    await box.store.sessions.markSeen('s', '0', 2)
     t.strictSame(await unseen(), ['d'], 'what was seen stays seen')
     t.same(await box.store.sessions.read('s', '0', undefined), { after: 3, events: [{ number: 4, text: 'd', method: 'm1' }], ended: false })
   })
@@ -61,7 +61,7 @@ export function streams (t: Test, open: Open): void {
     const { store: { sessions } } = await open(t)
     await sessions.open('s', 'a', 'last word')
     t.equal(await append(sessions, 'a', 'x'), undefined)
-    await sessions.saw('s', 'a', 1)
+    await sessions.markSeen('s', 'a', 1)
     await sessions.end('s', 'a')
     await sessions.finish('s')
     await sessions.save('s', RECORD, 'home', TOMORROW)
@@ -116,21 +116,21 @@ export function streams (t: Test, open: Open): void {
     t.match(await box.store.sessions.read('s', 'a', 1), { events: [], ended: true })
   })
 
-  t.test(`the oldest events are given up beyond ${KEPT.events}`, async t => {
+  t.test(`the oldest events are given up beyond ${STREAM_LIMITS.events}`, async t => {
     const box = await session(t, open)
-    await Promise.all(Array.from({ length: KEPT.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
+    await Promise.all(Array.from({ length: STREAM_LIMITS.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
     await box.pause()
     const { sessions } = box.store
     t.equal(await sessions.read('s', '0', 199), undefined)
     const { events = [] } = await sessions.read('s', '0', 200) ?? {}
-    t.equal(events.length, KEPT.events)
+    t.equal(events.length, STREAM_LIMITS.events)
     t.match([events[0], events.at(-1)], [{ number: 201, text: '201' }, { number: 1_200, text: '1200' }])
     t.equal((await sessions.read('s', '0', undefined))?.after, 200, 'what was never seen and is given up is passed over')
     t.equal(await append(sessions, '0', 'more'), 1_201)
     t.equal(await sessions.read('s', '0', 200), undefined)
   })
 
-  t.test(`the oldest events are given up beyond ${KEPT.text} characters`, async t => {
+  t.test(`the oldest events are given up beyond ${STREAM_LIMITS.text} characters`, async t => {
     const box = await session(t, open)
     const large = '😀'.repeat(150_000)
     for (const text of [large, large, large, large, 'last']) await append(box.store.sessions, '0', text)

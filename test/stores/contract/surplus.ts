@@ -1,22 +1,22 @@
 import type { Test } from 'tap'
-import { KEPT, type SessionStore } from '../../../protocol/store.js'
+import { STREAM_LIMITS, type SessionStore } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import type { Open } from '../contract.js'
 
 /** What a session gives up of its replies, and what never. */
 export function surplusOfStreams (t: Test, open: Open): void {
-  t.test(`beyond ${KEPT.streams} replies the oldest finished ones are given up, those under way never`, async t => {
+  t.test(`beyond ${STREAM_LIMITS.streams} replies the oldest finished ones are given up, those under way never`, async t => {
     const box = await session(t, open)
     const { sessions } = box.store
     await sessions.open('s', 'open', '')
     const names = Array.from({ length: 300 }, (_, index) => `f${index}`)
     for (const name of names) await reply(sessions, name, 1, true)
     await box.pause()
-    t.strictSame(await kept(box.store.sessions, ['open', ...names]), ['open', ...names.slice(-(KEPT.streams - 1))])
+    t.strictSame(await kept(box.store.sessions, ['open', ...names]), ['open', ...names.slice(-(STREAM_LIMITS.streams - 1))])
     t.strictSame(await kept(box.store.sessions, ['0']), ['0'])
   })
 
-  t.test(`beyond ${KEPT.text} characters the oldest finished ones are given up`, async t => {
+  t.test(`beyond ${STREAM_LIMITS.text} characters the oldest finished ones are given up`, async t => {
     const box = await session(t, open)
     const names = Array.from({ length: 30 }, (_, index) => `f${index}`)
     for (const name of names) await reply(box.store.sessions, name, 100_000, true)

@@ -23,12 +23,12 @@ async function fill (store: Store, most: number): Promise<number> {
 /** Fills a store, lets room be made, and checks that nothing suffers. */
 async function survives (t: Test, store: Store, makeRoom: (taken: number) => Promise<void>): Promise<void> {
   const troubles: Array<string | undefined> = []
-  store.onTrouble(() => { troubles.push(store.trouble) })
+  store.onFailureChange(() => { troubles.push(store.failure) })
   await store.sessions.save('s', RECORD, 'home', TOMORROW)
-  t.equal(store.trouble, undefined)
+  t.equal(store.failure, undefined)
   const taken = await fill(store, 5_000)
   t.ok(taken > 20 && taken < 5_000, `${taken} entries were taken`)
-  t.equal(store.trouble, WHY)
+  t.equal(store.failure, WHY)
   t.strictSame(troubles, [WHY], 'whoever wants to know is told once')
 
   await t.rejects(store.values.put('space', 'large', 'x'.repeat(200_000)), REFUSED, 'a large write is refused in words')
@@ -39,7 +39,7 @@ async function survives (t: Test, store: Store, makeRoom: (taken: number) => Pro
 
   await makeRoom(taken)
   for (let index = 0; index < 30; index++) await store.values.put('space', `new ${index}`, 'y'.repeat(2_000))
-  t.equal(store.trouble, undefined, 'then all is well')
+  t.equal(store.failure, undefined, 'then all is well')
   t.strictSame(troubles, [WHY, undefined])
 }
 

@@ -81,7 +81,7 @@ t.test('a session has one owner: whoever had it before can change nothing in it'
   await one.sessions.save('s', RECORD, 'one', TOMORROW)
   await one.sessions.open('s', 'f00', 'last word')
   t.equal(await one.sessions.append('s', 'f00', event('one'), false), 1)
-  t.match(await two.sessions.adopt('s', 'two', TOMORROW), { greeted: true })
+  t.match(await two.sessions.adopt('s', 'two', TOMORROW), { initialized: true })
   await two.sessions.finish('s')
   t.equal(await one.sessions.append('s', 'f00', event('late'), false), 'taken')
   t.equal(await one.sessions.append('s', '0', event('late'), false), 'taken')
@@ -168,10 +168,10 @@ t.test('a process that keeps the file for itself holds others up for as long as 
   const outcomes = await Promise.allSettled([1, 2].map(async value => await store.values.put('space', `key ${value}`, value)))
   for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { message: 'Storage failed: another process keeps the data file locked' } })
   t.ok(performance.now() - begun > 1_500, 'they are patient')
-  t.equal(store.trouble, 'another process keeps the data file locked')
+  t.equal(store.failure, 'another process keeps the data file locked')
   await child.kill()
   await store.values.put('space', 'key', 2)
-  t.equal(store.trouble, undefined)
+  t.equal(store.failure, undefined)
 })
 
 t.test('the event loop goes on while a write waits for another process, and writes are done in their order', async t => {

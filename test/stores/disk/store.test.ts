@@ -76,20 +76,20 @@ for (const [what, remove] of Object.entries({ removed: (file: string) => rmSync(
     const folder = await dataFolder(t)
     const store = opened(t, folder)
     await store.values.put('space', 'key', 1)
-    const troubled = new Promise<void>(resolve => { store.onTrouble(resolve) })
+    const troubled = new Promise<void>(resolve => { store.onFailureChange(resolve) })
     remove(join(folder, FILE))
     await within(5_000, async () => await troubled)
-    t.equal(store.trouble, 'the data file was removed or replaced: start the gateway again')
+    t.equal(store.failure, 'the data file was removed or replaced: start the gateway again')
     await t.rejects(store.values.put('space', 'key', 2), { name: 'McpError', message: 'Storage failed: the data file was removed or replaced: start the gateway again' })
     await t.rejects(store.values.increment('space', 'other', 2), /removed or replaced/)
   })
 }
 
 t.test('a file of a newer format is refused and left alone', async t => {
-  const folder = await altered(t, 'PRAGMA user_version = 3')
-  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 3 and this version of Patchbay knows format 2; choose another with --data, or keep nothing with --ephemeral$/)
+  const folder = await altered(t, 'PRAGMA user_version = 4')
+  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 4 and this version of Patchbay knows format 3; choose another with --data, or keep nothing with --ephemeral$/)
   const db = new DatabaseSync(join(folder, FILE))
-  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 3 })
+  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 4 })
   db.close()
 })
 

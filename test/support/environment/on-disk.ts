@@ -35,16 +35,16 @@ export async function onDisk (t: Test, reopens = false): Promise<Subject> {
       await store.close()
       const left = sessionsIn(folder)
       store = opened(t, folder)
-      // As whoever goes on with the sessions of a process that is gone does.
-      for (const { id, home, expires } of left) await store.sessions.adopt(id, home, expires)
+      // As a process does that restores the sessions of one that is gone.
+      for (const { id, nodeAddress, expires } of left) await store.sessions.adopt(id, nodeAddress, expires)
     }
   }
 }
 
-function sessionsIn (folder: string): Array<{ id: string, home: string, expires: number }> {
+function sessionsIn (folder: string): Array<{ id: string, nodeAddress: string, expires: number }> {
   const db = new DatabaseSync(join(folder, FILE))
   try {
-    return db.prepare('SELECT id, home, expires FROM sessions').all() as unknown as Array<{ id: string, home: string, expires: number }>
+    return db.prepare('SELECT id, node_address AS nodeAddress, expires FROM sessions').all() as unknown as Array<{ id: string, nodeAddress: string, expires: number }>
   } finally {
     db.close()
   }
