@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { expectUnharmed } from '../support/server.js'
 import { ears } from './ears.js'
 import guarded from './guarded.js'
@@ -17,10 +17,10 @@ for (const [transport, open] of Object.entries(ears)) {
     const { notes, resources } = server.app
     for (const content of ['one', 'two', 'three']) await notes.add('ada', content, [])
     await notes.delete('ada', '2')
-    await until('the last of the changes', () => ada.heard().filter(words => words === 'resources/updated note:///2').length === 2)
-    await until('the change of the list', () => ada.heard().includes('resources/list_changed'))
+    await until(() => ada.heard().filter(words => words === 'resources/updated note:///2').length === 2, 'the last of the changes')
+    await until(() => ada.heard().includes('resources/list_changed'), 'the change of the list')
     resources.updated(PUBLIC)
-    await until('what everybody may hear of', () => everyone.every(ear => ear.heard().includes(FENCE)))
+    await until(() => everyone.every(ear => ear.heard().includes(FENCE)), 'what everybody may hear of')
     for (const ear of [bob, anybody]) t.strictSame(ear.heard().filter(words => !words.startsWith('subscriptions/acknowledged')), [FENCE])
     for (const ear of everyone) await ear.close()
     await expectUnharmed(t, server)
@@ -32,7 +32,7 @@ for (const [transport, open] of Object.entries(ears)) {
     const uris = [...hidden, 'guard://open', 'guard://open/1', PUBLIC]
     const ear = await open(as(server, 'bob', ['mcp']), uris)
     for (const uri of uris) server.app.resources.updated(uri)
-    await until('the last of the changes', () => ear.heard().includes(FENCE))
+    await until(() => ear.heard().includes(FENCE), 'the last of the changes')
     t.notMatch(ear.heard().join(), /special|nothing|note:/)
     t.strictSame(ear.heard().filter(words => words.startsWith('resources/updated')), ['guard://open', 'guard://open/1', PUBLIC].map(uri => `resources/updated ${uri}`))
     await ear.close()

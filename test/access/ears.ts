@@ -1,4 +1,4 @@
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { greet } from '../support/transports.js'
 import { openEvents } from '../support/events.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
@@ -29,7 +29,7 @@ export const ears: Record<string, Opener> = {
     const body = listen(uris)
     const messages: Json[] = []
     const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), ({ data }) => messages.push(JSON.parse(data) as Json), body)
-    await until('an acknowledgement', () => messages.length > 0)
+    await until(() => messages.length > 0, 'an acknowledgement')
     return { heard: () => inWords(messages), close: stream.close }
   },
   sse: async (server, uris) => await subscribed(await greet(await sseWire(server), '2024-11-05'), uris),
@@ -49,7 +49,7 @@ async function subscribed (wire: Wire, uris: string[]): Promise<Ear> {
 
 async function listening (wire: Wire, uris: string[]): Promise<Ear> {
   await wire.write(listen(uris))
-  await until('an acknowledgement', () => wire.inbox.size > 0)
+  await until(() => wire.inbox.size > 0, 'an acknowledgement')
   return over(wire)
 }
 

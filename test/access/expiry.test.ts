@@ -6,7 +6,7 @@ import { serveStdio } from '../../app.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { modernMeta } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { client } from '../support/recorder.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { openStream, type Json } from '../support/event-reader.js'
@@ -42,7 +42,7 @@ t.test('when a credential expires', async t => {
     const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
     onTime(t, expires)
     t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
-    await eventually(() => app.mcp.peers.size === 0)
+    await until(() => app.mcp.peers.size === 0)
   })
 
   t.test('event streams end in order when the credential that opened them expires', { buffered: true }, async t => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { openEvents } from '../support/events.js'
 import { endSession, openSession, post, postHead } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST, notification } from '../support/messages.js'
@@ -89,7 +89,7 @@ t.test('H3: the stream of another takes no messages', async t => {
   }
   t.strictSame(endpoint.heard, [], 'it heard nothing')
   await post(server.port, endpoint.path, call('ping')('legacy'), ada.head)
-  await until('an answer', () => endpoint.heard.length === 1)
+  await until(() => endpoint.heard.length === 1, 'an answer')
   t.equal(summarise(JSON.parse(endpoint.heard[0] ?? '')), 'ok id 7', 'and goes on')
   await endpoint.close()
   await wire.close()
@@ -135,7 +135,7 @@ class AdasSession {
     session.#asked = session.#post(callTool('ask_name', {}, 'hers')('legacy'))
     const progress = await session.#post(call('tools/call', { name: 'slow', arguments: { steps: 2 }, _meta: { progressToken: 'p' } }, 'slow')('legacy'))
     session.#events.push(...[...progress.body.matchAll(/^id: (\S+)/mg)].map(([, id]) => id as string))
-    await until('a question', () => [...server.app.mcp.peers].some(peer => peer.inbound.has('hers')))
+    await until(() => [...server.app.mcp.peers].some(peer => peer.inbound.has('hers')), 'a question')
     return session
   }
 
@@ -148,7 +148,7 @@ class AdasSession {
   async isUntouched (t: Test): Promise<void> {
     t.strictSame(this.heard, [], 'the stream heard nothing of all this')
     await this.#post(callTool('increment_counter', {}, 'count')('legacy'))
-    await until('a notification', () => this.heard.length > 0)
+    await until(() => this.heard.length > 0, 'a notification')
     t.match(this.heard.join(), /notifications\/resources\/updated.*server:\/\/counter/)
     t.equal((await this.#post(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Ada' } } }))).status, 202)
     t.match((await this.#asked)?.body, /Hello, Ada!/)
@@ -167,7 +167,7 @@ class AdasSession {
 async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, heard: string[], close: () => Promise<void> }> {
   const heard: string[] = []
   const { close } = await openEvents(port, '/sse', Object.fromEntries(head), ({ data }) => heard.push(data))
-  await until('the endpoint', () => heard.length > 0)
+  await until(() => heard.length > 0, 'the endpoint')
   return { path: heard.shift() as string, heard, close }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { gateway } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { json, startIssuer } from '../support/environment/issuer.js'
 import { bearer, ping } from '../support/keys.js'
 
@@ -64,7 +64,7 @@ t.test('an issuer that hangs holds up nobody but those who need it, and is given
   issuer.answers.set('/jwks', () => {})
   const app = await gateway(t, { oauth: issuer.options })
   const waiting = post(app, await issuer.sign())
-  await eventually(() => issuer.count('/jwks') === 1)
+  await until(() => issuer.count('/jwks') === 1)
   t.equal((await app.inject('/health')).statusCode, 200)
   t.equal((await app.inject({ method: 'POST', url: '/message', payload: ping })).statusCode, 401)
   await app.close()
@@ -76,7 +76,7 @@ t.test('the gateway starts while its issuer is not there yet, and finds it when 
   const trouble: unknown[] = []
   issuer.answers.set(METADATA, (_request, response) => response.writeHead(503).end())
   const app = await gateway(t, { oauth: issuer.options }, { logger: { level: 'warn', stream: { write: line => { trouble.push(JSON.parse(line)) } } } })
-  await eventually(() => trouble.length > 0)
+  await until(() => trouble.length > 0)
   t.match(trouble, [{ level: 40, msg: /cannot be fetched/, err: { message: /status 503/ } }], 'who runs it is told')
   t.match(app.health.now(), { status: 'degraded', ready: true, parts: { oauth: /cannot be fetched/ } }, 'and so is whoever watches it')
   issuer.answers.delete(METADATA)

@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import { listening } from '../support/gateway.js'
 import { settable, turnable } from '../support/clocks.js'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { dataFolder, opened } from '../support/environment/on-disk.js'
 import { RECORD } from '../support/stream-log.js'
 import { HttpSession, openSession } from '../support/http-session.js'
@@ -30,7 +30,7 @@ for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOU
     const day = settable(t)
     day.later = step
     // Each gateway notices by itself, and until then the other must not remove what it serves.
-    await eventually(() => expiries(data).every(left => left > 0 && left <= 25_000), 10_000)
+    await until(() => expiries(data).every(left => left > 0 && left <= 25_000))
     t.strictSame([one.app.sessions.size, two.app.sessions.size], [2, 0])
     t.equal(await ping(sessions[0] as HttpSession), 200)
     t.equal(await ping(new HttpSession(two.url, sessions[1]?.id ?? '')), 200, 'and it can move')
@@ -42,7 +42,7 @@ for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOU
     const session = await openSession(url)
     settable(t).later = step
     clock.later = 4_000
-    await eventually(() => app.sessions.size === 0)
+    await until(() => app.sessions.size === 0)
     t.equal(await ping(session), 404)
   })
 
@@ -95,11 +95,11 @@ t.test('after a step nothing is removed from the store until everyone could say 
   const day = settable(t)
   day.later = HOUR
   // A session whose client is connected is touched each time.
-  await eventually(() => done.touch > 3)
+  await until(() => done.touch > 3)
   t.equal(done.sweep, 0)
   clock.later = 11 * 60_000
   day.later = HOUR + clock.later
-  await eventually(() => done.sweep > 0)
+  await until(() => done.sweep > 0)
   t.equal(await another.sessions.load('of another'), undefined, 'then what was not said to be served is removed')
   stream.drop()
 })

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { gateway, listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { dataFolder, FILE } from '../support/environment/on-disk.js'
 
 async function shakeHands (app: FastifyInstance): Promise<string> {
@@ -49,7 +49,7 @@ async function openStream (t: Test, url: string, session: string): Promise<void>
   socket.write(`GET /mcp HTTP/1.1\r\nHost: ${host}\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${session}\r\n\r\n`)
   let text = ''
   socket.on('data', data => { text += String(data) })
-  await eventually(() => text.includes('data:'))
+  await until(() => text.includes('data:'))
 }
 
 t.test('handshakes that come together are kept together', async t => {
@@ -71,7 +71,7 @@ t.test('sessions and idle streams have no timers of their own', async t => {
   clearTimeout(timer)
   const sessions = await many(50, async () => await shakeHands(app))
   for (const session of sessions) await openStream(t, url, session)
-  await eventually(() => made() < 5)
+  await until(() => made() < 5)
   t.equal(app.sessions.size, 51)
 })
 

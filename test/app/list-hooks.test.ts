@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import t, { type Test } from 'tap'
 import { build, patchbay } from '../../app.js'
 import fixture from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { Connection, COUNT, doors, listOver, LONG, MODERN } from '../support/long-lists.js'
 import { asStream } from '../support/host.js'
 import { events } from '../support/modern.js'
@@ -178,7 +178,7 @@ t.test('who leaves while a hook takes its time is not written to', async t => {
     connection.ask(MODERN, [1])
     await entered
     connection.socket.resetAndDestroy()
-    await eventually(() => app.pendingReplies.size === 0)
+    await until(() => app.pendingReplies.size === 0)
     hook.emit('leave')
   })
   hook.on('entered', () => setImmediate(() => hook.emit('leave')))

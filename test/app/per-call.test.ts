@@ -9,7 +9,7 @@ import { commandLogger } from '../../cli/logger.js'
 import { LogLines } from '../../system/process/log-lines.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { gateway } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { countClocks, countErrors, counting } from './counts.js'
 import { modernMeta, type Json } from '../support/modern.js'
 
@@ -169,7 +169,7 @@ t.test('a request over HTTP', async t => {
     const errors = countErrors(t)
     for (let count = 0; count < CALLS / 10; count++) for (const work of [...Object.values(atOnce), ...Object.values(waiting)]) await work(app)
     t.equal(errors(), 0)
-    await eventually(() => left() < 5 && app.pendingReplies.size === 0)
+    await until(() => left() < 5 && app.pendingReplies.size === 0)
     t.strictSame(remembered(app), before)
     await post(app, message('nothing', {}))
     t.ok(errors() > 0, 'the counter counts')

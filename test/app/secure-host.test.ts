@@ -5,8 +5,7 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { within } from '../support/deadline.js'
-import { eventually } from '../support/wait.js'
+import { inTime, until } from '../support/wait.js'
 import { asJson, asStream, host, modernPost } from '../support/host.js'
 import { events } from '../support/modern.js'
 import { TLS } from '../support/environment/tls.js'
@@ -76,13 +75,13 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     const { send, leave } = client(t, url)
     const started = once(own, 'started')
     const answer = send('/own/slow')
-    await within('the request', started)
+    await inTime(started, 'the request')
     const closed = app.close()
-    await eventually(() => !app.server.listening)
+    await until(() => !app.server.listening)
     own.emit('go')
-    t.match(await within('the answer', answer), { status: 200, body: '{"slow":true}' })
+    t.match(await inTime(answer, 'the answer'), { status: 200, body: '{"slow":true}' })
     leave()
-    await within('the end', closed)
+    await inTime(closed, 'the end')
   })
 
   t.test(`closing a host of ${kind} lets a reply finish beside one that takes longer`, async t => {
@@ -90,15 +89,15 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     const { send, leave } = client(t, url)
     const started = once(own, 'started')
     const answer = send('/own/slow')
-    await within('the request', started)
+    await inTime(started, 'the request')
     const call = send('/ai/mcp', post(modernPost('slow', { steps: 3, delay: 20 })))
-    await eventually(() => app.mcp.peers.size === 1)
+    await until(() => app.mcp.peers.size === 1)
     const closed = app.close()
-    t.match(events((await within('the answer of the tool', call)).body).at(-1), { id: 1, result: {} })
-    await eventually(() => !app.server.listening)
+    t.match(events((await inTime(call, 'the answer of the tool')).body).at(-1), { id: 1, result: {} })
+    await until(() => !app.server.listening)
     own.emit('go')
-    t.match(await within('the answer of the host', answer), { status: 200 })
+    t.match(await inTime(answer, 'the answer of the host'), { status: 200 })
     leave()
-    await within('the end', closed)
+    await inTime(closed, 'the end')
   })
 }

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { build, tool } from '../../app.js'
-import { until, within } from '../support/deadline.js'
+import { inTime, until } from '../support/wait.js'
 import { mirroredHead, postHead } from '../support/http-requests.js'
 import { call } from '../support/messages.js'
 import { lastExchange, request, type Reply } from '../support/http-client.js'
@@ -44,12 +44,12 @@ for (const [kind, meta, read] of REPLIES) {
     const body = call('tools/call', { name: 'big', _meta: { ...modernMeta(), ...meta } })('modern')
     const started = once(calls, 'started')
     const reply = lastExchange(Number(new URL(url).port), request('POST', '/mcp', [...postHead(0), ...mirroredHead(body)], body))
-    await within('the call', started)
+    await inTime(started, 'the call')
     const closed = app.close()
     for (let turns = 0; turns < 3; turns++) await turn()
     calls.emit('go')
     t.equal(textOf(read(await reply)).length, SIZE)
-    await within('the end', closed)
+    await inTime(closed, 'the end')
   })
 }
 
@@ -58,7 +58,7 @@ t.test('a host that gives up what takes too long when it closes still closes in 
   app.tools.add(tool({ name: 'stubborn', description: 'd', run: async () => await new Promise<never>(() => {}) }))
   const answer = app.inject(modernPost('stubborn', {}))
   while (app.mcp.peers.size === 0) await turn()
-  await within('the end', app.close())
+  await inTime(app.close(), 'the end')
   t.match((await answer).json(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
 
@@ -76,7 +76,7 @@ t.test('a call that takes 400 ms is answered although the server is closed meanw
   const slow = { name: 'slow', arguments: { steps: 1, delay: 400 } }
   const [plain, stateless] = [call('tools/call', slow)('legacy'), call('tools/call', slow)('modern')]
   const asked = [request('POST', '/message', postHead(port), plain), request('POST', '/mcp', postHead(port, mirroredHead(stateless)), stateless)].map(async bytes => await lastExchange(port, bytes))
-  await until('both calls are in flight', () => [...app.mcp.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2)
+  await until(() => [...app.mcp.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2, 'both calls are in flight')
   await Promise.all([app.close(), ...asked])
   for (const reply of asked) t.match([(await reply).status, (await reply).body], [200, /1 steps/])
 })

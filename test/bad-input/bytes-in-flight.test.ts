@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { greet, WIRES } from '../support/transports.js'
 import { endSession, openSession, post, postHead, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
@@ -21,13 +21,13 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
     await t.test(`${name}: what is beyond is refused, a ping is answered, and a call that is over makes room`, async t => {
       const wire = await open(server)
       await wire.write(holding(80 * KILO, 1)(era))
-      await until('a call', () => server.seen.hanging === 1)
+      await until(() => server.seen.hanging === 1, 'a call')
       await wire.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 2)(era))
       t.equal(summarise(await wire.inbox.next()), '-32603 id 2')
       await wire.write(callTool('echo', { text: 'x' }, 3)(era))
       t.equal(summarise(await wire.inbox.next()), 'ok id 3')
       await wire.write(cancel(1))
-      await until('its end', () => server.seen.aborted === 1)
+      await until(() => server.seen.aborted === 1, 'its end')
       await wire.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 4)(era))
       t.equal(summarise(await wire.inbox.next()), 'ok id 4')
       await wire.close()
@@ -39,7 +39,7 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
     const id = await openSession(server.port, initialize())
     const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
     const waiting = send(holding(80 * KILO, 1)('legacy'))
-    await until('a call', () => server.seen.hanging === 1)
+    await until(() => server.seen.hanging === 1, 'a call')
     const refused = await send(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 2)('legacy'))
     t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['429 -32603 id 2', '1'])
     t.match(refused.body, /maxBytesInFlight/)
@@ -61,7 +61,7 @@ t.test('so do the calls of all clients together, which no client can get around 
   const { port } = server
   const wires = await Promise.all([1, 2].map(async () => await greet(await socketWire(server))))
   for (const wire of wires) await wire.write(holding(90 * KILO, 1)('legacy'))
-  await until('two calls', () => server.seen.hanging === 2)
+  await until(() => server.seen.hanging === 2, 'two calls')
 
   const large = { text: 'x'.repeat(30 * KILO) }
   for (const reply of [await post(port, '/message', callTool('echo', large)('legacy')), await postModern(port, callTool('echo', large)('modern'))]) {
@@ -79,7 +79,7 @@ t.test('bodies count that are not complete, and are let go with their connection
   const head = request('POST', '/message', postHead(server.port, [['Content-Length', String(400 * KILO)]]))
   const slow = connect(server.port, '127.0.0.1').on('error', () => {})
   slow.write(Buffer.concat([head, Buffer.alloc(180 * KILO, 'x')]))
-  await until('half a body', () => server.app.mcp.byteBudget.bytes >= 180 * KILO)
+  await until(() => server.app.mcp.byteBudget.bytes >= 180 * KILO, 'half a body')
 
   const refused = await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(150 * KILO) })('legacy'))
   t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['503 -32603 id null', '1'])
@@ -96,7 +96,7 @@ t.test('a body in very many tiny chunks is refused, and its connection closed', 
   socket.on('data', chunk => { said += chunk.toString() })
   socket.write(head)
   for (let sent = 0; sent < 20 && !socket.destroyed; sent++) await new Promise(resolve => socket.write('1\r\nx\r\n'.repeat(10_000), resolve))
-  await until('the end of the connection', () => socket.destroyed)
+  await until(() => socket.destroyed, 'the end of the connection')
   if (said !== '') t.match(said, /^HTTP\/1\.1 400 [^]*too many small chunks/)
   await rested(t, server)
 })
@@ -110,7 +110,7 @@ t.test('a body in many small chunks of an encoder that writes as it goes is read
 })
 
 async function rested (t: Test, server: Server): Promise<void> {
-  await until('the end of all calls', () => server.app.mcp.byteBudget.bytes === 0)
+  await until(() => server.app.mcp.byteBudget.bytes === 0, 'the end of all calls')
   Object.assign(server.seen, { hanging: 0, aborted: 0 })
   await expectUnharmed(t, server)
 }

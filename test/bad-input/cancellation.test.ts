@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { probe, WIRES } from '../support/transports.js'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
@@ -72,7 +72,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
     const id = await openSession(server.port, initialize())
     hangUp(server, hang('legacy'), [['Mcp-Session-Id', id]])
     await started(server)
-    await until('the end of the connection', () => open === 0)
+    await until(() => open === 0, 'the end of the connection')
     t.equal((await post(server.port, '/mcp', call('ping', {}, 8)('legacy'), [['Mcp-Session-Id', id]])).status, 200)
     t.equal(server.seen.aborted, 0, 'the call goes on')
     t.equal((await post(server.port, '/mcp', cancel(7), [['Mcp-Session-Id', id]])).status, 202)
@@ -109,14 +109,14 @@ function hangUp (server: Server, body: string, head: Array<[string, string]>): v
   const request = httpRequest({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', headers, agent: false })
   open++
   request.on('error', () => {}).on('close', () => { open-- }).end(body)
-  void until('a start', () => seen.hanging > 0).then(() => request.destroy())
+  void until(() => seen.hanging > 0, 'a start').then(() => request.destroy())
 }
 
 async function started ({ seen }: Server): Promise<void> {
-  await until('the start of the call', () => seen.hanging > 0)
+  await until(() => seen.hanging > 0, 'the start of the call')
 }
 
 async function stopped ({ seen }: Server): Promise<void> {
-  await until('the end of the call', () => seen.aborted > 0)
+  await until(() => seen.aborted > 0, 'the end of the call')
   Object.assign(seen, { hanging: 0, aborted: 0 })
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { greet } from '../support/transports.js'
 import { openSession, post } from '../support/http-requests.js'
 import { call, callTool, modernMeta, NEWEST } from '../support/messages.js'
@@ -24,7 +24,7 @@ t.test('of what a client says of itself its name, version and title are kept, cu
       await wire.inbox.next()
       t.strictSame(clients(), [kept])
       await wire.close()
-      await until('the end of the client', () => server.app.mcp.peers.size === 0)
+      await until(() => server.app.mcp.peers.size === 0, 'the end of the client')
     })
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { postHead } from '../support/http-requests.js'
 import { call } from '../support/messages.js'
 import { request, type Head } from '../support/http-client.js'
@@ -26,7 +26,7 @@ t.test('E30: a client that asks before it sends its body is refused before it se
   for (const [what, status, target, head] of refused) {
     await t.test(what, async t => {
       const client = talk(server, request('POST', target, head))
-      await until('a reply', () => client.heard().includes('\r\n\r\n'))
+      await until(() => client.heard().includes('\r\n\r\n'), 'a reply')
       t.match(client.heard(), new RegExp(`^HTTP/1\\.1 ${status} `))
       client.socket.destroy()
       await expectUnharmed(t, server)
@@ -45,9 +45,9 @@ t.test('E30: who may send its body is told so, once, and answered', async t => {
   const server = await startServer(t)
   for (const target of ['/message', '/message']) {
     const client = talk(server, request('POST', target, postHead(server.port, [EXPECT, length(body.length)])))
-    await until('the permission', () => client.heard().includes('100 Continue\r\n\r\n'))
+    await until(() => client.heard().includes('100 Continue\r\n\r\n'), 'the permission')
     client.socket.write(body)
-    await until('the answer', () => client.heard().includes('"result"'))
+    await until(() => client.heard().includes('"result"'), 'the answer')
     t.match(client.heard(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
     t.equal(client.heard().split('100 Continue').length, 2)
     client.socket.destroy()
@@ -57,7 +57,7 @@ t.test('E30: who may send its body is told so, once, and answered', async t => {
 
 async function begins (t: Test, server: Server, head: Head, status: number): Promise<void> {
   const client = talk(server, request('POST', '/message', postHead(server.port, [...head, EXPECT, length(body.length)])))
-  await until('a reply', () => client.heard().includes('\r\n\r\n'))
+  await until(() => client.heard().includes('\r\n\r\n'), 'a reply')
   t.match(client.heard(), new RegExp(`^HTTP/1\\.1 ${status} `))
   client.socket.destroy()
 }

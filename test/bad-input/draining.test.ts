@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { mirroredHead, post, postHead } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { exchange, request, type Reply } from '../support/http-client.js'
@@ -30,7 +30,7 @@ t.test('whoever comes while the server finishes what is in flight is told to com
     await wire.inbox.next()
   }
   await socket.write(callTool('hang', {}, 'hanging')('legacy'))
-  await until('a call in flight', () => seen.hanging === 1)
+  await until(() => seen.hanging === 1, 'a call in flight')
   const closed = app.close()
 
   for (const [what, bytes] of Object.entries(BEGINNINGS)) {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { post } from '../support/http-requests.js'
 import { call, initialize } from '../support/messages.js'
 import { request, statusOf, type Head } from '../support/http-client.js'
@@ -53,7 +53,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   await t.test('a session that is gone is not known any more', async t => {
     const wire = await sseWire(server)
     await wire.close()
-    await until('the end of the peer', () => app.mcp.peers.size === 0)
+    await until(() => app.mcp.peers.size === 0, 'the end of the peer')
     t.match(await wire.write(ping), /^404/)
     await expectUnharmed(t, server)
   })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { FastifyServerOptions } from 'fastify'
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { postHead } from '../support/http-requests.js'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
 import { callTool, MODERN } from '../support/messages.js'
@@ -96,7 +96,7 @@ t.test('HTTP requests that are not right are refused', async t => {
       const socket = connect(server.port, '127.0.0.1')
       socket.write(request('POST', '/message', postHead(server.port, [['Content-Length', String(body.length)]])))
       socket.write(body.slice(0, cut))
-      await until('the connection', () => socket.bytesWritten > 0 && !socket.connecting)
+      await until(() => socket.bytesWritten > 0 && !socket.connecting, 'the connection')
       socket.destroy()
     }
     await expectUnharmed(t, server)

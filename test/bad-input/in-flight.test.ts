@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { greet, probe, WIRES } from '../support/transports.js'
 import { endSession, openSession, post, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST } from '../support/messages.js'
@@ -120,5 +120,5 @@ async function hear (wire: Wire): Promise<string> {
 }
 
 async function inFlight ({ app }: Server): Promise<void> {
-  await until('a call in flight', () => [...app.mcp.peers].some(peer => peer.inbound.size > 0))
+  await until(() => [...app.mcp.peers].some(peer => peer.inbound.size > 0), 'a call in flight')
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { WIRES } from '../support/transports.js'
 import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, nested, notification, type Era, type Input } from '../support/messages.js'
@@ -64,11 +64,11 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
     await t.test(`${name}: one call more than may wait is refused, and one that is over makes room`, async t => {
       const wire = await open(server)
       for (const id of [1, 2]) await wire.write(callTool('hang', {}, id)(era))
-      await until('two calls', () => server.seen.hanging === 2)
+      await until(() => server.seen.hanging === 2, 'two calls')
       await wire.write(callTool('count', {}, 3)(era))
       t.equal(summarise(await wire.inbox.next()), '-32603 id 3')
       await wire.write(notification('notifications/cancelled', { requestId: 1 }))
-      await until('the end of one', () => server.seen.aborted === 1)
+      await until(() => server.seen.aborted === 1, 'the end of one')
       await wire.write(callTool('echo', { text: 'x' }, 4)(era))
       t.equal(summarise(await wire.inbox.next()), 'ok id 4')
       await wire.write(notification('notifications/cancelled', { requestId: 2 }))
@@ -82,7 +82,7 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
     const id = await openSession(server.port, initialize())
     const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
     const waiting = [1, 2].map(async id => await send(callTool('hang', {}, id)('legacy')))
-    await until('two calls', () => server.seen.hanging === 2)
+    await until(() => server.seen.hanging === 2, 'two calls')
     const refused = await send(callTool('count', {}, 3)('legacy'))
     t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['429 -32603 id 3', '1'])
     await send(notification('notifications/cancelled', { requestId: 1 }))
@@ -105,6 +105,6 @@ function batching (answer: string, status = 200): Expected {
 }
 
 async function rested ({ seen }: Server): Promise<void> {
-  await until('the end of the calls', () => seen.aborted === seen.hanging)
+  await until(() => seen.aborted === seen.hanging, 'the end of the calls')
   Object.assign(seen, { hanging: 0, aborted: 0 })
 }

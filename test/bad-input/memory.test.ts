@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { postHead } from '../support/http-requests.js'
 import { initialize } from '../support/messages.js'
 import { request } from '../support/http-client.js'
@@ -90,9 +90,9 @@ async function sendAndWait ({ app, port }: Server, parts: Buffer[]): Promise<() 
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   const size = parts.reduce((sum, { length }) => sum + length, 0)
   for (const part of parts) socket.write(part)
-  await until('the arrival of the body', () => served !== undefined && (served.bytesRead >= size || served.destroyed))
+  await until(() => served !== undefined && (served.bytesRead >= size || served.destroyed), 'the arrival of the body')
   return async () => {
     socket.destroy()
-    await until('the end of the connection', () => served?.destroyed === true)
+    await until(() => served?.destroyed === true, 'the end of the connection')
   }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { openEvents } from '../support/events.js'
 import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, initialize, MODERN, NEWEST } from '../support/messages.js'
@@ -42,7 +42,7 @@ t.test('a session belongs to whoever names it exactly', async t => {
   await t.test('F2: a session that was idle for too long is not known any more', async t => {
     const other = await startServer(t, { sessionIdle: 1 })
     const id = await openSession(other.port, initialize())
-    await until('the end of the session', () => other.app.sessions.size === 0)
+    await until(() => other.app.sessions.size === 0, 'the end of the session')
     t.equal((await post(other.port, '/mcp', list, [session(id)])).status, 404)
     await expectUnharmed(t, other)
   })
@@ -86,12 +86,12 @@ t.test('a session belongs to whoever names it exactly', async t => {
     const streams = []
     for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, ({ data }) => { if (data !== '') (heard[index] ??= []).push(data) }))
     t.strictSame(streams.map(({ status }) => status), [200, 200, 200, 200, 200, 200])
-    await until('the end of the oldest two', () => app.pendingReplies.size === 4)
+    await until(() => app.pendingReplies.size === 4, 'the end of the oldest two')
     app.tools.remove('refuse')
-    await until('a notification on the newest stream', () => heard[5]?.some(data => data.includes('notifications/tools/list_changed')) === true)
+    await until(() => heard[5]?.some(data => data.includes('notifications/tools/list_changed')) === true, 'a notification on the newest stream')
     t.strictSame(Object.keys(heard), ['5'])
     for (const stream of streams.reverse()) await stream.close()
-    await until('the end of all streams', () => app.pendingReplies.size === 0)
+    await until(() => app.pendingReplies.size === 0, 'the end of all streams')
     await endSession(port, id)
     await expectUnharmed(t, server)
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { COMMAND } from '../support/command.js'
-import { Inbox, within } from '../support/deadline.js'
+import { Inbox, inTime } from '../support/wait.js'
 import { call, callTool, initialize } from '../support/messages.js'
 import { summarise } from '../support/summary.js'
 import { readLines } from '../support/connections.js'
@@ -36,7 +36,7 @@ t.test('the command survives what is written to it', async t => {
     for (let id = 0; id < 1_000; id++) await inbox.next()
     process.stdin.end(ping('last'))
     t.equal(await hear(inbox), 'ok id "last"')
-    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
     t.equal(inbox.size, 0)
     noTrace(t, stderr())
   })
@@ -51,20 +51,20 @@ t.test('the command survives what is written to it', async t => {
     const grown = peakMemory(process.pid) - before
     t.ok(grown <= 2 * LIMIT + GARBAGE, `its memory grew by ${(grown / 1024 / 1024).toFixed(1)} MB`)
     process.stdin.end()
-    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
     noTrace(t, stderr())
   })
 
   t.test('J14: a launcher that dies while we start takes us with it', async t => {
     const { process, exit } = launch(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
   })
 
   t.test('J14: a launcher that dies later takes us with it', async t => {
     const { process, exit } = await start(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
   })
 
   t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
@@ -74,7 +74,7 @@ t.test('the command survives what is written to it', async t => {
     t.strictSame([summarise(await inbox.next(20_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
     process.stdin.end(ping(2))
     t.equal(await hear(inbox), 'ok id 2')
-    t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
   })
 
   for (const lost of ['before anything is said', 'while calls are in flight']) {
@@ -83,7 +83,7 @@ t.test('the command survives what is written to it', async t => {
       if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
       process.stdout.destroy()
       const nagging = setInterval(() => { if (process.stdin.writable) process.stdin.write(ping(1)) }, 20)
-      t.strictSame(await within('the end of the process', exit, 20_000), [0, null])
+      t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
       clearInterval(nagging)
       noTrace(t, stderr())
     })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
 import { call, callTool, initialize } from '../support/messages.js'
 import { request, type Bytes, type Head } from '../support/http-client.js'
@@ -111,7 +111,7 @@ t.test('frames that break the protocol close their socket with the code that fit
     socket.pause()
     const echo = frame({ opcode: text, payload: callTool('echo', { text: 'x'.repeat(1_000_000) })('legacy') })
     for (let times = 0; times < 30; times++) socket.write(echo)
-    await until('the end of the peer', () => small.app.mcp.peers.size === 0)
+    await until(() => small.app.mcp.peers.size === 0, 'the end of the peer')
     await socket.close()
     await expectUnharmed(t, small)
   })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { within } from '../support/deadline.js'
+import { inTime } from '../support/wait.js'
 import type { Bytes } from '../support/http-client.js'
 
 /** A connection with nothing between us and the socket. */
@@ -18,7 +18,7 @@ export class Line {
 
   static async open (port: number, from?: string): Promise<Line> {
     const line = new Line(port, from)
-    await within('a connection', once(line.socket, 'connect'), 30_000)
+    await inTime(once(line.socket, 'connect'), 'a connection', 30_000)
     return line
   }
 
@@ -44,7 +44,7 @@ export class Line {
         return said
       }
       if (this.socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#heard.slice(0, 200))}`)
-      await within(JSON.stringify(what), new Promise<void>(resolve => { this.#wake = resolve }), ms)
+      await inTime(new Promise<void>(resolve => { this.#wake = resolve }), JSON.stringify(what), ms)
     }
   }
 

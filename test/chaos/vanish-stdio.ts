@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { within } from '../support/deadline.js'
+import { inTime } from '../support/wait.js'
 import { call, initialize } from '../support/messages.js'
 import { readLines } from '../support/connections.js'
 import { Gateway, temporary } from './gateway.js'
@@ -25,7 +25,7 @@ export async function vanishFromStdio (report: Report, work: number): Promise<vo
     await gateway.until(({ calls }) => calls.stdio !== undefined, 20_000)
     const begun = performance.now()
     vanish(gateway.pipes)
-    const end = await within('the end of the gateway', gateway.ended(), 60_000)
+    const end = await inTime(gateway.ended(), 'the end of the gateway', 60_000)
     const fate = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
     report.row({ 'the client vanishes at': `stdio, ${what}: a call is under way`, calls: 1, finished: Number(fate === 'finished'), aborted: Number(fate === 'aborted'), 'slowest ms': performance.now() - begun })
     report.promise(fate === 'aborted', `stdio, ${what}: the call is aborted, not ${fate}`)

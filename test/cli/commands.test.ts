@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { forked, FORKS, isAlive, scripts } from '../support/environment/scripts.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
@@ -69,6 +69,6 @@ t.test('execute_command of the command', async t => {
     const { code, stdout } = await gateway.exit()
     t.equal(code, 0)
     t.match(stdout, /The server is shutting down/)
-    await eventually(() => !pids.some(isAlive))
+    await until(() => !pids.some(isAlive))
   })
 })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { COMMAND } from '../support/command.js'
-import { within } from '../support/deadline.js'
+import { inTime } from '../support/wait.js'
 import { folder } from '../support/process.js'
 
 /** Says something large again and again, or gives one large answer. */
@@ -35,7 +35,7 @@ async function deaf (t: Test, tool: string) {
 
 t.test('a client that reads nothing while tools go on talking is given up: the process says so and ends', async t => {
   const { exited, logged } = await deaf(t, 'talk')
-  t.strictSame(await within('the end', exited, 20_000), [0, null])
+  t.strictSame(await inTime(exited, 'the end', 20_000), [0, null])
   t.match(logged(), /standard output is not read/)
 })
 
@@ -47,7 +47,7 @@ t.test('a client that reads a large answer late gets all of it', async t => {
   child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })
   const ended = once(child.stdout, 'end')
   child.stdin.end()
-  await within('the end', Promise.all([exited, ended]), 20_000)
+  await inTime(Promise.all([exited, ended]), 'the end', 20_000)
   t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { id: 1, result: { content: [{ text: 'x'.repeat(3_000_000) }] } })
   t.notMatch(logged(), /is not read/)
 })
@@ -55,5 +55,5 @@ t.test('a client that reads a large answer late gets all of it', async t => {
 t.test('a client that reads nothing and closes standard input is noticed: the process ends when the grace is over', async t => {
   const { child, exited } = await deaf(t, 'large')
   child.stdin.end()
-  t.strictSame(await within('the end', exited, 60_000), [0, null])
+  t.strictSame(await inTime(exited, 'the end', 60_000), [0, null])
 })

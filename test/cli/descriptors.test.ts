@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until, within } from '../support/deadline.js'
+import { inTime, until } from '../support/wait.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Json, type Launched } from '../support/process.js'
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -43,16 +43,16 @@ t.test('the limit of open files', { skip: process.platform === 'win32' }, async 
     const launched = launch(t, ['--port', '0', '--ephemeral'], { openFiles: 256 })
     const url = await launched.url()
     const connections = Array.from({ length: 400 }, () => openConnection(t, Number(new URL(url).port)))
-    await until('each is answered or closed', () => connections.every(({ over, answers }) => over || answers > 0), 20_000)
+    await until(() => connections.every(({ over, answers }) => over || answers > 0), 'each is answered or closed', 20_000)
     const served = connections.filter(({ over }) => !over)
     t.equal(served.length, 156)
     t.match(launched.stderr, /option maxConnections is lowered to 156, because this process may open 256 files/)
     // Long enough for what looks at the memory once a second.
     await new Promise(resolve => setTimeout(resolve, 2_500))
     for (const { socket } of served) socket.write(HEALTH)
-    await until('each is answered again', () => served.every(({ answers }) => answers > 1), 20_000)
+    await until(() => served.every(({ answers }) => answers > 1), 'each is answered again', 20_000)
     for (const { socket } of connections) socket.destroy()
-    await until('there is room again', () => served.every(({ over }) => over))
+    await until(() => served.every(({ over }) => over), 'there is room again')
     for (let asked = 0; await statusOf(url).catch(() => 0) !== 200; asked++) if (asked > 200) t.fail('it does not answer any more')
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0, signal: null })
@@ -63,7 +63,7 @@ t.test('the limit of open files', { skip: process.platform === 'win32' }, async 
     const launched = launch(t, ['--stdio', '--port', '0', '--plugin', 'greedy.mjs'], { cwd: await folder(t, { 'greedy.mjs': GREEDY, 'a.txt': 'text' }), openFiles: 256, env: { PATCHBAY_COMMANDS: '{"true":{}}', PATCHBAY_ROOTS: '.', PATCHBAY_SEARCH_URL: 'http://127.0.0.1:1/' } })
     const url = await launched.url()
     const connection = openConnection(t, Number(new URL(url).port))
-    await until('it is answered', () => connection.answers === 1)
+    await until(() => connection.answers === 1, 'it is answered')
     launched.send(initialize, toolCall(1, 'take_all'))
     await launched.next()
     t.match(await launched.next(), { id: 1, result: { content: [{ text: 'EMFILE' }] } })
@@ -76,10 +76,10 @@ t.test('the limit of open files', { skip: process.platform === 'win32' }, async 
     t.match(answers[2], { result: { structuredContent: { status: 'healthy' } } })
     await new Promise(resolve => setTimeout(resolve, 2_500))
     connection.socket.write(HEALTH)
-    await until('it is answered again', () => connection.answers === 2)
+    await until(() => connection.answers === 2, 'it is answered again')
     launched.send(toolCall(7, 'give_back'))
     t.match(await answersOf(launched, 1), [{ id: 7, result: { content: [{ text: 'given back' }] } }])
-    t.equal(await within('an answer', statusOf(url)), 200)
+    t.equal(await inTime(statusOf(url), 'an answer'), 200)
     launched.send(toolCall(8, 'execute_command', { command: 'true' }), toolCall(9, 'web_search', { query: 'x' }), { id: 10, method: 'resources/list', params: {} })
     const again = await answersOf(launched, 3)
     t.match(again, [{ id: 8, result: { content: [{ text: '' }] } }, { id: 9, result: { isError: true } }, { id: 10, result: {} }])

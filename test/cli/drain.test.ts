@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { within } from '../support/deadline.js'
+import { inTime } from '../support/wait.js'
 import type { ServerEvent } from '../support/event-reader.js'
 import { CALLERS, started, waiting, type Served } from './drain-clients.js'
 import { FIXTURE, launch, type Json } from '../support/process.js'
@@ -27,7 +27,7 @@ t.test('1,000 calls that are in flight on all transports when the process is tol
   for (const { statusCode, headers } of [message, upgrade]) t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': '1', connection: 'close' } })
 
   for (const [door, done] of clients) {
-    const { answers, farewell } = await within(`the end of ${door}`, done, PATIENCE)
+    const { answers, farewell } = await inTime(done, `the end of ${door}`, PATIENCE)
     t.strictSame(answers.map(({ id }) => id).sort(), expectedIds(door, each), `${door}: each call is answered once`)
     t.strictSame(answers.filter(({ id }) => id !== 0).filter(answer => !JSON.stringify(answer).includes('"done"')), [], `${door}: with its result`)
     if (door === 'websocket') t.equal(farewell, 1001)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Ended } from '../support/process.js'
 
 const LINES = 2_000
@@ -55,7 +55,7 @@ t.test('standard error', async t => {
       const launched = await launch(t, ['--stdio', '--ephemeral', '--plugin', 'noisy.mjs'], { cwd }).up()
       launched.pauseLog()
       launched.send(initialize, toolCall(1, 'talk'))
-      await eventually(() => existsSync(join(cwd, 'leaving')), 20_000)
+      await until(() => existsSync(join(cwd, 'leaving')))
       launched.resumeLog()
       const ended = await launched.exit()
       t.equal(ended.code, code)
@@ -69,7 +69,7 @@ t.test('standard error', async t => {
       const cwd = await folder(t, { 'noisy.mjs': NOISE + plugin })
       const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'noisy.mjs'], { cwd })
       launched.pauseLog()
-      await eventually(() => existsSync(join(cwd, 'leaving')), 20_000)
+      await until(() => existsSync(join(cwd, 'leaving')))
       launched.resumeLog()
       const ended = await launched.exit()
       t.equal(ended.code, 1)
@@ -101,7 +101,7 @@ t.test('standard error', async t => {
     const launched = await launch(t, ['--stdio', '--ephemeral', '--plugin', 'careful.mjs', '--log-level', 'silent'], { cwd }).up()
     launched.pauseLog()
     launched.send(initialize, toolCall(1, 'talk'))
-    await eventually(() => existsSync(join(cwd, 'full')), 20_000)
+    await until(() => existsSync(join(cwd, 'full')))
     launched.resumeLog()
     await launched.next()
     const { result: { structuredContent: { full, ...rest } } } = await launched.next() as { result: { structuredContent: { full: { written: number, needDrain: boolean, length: number } } } }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { COMMAND } from '../support/command.js'
-import { until, within } from '../support/deadline.js'
+import { inTime, until } from '../support/wait.js'
 
 /** Starts a gateway the way a desktop client does, and is killed as soon as it is up. */
 const LAUNCHER = `
@@ -26,10 +26,10 @@ const isThere = (pid: number): boolean => {
 for (const [what, args] of [['stdio', []], ['stdio and HTTP', ['--port', '0']]] as const) {
   t.test(`a gateway on ${what} whose launcher is killed, so that nobody reads what it says, ends`, async t => {
     const launcher = spawn(process.execPath, ['-e', LAUNCHER, COMMAND, '--stdio', '--ephemeral', ...args], { env: { PATH: process.env['PATH'] } })
-    const [line] = await within('the start', once(launcher.stdout, 'data'), 20_000) as [Buffer]
+    const [line] = await inTime(once(launcher.stdout, 'data'), 'the start', 20_000) as [Buffer]
     const pid = Number(line)
     t.teardown(() => { if (isThere(pid)) process.kill(pid, 'SIGKILL') })
-    await until('the end of the gateway', () => !isThere(pid), 15_000)
+    await until(() => !isThere(pid), 'the end of the gateway', 15_000)
     t.ok(pid > 1)
   })
 }

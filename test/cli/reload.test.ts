@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { ADA, bearer, BOB, listed, ping } from '../support/keys.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { watchTerminal } from '../../cli/hang-up.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from '../support/process.js'
 
@@ -31,11 +31,11 @@ const reloads = (launched: Launched): Line[] => linesOf(launched).filter(({ msg 
 async function hangUp (launched: Launched): Promise<Line> {
   const before = reloads(launched).length
   launched.kill('SIGHUP')
-  await eventually(() => reloads(launched).length > before, WAIT)
+  await until(() => reloads(launched).length > before, undefined, WAIT)
   return reloads(launched).at(-1) as Line
 }
 
-const warned = async (launched: Launched, what: RegExp) => await eventually(() => linesOf(launched).some(({ level, msg }) => level === 40 && what.test(msg)), WAIT)
+const warned = async (launched: Launched, what: RegExp) => await until(() => linesOf(launched).some(({ level, msg }) => level === 40 && what.test(msg)), undefined, WAIT)
 
 async function status (url: string, key: string, payload: object = ping): Promise<number> {
   const response = await fetch(`${url}/message`, { method: 'POST', headers: { ...bearer(key), 'content-type': 'application/json' }, body: JSON.stringify(payload) })
@@ -73,7 +73,7 @@ t.test('SIGHUP', async t => {
     const told: string[] = []
     bob.on('message', data => { told.push(String(data)) })
     t.match(await reload({ apiKeys: [listed('bob', BOB, ['mcp', 'maths'])], scopes: { 'tools/calculate': ['maths'] } }), { msg: /keys changed: bob/ })
-    await eventually(() => told.some(text => text.includes('notifications/tools/list_changed')), WAIT)
+    await until(() => told.some(text => text.includes('notifications/tools/list_changed')), undefined, WAIT)
     t.equal(await status(url, BOB, call('calculate')), 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0 })
@@ -116,9 +116,9 @@ t.test('SIGHUP', async t => {
     for (let times = 0; times < 2; times++) launched.kill('SIGHUP')
     t.match(await hangUp(launched), { level: 30, msg: 'options reloaded: nothing changed' })
     launched.send(toolCall(1, 'wait'))
-    await eventually(() => launched.stderr.includes('waiting'), WAIT)
+    await until(() => launched.stderr.includes('waiting'), undefined, WAIT)
     launched.kill('SIGTERM')
-    await eventually(() => launched.stderr.includes('shutting down'), WAIT)
+    await until(() => launched.stderr.includes('shutting down'), undefined, WAIT)
     launched.kill('SIGHUP')
     t.match(await launched.next(), { id: 1, result: { content: [{ text: 'done' }] } })
     t.match(await launched.exit(), { code: 0, signal: null })
@@ -126,11 +126,11 @@ t.test('SIGHUP', async t => {
 
   t.test('that comes during the start is acted on when the gateway is up', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', join(await folder(t, { 'late.mjs': LATE }), 'late.mjs')])
-    await eventually(() => launched.stderr.includes('starting'), WAIT)
+    await until(() => launched.stderr.includes('starting'), undefined, WAIT)
     launched.kill('SIGHUP')
     launched.send(initialize)
     t.match(await launched.next(), { id: 'hello', result: {} })
-    await eventually(() => reloads(launched).length === 1, WAIT)
+    await until(() => reloads(launched).length === 1, undefined, WAIT)
     launched.end()
     t.match(await launched.exit(), { code: 0 })
   })

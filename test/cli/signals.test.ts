@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { until } from '../support/deadline.js'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { FIXTURE, folder, initialize, launch, PROCESSES, toolCall } from '../support/process.js'
 
 const SLOW_END = `
@@ -30,7 +29,7 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
   t.test('the same signal again, while the end is under way, ends the process at once, with 1', { buffered: true }, async t => {
     const launched = await launch(t, ['--port', '0', '--ephemeral', '--plugin', 'slow-end.mjs'], { cwd: await folder(t, { 'slow-end.mjs': SLOW_END }) }).up()
     launched.kill('SIGTERM')
-    await eventually(() => launched.stderr.includes('closing'), 60_000)
+    await until(() => launched.stderr.includes('closing'), 'the log line', 60_000)
     launched.kill('SIGTERM')
     t.equal((await launched.exit()).code, 1)
   })
@@ -38,7 +37,7 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
   for (const [signal, code] of [['SIGTERM', 143], ['SIGINT', 130]] as const) {
     t.test(`${signal} before the gateway is up ends the process at once, with ${code}`, { buffered: true }, async t => {
       const launched = launch(t, ['--port', '0', '--ephemeral', '--plugin', 'slow-start.mjs'], { cwd: await folder(t, { 'slow-start.mjs': SLOW_START }) })
-      await eventually(() => launched.stderr.includes('starting'), 60_000)
+      await until(() => launched.stderr.includes('starting'), 'the log line', 60_000)
       launched.kill(signal)
       t.match(await launched.exit(), { code, signal: null })
     })
@@ -51,7 +50,7 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
     await launched.next()
     await launched.next()
     launched.end()
-    await eventually(() => launched.stderr.includes('HTTP is served on (option keepServing)'), 60_000)
+    await until(() => launched.stderr.includes('HTTP is served on (option keepServing)'), 'the log line', 60_000)
     t.equal((await fetch(`${url}/health`)).status, 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0, signal: null })
@@ -73,7 +72,7 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
     const last = addresses.at(-1) as string
     const others = Array.from({ length: 3 - addresses.length }, () => connect({ port, host: last }).on('error', () => {}).resume())
     t.teardown(() => { for (const socket of others) socket.destroy() })
-    await until('the one too many is closed', () => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed' || readyState === 'writeOnly'), 20_000)
+    await until(() => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed' || readyState === 'writeOnly'), 'the one too many is closed', 20_000)
     t.ok(addresses.length > 0)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0 })

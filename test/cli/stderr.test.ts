@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 import { folder, launch } from '../support/process.js'
 
 const REPORTER = `import { writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ t.test('a gateway whose standard error nobody reads from the start serves and en
   const launched = launch(t, ['--port', '0', '--plugin', 'reporter.mjs'], { cwd })
   launched.deafen()
   const file = join(cwd, 'port')
-  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 20_000)
+  await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
   const url = `http://127.0.0.1:${readFileSync(file, 'utf8')}/health`
   for (let count = 0; count < 3; count++) t.match(await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).json(), { status: 'healthy' })
   launched.kill('SIGTERM')

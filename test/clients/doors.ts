@@ -1,15 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Stream } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { COMMAND } from '../support/command.js'
 import fixture, { listening } from '../support/gateway.js'
+import { until } from '../support/wait.js'
 import levers from './levers.js'
 
 const PAGE_SIZE = 5
-const DEADLINE = 5_000
 
 /** A way to a server of our own. */
 export interface Door<T> {
@@ -64,13 +63,6 @@ export async function sse<T> (t: Test, Transport: new (url: URL) => T): Promise<
 
 export async function webSocket<T> (t: Test, Transport: new (url: URL) => T): Promise<Door<T>> {
   return await plain(t, Transport, url => new URL('/mcp', url.replace('http', 'ws')))
-}
-
-/** Settles when the condition holds; rejects when that takes too long. */
-export async function until (condition: () => boolean, what: string): Promise<void> {
-  for (const end = Date.now() + DEADLINE; !condition(); await sleep(5)) {
-    if (Date.now() > end) throw new Error(`${what}: not within ${DEADLINE} ms`)
-  }
 }
 
 async function plain<T> (t: Test, Transport: new (url: URL) => T, address: (url: string) => URL): Promise<Door<T>> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Backlog, Backlogs } from '../../lib/backlog.js'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 
 const MAX = 1_000
 const DEADLINE = 60
@@ -29,7 +29,7 @@ t.test('who takes nothing of too much is cut off, once', async t => {
   const { state, write } = client()
   write(MAX + 1)
   t.equal(state.cut, 0, 'not at once')
-  await eventually(() => state.cut === 1)
+  await until(() => state.cut === 1)
   await sleep(2 * DEADLINE)
   t.equal(state.cut, 1)
 })

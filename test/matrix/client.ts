@@ -1,4 +1,5 @@
-import { within, Mailbox } from '../support/mailbox.js'
+import { Mailbox } from '../support/mailbox.js'
+import { inTime } from '../support/wait.js'
 import { clientInfo, describe, nameOf, type Id, type Json, type Message, type Reply } from '../support/specification/message.js'
 import { oldest, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults } from '../support/specification/schema.js'
@@ -66,7 +67,7 @@ export class Client {
 
   /** Sends a request and waits for its answer, answering on the way what the server needs to know. */
   async request (method: string, params?: Json, options: RequestOptions = {}): Promise<Reply> {
-    const reply = await within(this.start(method, params, options).reply, `the answer to ${method}`)
+    const reply = await inTime(this.start(method, params, options).reply, `the answer to ${method}`)
     if (reply.result?.resultType !== 'input_required') return reply
     const { inputRequests, requestState } = reply.result as { inputRequests: Record<string, Message>, requestState?: string }
     const inputResponses = Object.fromEntries(Object.entries(inputRequests).map(([key, question]) => [key, this.#answer(question)]))

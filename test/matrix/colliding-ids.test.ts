@@ -3,7 +3,7 @@ import sharedFixture, { listening } from '../support/gateway.js'
 import { unique } from './cell.js'
 import { gather } from './crowd.js'
 import fixture from './fixture.js'
-import { within } from '../support/mailbox.js'
+import { inTime } from '../support/wait.js'
 import { textOf } from '../support/specification/message.js'
 
 const IDS = [1, '1', 0, '', 2 ** 53 - 1, 'constructor'] as const
@@ -19,7 +19,7 @@ t.test('clients that use the same ids at the same time each get their own', asyn
       const own = `${canary} ${typeof id} ${id}`
       return { own, ...client.start('tools/call', { name: 'meet', arguments: { room, size, canary: own } }, { id }) }
     }))
-    const replies = await within(Promise.all(calls.map(async ({ reply }) => await reply)), 'the last answer')
+    const replies = await inTime(Promise.all(calls.map(async ({ reply }) => await reply)), 'the last answer')
     t.strictSame(replies.map(({ id }) => id), calls.map(({ id }) => id))
     t.strictSame(replies.map(textOf), calls.map(({ own }) => own))
   })

@@ -3,7 +3,7 @@ import sharedFixture, { listening } from '../support/gateway.js'
 import { unique } from './cell.js'
 import { gather, type Crowd, type Member } from './crowd.js'
 import fixture from './fixture.js'
-import { within } from '../support/mailbox.js'
+import { inTime } from '../support/wait.js'
 import { meta, textOf } from '../support/specification/message.js'
 import { listen } from './script/changes.js'
 import { listAll } from './script/pagination.js'
@@ -26,7 +26,7 @@ t.test('a tool added over one connection is announced to and callable by clients
   await t.test('listeners are answered when the gateway closes', async t => {
     await place.app.close()
     for (const listener of listeners.filter(listener => listener !== undefined)) {
-      const { result } = await within(listener.reply, 'the answer to a listener')
+      const { result } = await inTime(listener.reply, 'the answer to a listener')
       t.match(result, { resultType: 'complete', _meta: { [meta.subscription]: listener.id } })
     }
   })

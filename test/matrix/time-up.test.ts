@@ -3,9 +3,8 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { createClient, tool } from '../../app.js'
 import { listening } from '../support/gateway.js'
-import { eventually } from '../support/wait.js'
+import { inTime, until } from '../support/wait.js'
 import { gather } from './crowd.js'
-import { within } from '../support/mailbox.js'
 import { textOf } from '../support/specification/message.js'
 
 const input = Type.Object({})
@@ -34,13 +33,13 @@ const alive = tool({
 t.test('whoever waits for an answer that never comes is told so, whatever it came by', async t => {
   const place = await listening(t, { callTimeout: 1_000, plugins: [async app => { app.tools.add(stuck); app.tools.add(alive) }] })
   const { members } = await gather(t, place)
-  const replies = await within(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
+  const replies = await inTime(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
   for (const [index, reply] of replies.entries()) {
     const { transport, revision } = members[index]?.client ?? {}
     t.match(reply, { error: { code: -32603, message: /given up after \d+ ms/ } }, `${transport?.name} in ${revision?.version}`)
   }
 
-  const living = await within(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'alive', arguments: {} }))), 'the last answer')
+  const living = await inTime(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'alive', arguments: {} }))), 'the last answer')
   t.strictSame(living.map(textOf), members.map(() => 'done'), 'but not who hears of a sign of life')
 
   const inside = await createClient(place.app)
@@ -51,7 +50,7 @@ t.test('whoever was never agreed with on anything is told so as well', async t =
   const { app, url } = await listening(t, { callTimeout: 200 })
   app.mcp.use(async () => await new Promise(() => {}))
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const answer = await within(fetch(`${url}/mcp`, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' }), 'the answer')
+  const answer = await inTime(fetch(`${url}/mcp`, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' }), 'the answer')
   t.match(await answer.json(), { id: 1, error: { code: -32603, message: /given up after \d+ ms/ } })
 })
 
@@ -62,6 +61,6 @@ t.test('calls that begin after their client was let go end, too', async t => {
   place.app.mcp.onEnd((call, { outcome }) => { ended.push(`${call.id} ${outcome}`) })
   const call = (id: number, name: string): object => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })
   void place.app.inject({ method: 'POST', url: '/message', payload: [call(1, 'leave'), call(2, 'stuck')] })
-  await eventually(() => ended.length === 2)
+  await until(() => ended.length === 2)
   t.strictSame(ended.sort(), ['1 cancelled', '2 error'])
 })

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { createClient, type Client } from '../../app.js'
 import { modernMeta } from '../support/modern.js'
 import { listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { openSession } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 import { read, serving, tree, uriOf, type Json } from '../support/environment/tree.js'
@@ -91,7 +91,7 @@ t.test('in process: a change, a replacement, the end and a new beginning are tol
   await changes(t, setting, async () => ({ method: UPDATED, params: await told(client) }))
   t.equal(setting.watches(), 1)
   await client.request('resources/unsubscribe', { uri: setting.uri })
-  await eventually(() => setting.watches() === 0)
+  await until(() => setting.watches() === 0)
 })
 
 t.test('HTTP with a session: the same, until the session ends', linux, async t => {
@@ -102,7 +102,7 @@ t.test('HTTP with a session: the same, until the session ends', linux, async t =
   await changes(t, setting, async () => await stream.message())
   t.equal(setting.watches(), 1)
   await session.end()
-  await eventually(() => setting.watches() === 0)
+  await until(() => setting.watches() === 0)
   stream.drop()
 })
 
@@ -115,7 +115,7 @@ t.test('HTTP without a handshake: the same, until the stream is dropped', linux,
   await changes(t, setting, async () => await stream.message())
   t.equal(setting.watches(), 1)
   stream.drop()
-  await eventually(() => setting.watches() === 0)
+  await until(() => setting.watches() === 0)
 })
 
 t.test('WebSocket with a handshake: the same, until the socket closes', linux, async t => {
@@ -128,7 +128,7 @@ t.test('WebSocket with a handshake: the same, until the socket closes', linux, a
   await changes(t, setting, next)
   t.equal(setting.watches(), 1)
   socket.close()
-  await eventually(() => setting.watches() === 0)
+  await until(() => setting.watches() === 0)
 })
 
 t.test('WebSocket without a handshake: the same, until the subscription is cancelled', linux, async t => {
@@ -139,7 +139,7 @@ t.test('WebSocket without a handshake: the same, until the subscription is cance
   await changes(t, setting, next)
   t.equal(setting.watches(), 1)
   send({ method: 'notifications/cancelled', params: { requestId: 1 } })
-  await eventually(() => setting.watches() === 0)
+  await until(() => setting.watches() === 0)
 })
 
 t.test('a hundred clients of one folder share one watch, and none is left when the server ends', linux, async t => {

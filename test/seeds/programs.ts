@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 
 /** What a shell command of a document prints, on either output. */
 export async function shell (command: string): Promise<{ code: number, stdout: string, stderr: string }> {
@@ -30,7 +30,7 @@ function start (command: string) {
     stderr: '',
     /** Waits until it has printed this. */
     prints: async (what: RegExp): Promise<RegExpExecArray> => {
-      await eventually(() => what.test(running.stdout))
+      await until(() => what.test(running.stdout))
       return what.exec(running.stdout) as RegExpExecArray
     }
   }

@@ -3,7 +3,8 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http
 import type { Test } from 'tap'
 import { WebSocket } from 'ws'
 import { launch, type Launched } from '../support/process.js'
-import { Mailbox, within } from '../support/mailbox.js'
+import { Mailbox } from '../support/mailbox.js'
+import { inTime } from '../support/wait.js'
 import { exchange, readBody, readEvents } from '../support/exchange.js'
 import { Connection, type Answers, type Line } from './connection.js'
 
@@ -48,7 +49,7 @@ const LINES: Record<Wire, (served: Served) => Line | Promise<Line>> = {
     const arrived = new Mailbox<unknown>()
     const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
     socket.on('message', (data: Buffer) => arrived.push(JSON.parse(String(data))))
-    await within(once(socket, 'open'), 'the open socket')
+    await inTime(once(socket, 'open'), 'the open socket')
     return {
       write: text => socket.send(text),
       next: async () => await arrived.take('a frame'),
@@ -65,7 +66,7 @@ function http (url: string, remember: (headers: IncomingHttpHeaders, body: strin
 
   return {
     write: async text => {
-      await within(new Promise<void>(resolve => { exchange(agent, url, { method: 'POST', headers, body: text }, reply => read(reply, resolve)) }), 'a reply')
+      await inTime(new Promise<void>(resolve => { exchange(agent, url, { method: 'POST', headers, body: text }, reply => read(reply, resolve)) }), 'a reply')
       if (/"method":"(notifications\/)?initialized"/.test(text) && 'x-session-id' in headers) {
         exchange(agent, url, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }, reply => read(reply, () => {}))
       }

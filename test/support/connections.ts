@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { serveStdio } from '../../app.js'
-import { Inbox, within } from './deadline.js'
+import { Inbox, inTime } from './wait.js'
 import { openEvents } from './events.js'
 import { post } from './http-requests.js'
 import type { Bytes } from './http-client.js'
@@ -54,7 +54,7 @@ export async function stdioWire ({ app, identity }: Pick<Server, 'app' | 'identi
     inbox,
     raw: bytes => { input.write(bytes) },
     write: async bytes => { input.write(Buffer.concat([Buffer.from(bytes), Buffer.from('\n')])); return undefined },
-    close: async () => { input.end(); await within('the end of stdio', closed) }
+    close: async () => { input.end(); await inTime(closed, 'the end of stdio') }
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { within } from './deadline.js'
+import { inTime } from './wait.js'
 
 export interface StreamEvent { event: string | undefined, id: string | undefined, data: string }
 
@@ -16,7 +16,7 @@ export async function openEvents (port: number, path: string, headers: Record<st
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const request = httpRequest({ port, host: '127.0.0.1', path, method: body === undefined ? 'GET' : 'POST', headers: { accept: 'text/event-stream, application/json', ...type, ...headers }, agent: false })
   request.end(body)
-  const [response] = await within(`an answer from ${path}`, once(request, 'response')) as [IncomingMessage]
+  const [response] = await inTime(once(request, 'response'), `an answer from ${path}`) as [IncomingMessage]
   response.on('error', () => {})
   request.on('error', () => {})
   let rest = ''
@@ -31,7 +31,7 @@ export async function openEvents (port: number, path: string, headers: Record<st
     close: async () => {
       if (response.destroyed) return
       response.destroy()
-      await within('the end of the stream', once(response, 'close'))
+      await inTime(once(response, 'close'), 'the end of the stream')
     }
   }
 }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { within } from './deadline.js'
+import { inTime } from './wait.js'
 
 export type Bytes = string | Uint8Array
 
@@ -46,7 +46,7 @@ async function converse (port: number, parts: Bytes[], complete: Complete): Prom
   socket.on('error', () => {})
   for (const part of parts) socket.write(part)
   try {
-    return await within('an HTTP reply', readReply(socket, complete))
+    return await inTime(readReply(socket, complete), 'an HTTP reply')
   } finally {
     socket.destroy()
   }

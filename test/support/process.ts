@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { COMMAND } from './command.js'
-import { within } from './wait.js'
+import { inTime, within } from './wait.js'
 
 export type Json = Record<string, unknown>
 
@@ -80,12 +80,12 @@ export class Launched {
 
   /** The next message on standard output. */
   async next (): Promise<Json> {
-    const { value } = await soon(this.#lines.next(), 'a line') as { value: string }
+    const { value } = await inTime(this.#lines.next(), 'a line', DEADLINE) as { value: string }
     return JSON.parse(value) as Json
   }
 
   async exit (): Promise<Ended> {
-    return await soon(this.ended, 'the end')
+    return await inTime(this.ended, 'the end', DEADLINE)
   }
 
   /** Where HTTP is served, as the banner says. */
@@ -135,10 +135,3 @@ export class Launched {
 export const initialize = { id: 'hello', method: 'initialize', params: {} }
 
 export const toolCall = (id: number, name: string, args: object = {}, more: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args, ...more } })
-
-async function soon<T> (promise: Promise<T>, what: string): Promise<T> {
-  return await within(DEADLINE, async signal => await Promise.race([
-    promise,
-    once(signal, 'abort').then(() => { throw new Error(`${what} did not come within ${DEADLINE} ms`) })
-  ]))
-}

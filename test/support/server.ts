@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { Test } from 'tap'
 import { tool, type Identity, type Options } from '../../app.js'
 import fixture, { listening } from './gateway.js'
-import { until } from './deadline.js'
+import { until } from './wait.js'
 import { exchange, request, type Head } from './http-client.js'
 import { summariseReply } from './summary.js'
 
@@ -39,8 +39,8 @@ export async function expectUnharmed (t: Test, { app, port, sockets, faults, hea
   const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
   if (reply !== '200 ok id 1') t.fail(`the next good message is answered ${reply}`)
-  await until('the end of all sessions and peers', () => app.sessions.size + app.mcp.peers.size === 0)
-  await until('the end of all connections', () => sockets.size === 0)
+  await until(() => app.sessions.size + app.mcp.peers.size === 0, 'the end of all sessions and peers')
+  await until(() => sockets.size === 0, 'the end of all connections')
   if (faults.length > 0) t.fail(`nobody caught ${String(faults.splice(0)[0])}`)
 }
 

@@ -1,6 +1,10 @@
+import { once, type EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Runs `work` with a signal that aborts when the time is up. Keeps the process awake meanwhile, as the timers of the server do not. */
+/** In milliseconds. Only a failing test waits this long: on a busy machine the first answer of a process may take seconds. */
+const DEADLINE = 30_000
+
+/** Runs `work` with a signal that aborts after `ms`. Keeps the process awake meanwhile, as the timers of the server do not. */
 export async function within<T> (ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(`nothing came within ${ms} ms`)), ms)
@@ -11,7 +15,61 @@ export async function within<T> (ms: number, work: (signal: AbortSignal) => Prom
   }
 }
 
-/** Waits until something has become true that nobody announces. */
-export async function eventually (condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
-  await within(ms, async signal => { while (!await condition()) await sleep(5, undefined, { signal }) })
+/** The value of the promise, or an error that names what did not happen in time. */
+export async function inTime<T> (promise: Promise<T>, what: string, ms = DEADLINE): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not happen within ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Waits until the condition holds, for conditions that no event announces. */
+export async function until (holds: () => boolean | Promise<boolean>, what = String(holds), ms = DEADLINE): Promise<void> {
+  // A timer and no clock, because some tests move the clocks.
+  let late = false
+  const timer = setTimeout(() => { late = true }, ms)
+  try {
+    while (!await holds()) {
+      if (late) throw new Error(`${what} did not happen within ${ms} ms`)
+      await sleep(2)
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The arguments of the next event of that name. */
+export async function nextEvent (source: EventEmitter, event: string, ms = DEADLINE): Promise<unknown[]> {
+  return await within(ms, async signal => await once(source, event, { signal }) as unknown[])
+}
+
+/** Items in the order in which they arrived, to be waited for. */
+export class Inbox<T> {
+  readonly #items: T[] = []
+  #wake: (() => void) | undefined
+
+  get size (): number {
+    return this.#items.length
+  }
+
+  push (item: T): void {
+    this.#items.push(item)
+    this.#wake?.()
+  }
+
+  /** Removes and returns all items. */
+  take (): T[] {
+    return this.#items.splice(0)
+  }
+
+  async next (ms?: number): Promise<T> {
+    if (this.#items.length === 0) await inTime(new Promise<void>(resolve => { this.#wake = resolve }), 'an answer', ms)
+    this.#wake = undefined
+    return this.#items.shift() as T
+  }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { Inbox, within } from './deadline.js'
+import { Inbox, inTime } from './wait.js'
 import { request, type Bytes, type Head } from './http-client.js'
 
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
@@ -53,7 +53,7 @@ export async function openSocket (port: number, more: Head = [], target = '/mcp'
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   socket.write(request('GET', target, upgradeHead(port, more)))
-  const { head, rest } = await within('the upgrade', readHead(socket))
+  const { head, rest } = await inTime(readHead(socket), 'the upgrade')
   if (!head.startsWith('HTTP/1.1 101')) throw new Error(`no upgrade: ${head}`)
   const inbox = readFrames(socket, rest)
   return {
@@ -65,7 +65,7 @@ export async function openSocket (port: number, more: Head = [], target = '/mcp'
     close: async () => {
       if (socket.destroyed) return
       socket.destroy()
-      await within('the end of the socket', once(socket, 'close'))
+      await inTime(once(socket, 'close'), 'the end of the socket')
     }
   }
 }

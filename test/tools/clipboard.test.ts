@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { build, createClient, type Client } from '../../app.js'
 import { callTool } from '../support/modern.js'
 import { listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { display, environment, noDisplay } from '../support/environment/display.js'
 
 type Json = Record<string, unknown>
@@ -142,21 +142,21 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     const { request } = await connected(t)
     await request('tools/call', set('stuck'))
     await request('tools/call', get)
-    await eventually(() => screen.programs().length === 1)
+    await until(() => screen.programs().length === 1)
     const owner = screen.freeze()
 
     const cancel = new AbortController()
     const impatient = request('tools/call', get, cancel.signal)
-    await eventually(() => screen.programs().length === 2)
+    await until(() => screen.programs().length === 2)
     cancel.abort()
     await t.rejects(impatient, { message: 'the request was cancelled' })
-    await eventually(() => screen.programs().length === 1)
+    await until(() => screen.programs().length === 1)
 
     const start = performance.now()
     await t.rejects(request('tools/call', get), { code: -32001, data: { details: 'Failed to access system clipboard: No answer within 5000 ms', hint: /does not answer/ } })
     const took = performance.now() - start
     t.ok(took > 4_900 && took < 6_000, `it took ${took} ms`)
-    await eventually(() => screen.programs().length === 1)
+    await until(() => screen.programs().length === 1)
 
     await request('tools/call', set('works again'))
     process.kill(owner, 'SIGKILL')

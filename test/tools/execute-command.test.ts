@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { createClient, type Options } from '../../app.js'
 import { callTool, type Json } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { client, revision } from '../support/recorder.js'
 import { forked, FORKS, isAlive, scripts } from '../support/environment/scripts.js'
 import { openSession, post } from '../support/http-session.js'
@@ -154,7 +154,7 @@ t.test('a call that is cancelled kills the command and everything it started', a
   t.ok(pids.every(isAlive))
   controller.abort()
   await t.rejects(answer, { message: 'the request was cancelled' })
-  await eventually(() => !pids.some(isAlive))
+  await until(() => !pids.some(isAlive))
 })
 
 t.test('a client that goes away, and a gateway that closes, kill the command and everything it started', async t => {
@@ -167,7 +167,7 @@ t.test('a client that goes away, and a gateway that closes, kill the command and
     if (end === 'close') close()
     else await app.close()
     t.match(await answer, what === 'client' ? 'the client was closed' : 'The server is shutting down')
-    await eventually(() => !pids.some(isAlive))
+    await until(() => !pids.some(isAlive))
   }
 })
 
@@ -178,7 +178,7 @@ t.test('four commands run at once; the fifth waits for its turn, and may give up
   const answers = ['0', '1', '2', '3'].map(async name => await request('tools/call', call('it', [name])))
   const impatient = request('tools/call', call('it', ['4']), controller.signal)
   const fifth = request('tools/call', call('it', ['5']))
-  await eventually(() => count(folder, 'begun', 6) === 4)
+  await until(() => count(folder, 'begun', 6) === 4)
   controller.abort()
   await t.rejects(impatient, { message: 'the request was cancelled' })
   t.equal(count(folder, 'begun', 6), 4)

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws'
 import { createClient, patchbay, serveStdio } from '../../app.js'
 import type { Json } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
-import { eventually, within } from '../support/wait.js'
+import { until, within } from '../support/wait.js'
 import { Connection, COUNT, doors, entry, listMessage, listOver, LONG, MODERN, type Door, type ListReply } from '../support/long-lists.js'
 
 // What of a long answer is the same for everybody is kept as bytes and written behind what is not.
@@ -68,7 +68,7 @@ t.test('a long list', async t => {
       t.equal(String((await said)[0]), text)
       written = ''
       input.write(`${listMessage(MODERN, id)}\n`)
-      await eventually(() => written.endsWith('\n'))
+      await until(() => written.endsWith('\n'))
       t.equal(written, `${text}\n`)
       const injected = await app.inject({ method: 'POST', url: '/mcp', headers: { ...MODERN.headers, 'content-type': 'application/json' }, payload: listMessage(MODERN, id) })
       t.equal(injected.body, text)
@@ -140,7 +140,7 @@ async function leaveEarly (app: FastifyInstance, connection: Connection, door: D
   connection.ask(door, Array.from({ length: 50 }, (_, index) => index))
   await within(5_000, async signal => await once(connection.socket, 'data', { signal }))
   connection.socket.resetAndDestroy()
-  await eventually(() => app.pendingReplies.size === 0)
+  await until(() => app.pendingReplies.size === 0)
 }
 
 t.test('a client that leaves in the middle of a long list harms nobody', async t => {

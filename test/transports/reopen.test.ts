@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, resource, tool, type Options } from '../../app.js'
-import { until } from '../support/deadline.js'
+import { until } from '../support/wait.js'
 import { call, callTool, initialize, modernMeta, notification } from '../support/messages.js'
 import { startServer, type Server } from '../support/server.js'
 import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
@@ -97,10 +97,10 @@ for (const [name, open] of Object.entries(WIRES)) {
     const wire = await open(server)
     await ask(wire, initialize('2025-06-18'))
     await wire.write(tools('wait', 'old'))
-    await until('the call', () => signals.listenerCount('go') === 1)
+    await until(() => signals.listenerCount('go') === 1, 'the call')
     await ask(wire, initialize('2024-11-05'))
     await wire.write(tools('wait', 'new'))
-    await until('the other call', () => signals.listenerCount('go') === 2)
+    await until(() => signals.listenerCount('go') === 2, 'the other call')
     t.match(await ask(wire, tools('wait', 'old')), { id: 'old', error: { code: -32600, message: /still being answered/ } })
     signals.emit('go')
     const answers = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: string, result: Json }>
@@ -115,7 +115,7 @@ for (const [name, open] of Object.entries(WIRES)) {
     await ask(wire, initialize('2025-06-18', { roots: {} }))
     const question = await ask(wire, tools('ask_roots', 'asked'))
     await wire.write(tools('ask_later', 'later'))
-    await until('the call', () => signals.listenerCount('ask') === 1)
+    await until(() => signals.listenerCount('ask') === 1, 'the call')
     await wire.write(initialize('2025-06-18', { roots: {} }))
     const again = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: unknown }>
     t.match(again.find(({ id }) => id === 'asked'), { error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })

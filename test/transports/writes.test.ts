@@ -10,7 +10,7 @@ import { serveStdio, tool } from '../../app.js'
 import { frame, OPCODE, openSocket } from '../support/websocket-client.js'
 import { gateway, listening } from '../support/gateway.js'
 import { modernMeta, type Json } from '../support/modern.js'
-import { eventually } from '../support/wait.js'
+import { until } from '../support/wait.js'
 
 // A write is a call of the operating system, and costs more than the call of a tool that it answers.
 
@@ -57,11 +57,11 @@ t.test('64 requests that come together over stdio are answered in one write', as
   serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
   input.write('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}\n')
   const total = () => answers.reduce((sum, count) => sum + count, 0)
-  await eventually(() => total() === 1)
+  await until(() => total() === 1)
   const round = async () => {
     const before = total()
     input.write(Array.from({ length: 64 }, (_, id) => `${call(id, 'echo', { text: 'x' })}\n`).join(''))
-    await eventually(() => total() === before + 64)
+    await until(() => total() === before + 64)
   }
   // What is loaded when it is first used may take more than a turn.
   await round()
@@ -95,7 +95,7 @@ t.test('eight messages in one segment over WebSocket', async t => {
   t.test('are answered in one write when their tools end together', async t => {
     const before = count()
     send('gate')
-    await eventually(() => waiting() === 8)
+    await until(() => waiting() === 8)
     t.equal(count(), before)
     open()
     t.strictSame(await answers(), [0, 1, 2, 3, 4, 5, 6, 7])

@@ -1,6 +1,6 @@
 import { unique, type Cell, type Chapter } from '../cell.js'
 import type { Client } from '../client.js'
-import { within } from '../../support/mailbox.js'
+import { inTime } from '../../support/wait.js'
 import { meta, type Id, type Json } from '../../support/specification/message.js'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
@@ -102,5 +102,5 @@ async function untilOne ({ client }: Cell, uri: string): Promise<void> {
       if (!client.notifications.empty().some(({ method }) => method === UPDATED)) return
     }
   }
-  await within(settle(), 'the end of a listener')
+  await inTime(settle(), 'the end of a listener')
 }

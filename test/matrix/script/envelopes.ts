@@ -1,5 +1,5 @@
 import { unique, type Chapter } from '../cell.js'
-import { within } from '../../support/mailbox.js'
+import { inTime } from '../../support/wait.js'
 import type { Reply } from '../../support/specification/message.js'
 
 /** JSON-RPC itself: ids, batches, what cannot be read. */
@@ -7,7 +7,7 @@ export const envelopes: Record<string, Chapter> = {
   'keeps 1, "1", 0 and "" apart': async (t, { client }) => {
     const room = unique('room')
     const started = ([1, '1', 0, ''] as const).map(id => client.start('tools/call', { name: 'meet', arguments: { room, size: 4, canary: `${typeof id} ${id}` } }, { id }))
-    for (const { id, reply } of started) t.match(await within(reply, 'the answer'), { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
+    for (const { id, reply } of started) t.match(await inTime(reply, 'the answer'), { id, result: { content: [{ text: `${typeof id} ${id}` }] } })
   },
 
   'answers a batch in its order, or refuses it where there are none': async (t, { client, revision }) => {

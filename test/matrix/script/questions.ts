@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { Cell, Chapter } from '../cell.js'
 import type { Client } from '../client.js'
-import { within } from '../../support/mailbox.js'
+import { inTime } from '../../support/wait.js'
 import { textOf, type Reply } from '../../support/specification/message.js'
 
 /** Questions to the client in the middle of a call: written once by the author, asked in each revision's own way. */
@@ -58,7 +58,7 @@ export const questions: Record<string, Chapter> = {
     const question = new Promise<void>(resolve => { heard = resolve })
     const silent = await connect(t, { answers: { 'roots/list': () => { heard(); return undefined } } })
     const { id, cancel } = silent.start('tools/call', { name: 'ask_roots', arguments: {} })
-    await within(question, 'the question')
+    await inTime(question, 'the question')
     cancel()
     t.match(await silent.notified('notifications/cancelled'), { requestId: silent.asked[0]?.id })
     t.ok((await silent.request('ping')).result)
@@ -68,7 +68,7 @@ export const questions: Record<string, Chapter> = {
   'takes answers with the state it gave or with none, but not with another': async (t, { client, revision }) => {
     if (!revision.modern) return
     const params = { name: 'ask_name', arguments: {} }
-    const first = await within(client.start('tools/call', params).reply, 'the question')
+    const first = await inTime(client.start('tools/call', params).reply, 'the question')
     t.match(first.result, { resultType: 'input_required', requestState: String, inputRequests: { user_name: { method: 'elicitation/create' } } })
     const inputResponses = { user_name: { action: 'accept', content: { name: 'Alan' } } }
     const { requestState } = first.result ?? {}

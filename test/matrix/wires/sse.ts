@@ -1,13 +1,13 @@
 import { Agent } from 'node:http'
 import type { Place, Receive, Wire } from '../wire.js'
-import { within } from '../../support/mailbox.js'
+import { inTime } from '../../support/wait.js'
 import { exchange, readBody, readEvents } from '../../support/exchange.js'
 
 /** HTTP+SSE: everything comes over `GET /sse`, everything goes to the address its first event names. */
 export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> {
   const agent = new Agent({ keepAlive: true })
   let close = () => {}
-  const endpoint = await within(new Promise<string>(resolve => {
+  const endpoint = await inTime(new Promise<string>(resolve => {
     const stream = exchange(agent, `${url}/sse`, { method: 'GET', headers: { accept: 'text/event-stream' } }, reply => {
       readEvents(reply, ({ name, data }) => {
         if (name === 'endpoint') resolve(new URL(data, url).href)

@@ -5,7 +5,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../../support/command.js'
 import { serveStdio } from '../../../app.js'
-import { within } from '../../support/mailbox.js'
+import { inTime } from '../../support/wait.js'
 import type { Place, Receive, Wire } from '../wire.js'
 
 const MAX_MESSAGE = 1024 * 1024
@@ -18,7 +18,7 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Wi
   readLines(output, receive)
   return {
     send: ({ text }) => { input.write(`${text}\n`); return cannotDrop },
-    close: async () => { input.end(); await within(closed, 'the end of stdio') }
+    close: async () => { input.end(); await inTime(closed, 'the end of stdio') }
   }
 }
 
@@ -35,7 +35,7 @@ export async function openProcess (_place: Place, receive: Receive): Promise<Wir
     send: ({ text }) => { child.stdin.write(`${text}\n`); return cannotDrop },
     close: async () => {
       child.stdin.end()
-      const [code] = await within(exited, 'the end of the process').catch(error => { child.kill(); throw error })
+      const [code] = await inTime(exited, 'the end of the process').catch(error => { child.kill(); throw error })
       if (code !== 0) throw new Error(`the process ended with ${code}`)
     }
   }

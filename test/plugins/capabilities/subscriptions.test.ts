@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { tool } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { client, modern, revision } from '../../support/recorder.js'
 import { Speaker } from '../../support/speaker.js'
 
@@ -143,6 +143,6 @@ t.test('a client listens to so many resources and no more, and nothing is begun 
   t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(2) } })), { error: { code: -32603 } }, 'all of a client count')
   await speaker.listen({ toolsListChanged: true })
   app.mcp.receive(app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
-  await eventually(() => speaker.peer.inbound.size === 1)
+  await until(() => speaker.peer.inbound.size === 1)
   await speaker.listen({ resourceSubscriptions: uris(3) })
 })

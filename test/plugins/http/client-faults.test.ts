@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { until } from '../../support/deadline.js'
+import { until } from '../../support/wait.js'
 import { headOf, lastExchange, request } from '../../support/http-client.js'
 import { Closed, frame, OPCODE, openSocket, promise } from '../../support/websocket-client.js'
 import { listening } from '../../support/gateway.js'
@@ -36,7 +36,7 @@ t.test('a WebSocket client that breaks the protocol is told the code, and writes
     const socket = await openSocket(port)
     socket.write(bytes)
     t.strictSame(await socket.inbox.next(), new Closed(code), what)
-    await until('a line at debug level', () => lines.slice(seen).some(({ level, msg }) => level === 20 && msg.includes('WebSocket')))
+    await until(() => lines.slice(seen).some(({ level, msg }) => level === 20 && msg.includes('WebSocket')), 'a line at debug level')
     await socket.close()
   }
   t.strictSame(bad(), [])
@@ -57,9 +57,9 @@ t.test('a connection that is reset in the middle of anything writes no warning o
     const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
     await once(socket, 'connect')
     socket.write(beginning)
-    await until('the connection is known', () => (app.server as typeof app.server & { _connections: number })._connections === 1)
+    await until(() => (app.server as typeof app.server & { _connections: number })._connections === 1, 'the connection is known')
     socket.resetAndDestroy()
-    await until('the connection is over', () => (app.server as typeof app.server & { _connections: number })._connections === 0)
+    await until(() => (app.server as typeof app.server & { _connections: number })._connections === 0, 'the connection is over')
   }
   t.strictSame(bad(), [])
 })

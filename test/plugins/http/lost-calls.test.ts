@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { tool, type Options } from '../../../app.js'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { dataFolder } from '../../support/environment/on-disk.js'
 import { HttpSession, openSession, post, slow } from '../../support/http-session.js'
 import type { Json } from '../../support/event-reader.js'
@@ -35,7 +35,7 @@ async function pair (t: Test): Promise<[Server, Server]> {
   return [await serve(t, { data }), await serve(t, { data })]
 }
 
-const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) => await eventually(() => app.sessions.find(id)?.peer.inbound.size === count)
+const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) => await until(() => app.sessions.find(id)?.peer.inbound.size === count)
 
 t.test('a call in flight is answered with an error when the session is taken over', async t => {
   const [one, two] = await pair(t)

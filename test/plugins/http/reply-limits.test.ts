@@ -6,7 +6,7 @@ import t from 'tap'
 import { tool } from '../../../app.js'
 import { request, type Head } from '../../support/http-client.js'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 const HEAD: Head = [['Host', 'localhost'], ['Content-Type', 'application/json']]
 const call = (name: string, args: object = {}) => request('POST', '/message', HEAD, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }))
@@ -21,11 +21,11 @@ t.test('who asks for more and more on one connection without waiting is refused 
   let heard = ''
   socket.on('data', chunk => { heard += String(chunk) })
   socket.write(Buffer.concat(Array.from({ length: 6 }, () => call('slow', { steps: 1, delay: 50 }))))
-  await eventually(() => heard.split('HTTP/1.1').length === 7)
+  await until(() => heard.split('HTTP/1.1').length === 7)
   t.strictSame([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ['200', '200', '200', '429', '429', '429'])
   t.match(heard, /retry-after: 1/)
   socket.write(call('echo', { text: 'again' }))
-  await eventually(() => heard.includes('again'))
+  await until(() => heard.includes('again'))
 })
 
 t.test('who takes nothing of a plain reply is cut, and who takes its time is not', async t => {
@@ -40,7 +40,7 @@ t.test('who takes nothing of a plain reply is cut, and who takes its time is not
     setTimeout(() => slow.resume(), 5)
   })
   slow.write(call('large'))
-  await eventually(() => heard > 8_000_000)
+  await until(() => heard > 8_000_000)
   slow.end()
   while (await connections(app) > 0) await sleep(20)
 })
@@ -52,7 +52,7 @@ t.test('a handler that takes longer than the deadline is answered, on a connecti
   let heard = ''
   socket.on('data', chunk => { heard += String(chunk) })
   socket.write(Buffer.concat([call('echo', { text: 'quick' }), call('slow', { steps: 1, delay: 400 })]))
-  await eventually(() => heard.includes('1 steps'))
+  await until(() => heard.includes('1 steps'))
   t.match(heard, /quick/)
   const left = once(socket, 'close')
   socket.end()

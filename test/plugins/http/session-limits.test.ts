@@ -5,7 +5,7 @@ import { tool } from '../../../app.js'
 import { modernMeta } from '../../support/modern.js'
 import { listening } from '../../support/gateway.js'
 import { turnable } from '../../support/clocks.js'
-import { eventually, within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
@@ -29,7 +29,7 @@ t.test('a handshake that failed leaves no session behind', async t => {
 t.test('a session that nobody uses ends', async t => {
   const { app, url } = await listening(t, { sessionIdle: 50 })
   const session = await openSession(url)
-  await eventually(() => app.sessions.size === 0)
+  await until(() => app.sessions.size === 0)
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
 })
 
@@ -39,7 +39,7 @@ t.test('a session with an open stream or a call under way does not end', async t
   const stream = await streaming.listen()
   const call = await calling.stream(slow(1, 4, 700))
   turnable(t).later = 3_600_000
-  await eventually(() => app.sessions.size === 2)
+  await until(() => app.sessions.size === 2)
   t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200)
   t.match((await call.rest()).at(-1), { data: /"id":1,"result"/ })
@@ -53,12 +53,12 @@ t.test('the time of a session starts anew when its stream breaks off', async t =
   const streaming = await openSession(url)
   const stream = await streaming.listen()
   clock.later = 3_600_000
-  await eventually(() => app.sessions.size === 1)
+  await until(() => app.sessions.size === 1)
   clock.later = 0
   await openSession(url)
   clock.later = 3_600_000
   stream.drop()
-  await eventually(() => app.sessions.size < 2)
+  await until(() => app.sessions.size < 2)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200, 'its last request was an hour ago, but it was connected until a moment ago')
 })
 
@@ -80,7 +80,7 @@ t.test('a client that does not read its stream is cut off', async t => {
   const { app, url } = await listening(t, { maxQueue: 100_000 })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
-  await eventually(() => {
+  await until(() => {
     for (const peer of app.mcp.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     return app.mcp.peers.size === 0
   })
@@ -97,7 +97,7 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
   stream.drop()
 })
 
@@ -111,7 +111,7 @@ t.test('while too much waits for all clients together, one that is behind is not
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await eventually(() => app.mcp.peers.size === 0, 2_000)
+  await until(() => app.mcp.peers.size === 0, 'the end of the peer', 2_000)
   stream.drop()
 })
 

@@ -6,7 +6,7 @@ import { host } from '../../support/host.js'
 import { freePort } from '../../support/restarting.js'
 import fixture, { listening } from '../../support/gateway.js'
 import { turnable } from '../../support/clocks.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { dataFolder } from '../../support/environment/on-disk.js'
 import { openSession, slow } from '../../support/http-session.js'
 
@@ -30,7 +30,7 @@ t.test('sessions outlive a gateway that is closed, and are brought back where th
   const session = await openSession(first.url)
   await first.app.close()
   const second = await serve(t, port, { data })
-  await eventually(() => second.app.sessions.size === 1)
+  await until(() => second.app.sessions.size === 1)
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 200)
 })
 
@@ -53,7 +53,7 @@ t.test('no more sessions are brought back than there may be', async t => {
   for (let count = 0; count < 6; count++) await openSession(first.url)
   await first.app.close()
   const second = await serve(t, port, { data, maxSessions: 2 })
-  await eventually(() => second.app.sessions.size >= 2)
+  await until(() => second.app.sessions.size >= 2)
   t.equal(second.app.sessions.size, 2)
 })
 
@@ -70,7 +70,7 @@ t.test('a client is served although nothing can be kept any more', async t => {
 t.test('a session that is idle for too long is forgotten for good', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t), sessionIdle: 1 })
   const session = await openSession(url)
-  await eventually(() => app.sessions.size === 0)
+  await until(() => app.sessions.size === 0)
   await app.store.sessions.sweep()
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
 })
@@ -143,7 +143,7 @@ t.test('a session that is brought back for two reasons at once is brought back o
   await first.app.close()
   const { app } = await serve(t, port, { data })
   await Promise.all(ids.map(async id => await app.sessions.restore(id)))
-  await eventually(() => app.sessions.size === 20)
+  await until(() => app.sessions.size === 20)
   await app.store.values.put('space', 'after all that was asked for before', true)
   t.strictSame([app.sessions.size, app.mcp.peers.size], [20, 20], 'each session has one peer')
 })
@@ -167,7 +167,7 @@ t.test('a stream that breaks before anything was said goes on where it was, howe
   const session = await openSession(first.url)
   let lastId: string | undefined
   for (let time = 0; time < 3; time++) {
-    await eventually(() => !first.app.sessions.find(session.id)?.standalone.connected)
+    await until(() => !first.app.sessions.find(session.id)?.standalone.connected)
     const stream = await session.listen(lastId)
     t.equal(stream.response.status, 200)
     lastId = (await stream.event())?.id

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { modernMeta } from '../../support/modern.js'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
@@ -22,7 +22,7 @@ t.test('streams beyond the limit are refused before they open, and one that ends
   t.equal((await other.listen()).response.status, 503, 'GET /mcp')
   t.strictSame([app.sessions.size, app.mcp.peers.size], [sessions + 1, peers + 1], 'nothing is left of those that were refused')
   streams[0]?.drop()
-  await eventually(() => app.events.hasRoom)
+  await until(() => app.events.hasRoom)
   const again = await other.listen()
   t.equal(again.response.status, 200)
   for (const stream of [...streams, again]) stream.drop()
@@ -47,7 +47,7 @@ t.test('a subscription that cannot have a stream is refused, and told to come ba
   const second = await post(url, listen(2), modern('subscriptions/listen'))
   t.match([second.status, second.headers.get('retry-after'), second.body], [503, '1', { id: 2, error: { code: -32603, message: /overloaded .*maxStreams/ } }])
   first.drop()
-  await eventually(() => app.events.hasRoom)
+  await until(() => app.events.hasRoom)
 })
 
 t.test('a question that cannot have a stream is not asked, and the call says so', async t => {

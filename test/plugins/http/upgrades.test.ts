@@ -5,7 +5,7 @@ import t from 'tap'
 import { lastExchange, request, statusOf, exchange, type Head } from '../../support/http-client.js'
 import { upgradeHead } from '../../support/websocket-client.js'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 const HOST: Head[number] = ['Host', 'localhost']
 const WEBSOCKET = upgradeHead(0).slice(1)
@@ -33,9 +33,9 @@ t.test('two requests on one connection are two answers, whatever the first one o
   let heard = ''
   socket.on('data', chunk => { heard += String(chunk) })
   socket.write(request('POST', '/message', [HOST, JSON_TYPE, ...H2C], PING))
-  await eventually(() => heard.split('"result"').length === 2)
+  await until(() => heard.split('"result"').length === 2)
   socket.write(request('POST', '/message', [HOST, JSON_TYPE], PING))
-  await eventually(() => heard.split('"result"').length === 3)
+  await until(() => heard.split('"result"').length === 3)
 })
 
 t.test('a URL that cannot be decoded passes the same checks as any other, and nothing is left of it', async t => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until, within } from '../../support/deadline.js'
+import { inTime, until } from '../../support/wait.js'
 import { lastExchange, request } from '../../support/http-client.js'
 import { openSocket } from '../../support/websocket-client.js'
 import { listening } from '../../support/gateway.js'
@@ -21,10 +21,10 @@ async function open (t: Test, port: number, localAddress = '127.0.0.1'): Promise
 async function answer (socket: Socket): Promise<string> {
   if (socket.destroyed) return ''
   socket.write(HEALTH)
-  return await within('an answer or the end', new Promise(resolve => {
+  return await inTime(new Promise(resolve => {
     socket.once('data', data => resolve(String(data).slice(0, 15)))
     socket.once('close', () => resolve(''))
-  }))
+  }), 'an answer or the end')
 }
 
 const portOf = (url: string): number => Number(new URL(url).port)
@@ -32,12 +32,12 @@ const portOf = (url: string): number => Number(new URL(url).port)
 t.test('a connection too many is closed at once, the others go on, and one that ends makes room', async t => {
   const { app, url } = await listening(t, { maxConnections: 2 })
   const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
-  await until('both are known', () => (app.server as http.Server & { _connections: number })._connections === 2)
+  await until(() => (app.server as http.Server & { _connections: number })._connections === 2, 'both are known')
   t.equal(await answer(await open(t, portOf(url))), '')
   t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
   t.match(app.health.now(), { status: 'degraded', parts: { connections: /maxConnections/ } })
   first.destroy()
-  await until('there is room', () => app.health.now().status === 'healthy')
+  await until(() => app.health.now().status === 'healthy', 'there is room')
   t.equal(await answer(await open(t, portOf(url))), 'HTTP/1.1 200 OK')
 })
 

@@ -3,14 +3,14 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { createClient, patchbay } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { Speaker } from '../../support/speaker.js'
 
 for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
   t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
     const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
-    await eventually(() => app.pressure.level === 'heavy')
+    await until(() => app.pressure.level === 'heavy')
     for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
     t.match(await known.request('ping'), { result: {} })
     await t.rejects(createClient(app), { code: -32603 })
@@ -31,6 +31,6 @@ t.test('a host that uses @fastify/under-pressure can have a gateway beside it', 
   await app.register(underPressure, { sampleInterval: 50 })
   await app.register(patchbay, { maxRss: 1, maxEventLoopDelay: 100 })
   await app.ready()
-  await eventually(() => app.pressure.level === 'heavy')
+  await until(() => app.pressure.level === 'heavy')
   t.match(await app.inject('/health'), { statusCode: 503 })
 })

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { initialize, launch } from '../../support/process.js'
 import { gateway } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { freePort, redisServer, RedisServer, withRedis } from '../../support/environment/redis-server.js'
 
 const ALONE = /calls are counted by this gateway alone/
@@ -35,7 +35,7 @@ function calling (app: FastifyInstance) {
 
 async function within5s (condition: () => boolean): Promise<number> {
   const begun = performance.now()
-  await eventually(condition)
+  await until(condition)
   return performance.now() - begun
 }
 
@@ -68,7 +68,7 @@ t.test('while Redis is away calls go on, and when it returns they are counted to
   const { seen, stop } = calling(app)
   for (let round = 0; round < 3; round++) {
     await redis.kill()
-    await eventually(() => !isWell(app))
+    await until(() => !isWell(app))
     t.match(health(app), { status: 'degraded', ready: true, reason: ALONE, parts: { 'rate limits': ALONE } })
     await redis.start()
     const took = await within5s(() => isWell(app))
@@ -88,10 +88,10 @@ t.test('a Redis that hangs holds nobody up, and is used again when it goes on', 
   const { seen, stop } = calling(app)
   for (const silence of [0, 3_500]) {
     redis.signal('SIGSTOP')
-    await eventually(() => !isWell(app))
+    await until(() => !isWell(app))
     t.match(health(app).reason, ALONE)
     const before = seen.calls
-    await eventually(() => seen.calls > before + 5)
+    await until(() => seen.calls > before + 5)
     // Once it is back before the connection is given up, once after.
     await sleep(silence)
     redis.signal('SIGCONT')

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Store } from '../../../protocol/store.js'
-import { within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
@@ -11,7 +11,7 @@ import { worker } from './worker.js'
 const SOON = 2_000
 
 async function soon (condition: () => boolean | Promise<boolean>): Promise<void> {
-  await within(SOON, async signal => { while (!await condition()) await sleep(10, undefined, { signal }) })
+  await until(condition, 'a change in another store', SOON)
 }
 
 t.test('two stores in one process add up and hear of each other', async t => {

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { folder } from '../process.js'
-import { eventually } from '../wait.js'
+import { until } from '../wait.js'
 
 /** A folder with shell scripts that may be executed. */
 export async function scripts (t: Test, bodies: Record<string, string>): Promise<string> {
@@ -17,7 +17,7 @@ export const FORKS = 'sleep 600 & echo $! > first.pid\nsh -c \'echo $$ > second.
 
 /** The processes that FORKS started; waits until it has. */
 export async function forked (path: string): Promise<number[]> {
-  await eventually(() => existsSync(join(path, 'forked')), 20_000)
+  await until(() => existsSync(join(path, 'forked')))
   return ['first.pid', 'second.pid'].map(name => Number(readFileSync(join(path, name), 'utf8')))
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Clipboard, MAX_TEXT } from '../../../system/clipboard/clipboard.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { display, environment, noDisplay } from '../../support/environment/display.js'
 
 t.test('a real clipboard', { skip: noDisplay }, async t => {
@@ -69,7 +69,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
   t.test('an owner that does not answer costs one call its time, and no process stays behind', async t => {
     const owner = await stuck()
     await t.rejects(new Clipboard(300).read(), { name: 'ClipboardError', message: 'No answer within 300 ms', hint: /does not answer/ })
-    await eventually(() => screen.programs().every(pid => pid === owner))
+    await until(() => screen.programs().every(pid => pid === owner))
     await clipboard.write('works again')
     process.kill(owner, 'SIGKILL')
     t.equal(await clipboard.read(), 'works again')
@@ -81,7 +81,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     const read = clipboard.read(reading.signal)
     const never = clipboard.write('must not be written', waiting.signal)
     const next = clipboard.write('next')
-    await eventually(() => screen.programs().length === 2)
+    await until(() => screen.programs().length === 2)
     waiting.abort(new Error('never mind'))
     await t.rejects(never, { message: 'never mind' })
     reading.abort(new Error('enough'))
@@ -95,7 +95,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
   async function stuck (): Promise<number> {
     await clipboard.write('stuck')
     await clipboard.read()
-    await eventually(() => screen.programs().length === 1)
+    await until(() => screen.programs().length === 1)
     return screen.freeze()
   }
 })

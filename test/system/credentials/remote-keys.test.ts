@@ -60,7 +60,7 @@ t.test('known keys serve for an hour while the issuer is down, which is asked on
     state.now = minute * MINUTE
     await find('a')
     await find('a')
-    await until(() => state.loading === 0)
+    await turnsUntil(() => state.loading === 0)
   }
   t.equal(state.asked, 1 + 49)
   await t.rejects(find('new'), errors.JWKSNoMatchingKey, 'a key that is not among the known ones is not one')
@@ -75,7 +75,7 @@ t.test('without any keys the issuer is asked every five seconds at most', async 
   const { state, keys, find } = await remote()
   state.down = true
   keys.warm()
-  await until(() => state.troubles.length > 0)
+  await turnsUntil(() => state.troubles.length > 0)
   t.strictSame(state.troubles, ['connection refused'])
   await t.rejects(Promise.all(Array.from({ length: 100 }, async () => await find('a'))), CredentialUnknowable)
   t.equal(state.asked, 1)
@@ -94,7 +94,7 @@ t.test('what is no set of keys is no set of keys', async t => {
   }
 })
 
-async function until (done: () => boolean): Promise<void> {
+async function turnsUntil (done: () => boolean): Promise<void> {
   do await new Promise(resolve => setImmediate(resolve))
   while (!done())
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FolderWatchers } from '../../../system/files/folder-watchers.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { tree } from '../../support/environment/tree.js'
 
 /** Longer than what happens together is told late. */
@@ -18,7 +18,7 @@ function watching (t: Test): FolderWatchers {
 async function heard (watchers: FolderWatchers, ...files: string[]) {
   const told = { count: 0 }
   const stop = await watchers.watch(files, () => { told.count++ })
-  return { told, stop, after: async (count: number) => await eventually(() => told.count >= count) }
+  return { told, stop, after: async (count: number) => await until(() => told.count >= count) }
 }
 
 t.test('a change, a replacement, an end and a new beginning are told', async t => {
@@ -45,7 +45,7 @@ t.test('what happens together is told once, and what goes on is told while it do
   const root = await tree(t, { a: '' })
   const { told } = await heard(watching(t), join(root, 'a'))
   for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
-  await eventually(() => told.count > 0)
+  await until(() => told.count > 0)
   await sleep(CALM)
   t.ok(told.count <= 2, `told ${told.count} times`)
   told.count = 0

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LogLines } from '../../../system/process/log-lines.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 /** Lines that go to a file, and how often something was written to it. */
 function lines (t: Test) {
@@ -46,7 +46,7 @@ t.test('a line alone is written a moment later, and the next one too', async t =
     const before = text()
     logs.write(line(index))
     t.equal(text(), before, 'not at once')
-    await eventually(() => text() === before + line(index))
+    await until(() => text() === before + line(index))
   }
 })
 
@@ -81,10 +81,10 @@ t.test('lines that may wait keep their place among the others, and leave with an
 t.test('lines that may wait are written a moment later, whole and many in one write', async t => {
   const { logs, counted, text } = lines(t)
   logs.append(line(3))
-  await eventually(() => text() === line(3))
+  await until(() => text() === line(3))
   counted.writes = 0
   for (const line of many) logs.append(line)
-  await eventually(() => text() === line(3) + many.join(''))
+  await until(() => text() === line(3) + many.join(''))
   t.ok(counted.writes > 0 && counted.writes <= 40, `${counted.writes} writes of ${many.length} lines`)
 })
 
@@ -128,7 +128,7 @@ t.test('nobody waits for a reader that does not read; one that does again gets w
   await logs.written(100)
   t.pass('it is waited for no longer than that')
   let text = ''
-  await eventually(() => { text += read(); return text.includes('were lost') })
+  await until(() => { text += read(); return text.includes('were lost') })
   const heard = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
   const { lost = 0 } = heard.find(line => line.lost !== undefined) ?? {}
   const indices = heard.flatMap(({ index }) => index === undefined ? [] : [index])
@@ -169,8 +169,8 @@ t.test('who prints hears when it was read, or that it was lost, and what is lost
   t.ok(lost > 0 && heard.length < printed, `${lost} of ${printed} are lost, and others wait`)
   t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
   let text = ''
-  await eventually(() => { text += read(); return text.includes('were lost') }, 20_000)
-  await eventually(() => heard.length === printed)
+  await until(() => { text += read(); return text.includes('were lost') })
+  await until(() => heard.length === printed)
   t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
   t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
   t.ok(emptied > 0)

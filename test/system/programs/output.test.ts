@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Output } from '../../../system/programs/output.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 function recorded (limit = 1_000) {
   const heard: Array<[bytes: number, text: string]> = []
@@ -47,7 +47,7 @@ t.test('the first output is told at once, the rest together some time later, and
   const { output, heard } = recorded()
   for (const text of ['a', 'b', 'c']) output.write('stdout', Buffer.from(text))
   t.strictSame(heard, [[1, 'a']])
-  await eventually(() => heard.length > 1)
+  await until(() => heard.length > 1)
   t.strictSame(heard, [[1, 'a'], [3, 'bc']])
   output.write('stderr', Buffer.from('d'))
   output.end()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { environment, runProgram, type Outcome } from '../../../system/programs/program.js'
-import { eventually, within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { forked, FORKS, isAlive, scripts } from '../../support/environment/scripts.js'
 
 const never = new AbortController().signal
@@ -17,7 +17,7 @@ const run = async (folder: string, name: string, { args = [], timeout = 10_000, 
 
 async function areGone (t: Test, pids: number[]): Promise<void> {
   t.ok(pids.length > 1 && pids.every(pid => pid > 1), `${pids.length} processes were there`)
-  await eventually(() => !pids.some(isAlive))
+  await until(() => !pids.some(isAlive))
 }
 
 t.test('a program gets its arguments and its folder, and its output and exit code come back', async t => {
@@ -130,7 +130,7 @@ t.test('output is told as it comes', async t => {
   const path = await scripts(t, { it: 'printf "h\\303"; sleep 0.2; printf "\\266he"; while [ ! -f go ]; do sleep 0.01; done; echo !' })
   const heard: Array<[number, string]> = []
   const outcome = run(path, 'it', { onOutput: (bytes, text) => { heard.push([bytes, text]) } })
-  await eventually(() => heard.map(([, text]) => text).join('') === 'höhe')
+  await until(() => heard.map(([, text]) => text).join('') === 'höhe')
   await promisify(execFile)('/usr/bin/touch', [join(path, 'go')])
   t.match(await outcome, { stdout: 'höhe!\n' })
   t.strictSame([heard[0], heard.at(-1)], [[2, 'h'], [7, '!\n']], 'half a character waits for its other half')

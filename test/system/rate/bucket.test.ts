@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 import { Bucket } from '../../../system/rate/bucket.js'
 import { limiter } from '../../../system/rate/limiter.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 /** Where tokens are kept, and how often it was asked. */
 function purse (tokens: number, ms = 60_000) {
@@ -73,7 +73,7 @@ t.test('what was fetched and not used ends', async t => {
   t.teardown(() => bucket.close())
   t.equal(bucket.take('a'), 0)
   t.equal(bucket.size, 1)
-  await eventually(() => bucket.size === 0)
+  await until(() => bucket.size === 0)
   t.equal(bucket.take('a'), 0)
   t.equal(asked.length, 2)
 })
@@ -88,11 +88,11 @@ t.test('nothing is left of a flood of keys', async t => {
     for (let key = 0; key < keys; key += 1_000) await Promise.all(Array.from({ length: 1_000 }, async (_each, index) => await bucket.take(`key-${key + index}`)))
   }
   await flood(1_000)
-  await eventually(() => bucket.size === 0)
+  await until(() => bucket.size === 0)
   const before = heap()
   await flood(100_000)
   const during = heap()
   t.ok(during - before > 10 * 2 ** 20, `it was a flood: ${during - before} bytes`)
-  await eventually(() => bucket.size === 0)
-  await eventually(() => heap() - before < 3 * 2 ** 20)
+  await until(() => bucket.size === 0)
+  await until(() => heap() - before < 3 * 2 ** 20)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { limiter } from '../../../system/rate/limiter.js'
 import type { RedisLink } from '../../../system/redis/link.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 t.test('as many as the burst are there at once, and a refusal tells when there are more', async t => {
   const ask = limiter({ name: 'x', rate: 2, burst: 5 })
@@ -10,7 +10,7 @@ t.test('as many as the burst are there at once, and a refusal tells when there a
   t.ok(ms > 0 && ms <= 1_000, String(ms))
   const refusedAt = performance.now()
   let ready: number | undefined
-  await eventually(() => {
+  await until(() => {
     void ask('a', 1).then(wait => { if (wait === 0) ready ??= performance.now() })
     return ready !== undefined
   })

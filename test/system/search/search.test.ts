@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { connectionFailure } from '../../../system/search/failure.js'
 import { search } from '../../../system/search/search.js'
 import { TLS } from '../../support/environment/tls.js'
-import { eventually, within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { anomaly, found, page, result, three } from '../../support/environment/search-pages.js'
 import { attend, giving, service } from '../../support/environment/search-service.js'
 
@@ -128,7 +128,7 @@ t.test('the time is limited before the headers, in the body, and after a redirec
     await within(3_000, async signal => await t.rejects(ask(`${url}?${where}`, { timeout: 200, signal }), { name: 'SearchFailure', message: 'Network timeout' }, where))
   }
   t.strictSame(requests, ['/html/?headers=&q=mcp', '/html/?body=&q=mcp', '/html/?redirect=&q=mcp', '/hang'])
-  await eventually(() => open.size === 0)
+  await until(() => open.size === 0)
 })
 
 t.test('who cancels is obeyed at once, and the connection ends', async t => {

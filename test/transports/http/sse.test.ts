@@ -1,7 +1,7 @@
 import t from 'tap'
 import { tool } from '../../../app.js'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { post, slow } from '../../support/http-session.js'
 import { openStream, type Json, type SseReader } from '../../support/event-reader.js'
 
@@ -114,7 +114,7 @@ t.test('HTTP+SSE: a stream that is dropped takes its session along', async t => 
   const stream = await openStream(`${url}/sse`)
   const { data: endpoint } = await stream.event() ?? {}
   stream.drop()
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
   const response = await fetch(`${url}${endpoint}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
   t.equal(response.status, 404)
 })
@@ -126,5 +126,5 @@ t.test('a browser that lost its session, and says what it saw last, gets a new o
     t.ok(id)
     stream.drop()
   }
-  await eventually(() => app.sessions.size === 0)
+  await until(() => app.sessions.size === 0)
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { tool } from '../../../app.js'
 import { modernMeta } from '../../support/modern.js'
 import { listening } from '../../support/gateway.js'
-import { eventually, within } from '../../support/wait.js'
+import { nextEvent, until } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
@@ -29,7 +29,6 @@ function waiting (app: FastifyInstance): EventEmitter {
 
 const wait = (id: number, more: object = {}) => ({ id, method: 'tools/call', params: { name: 'wait', _meta: { progressToken: 'p', ...more } } })
 const modernHeaders = { 'content-type': 'application/json', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'wait' }
-const soon = async (source: EventEmitter, event: string) => await within(5_000, async signal => await once(source, event, { signal }))
 
 t.test('a reply is JSON if the answer comes first, and a stream as soon as anything precedes it', async t => {
   const { url } = await listening(t)
@@ -47,19 +46,19 @@ t.test('a reply is JSON if the answer comes first, and a stream as soon as anyth
 t.test('a modern client that drops its stream cancels its call', async t => {
   const { app, url } = await listening(t)
   const calls = waiting(app)
-  const [started, aborted] = [soon(calls, 'started'), soon(calls, 'aborted')]
+  const [started, aborted] = [nextEvent(calls, 'started'), nextEvent(calls, 'aborted')]
   const stream = await openStream(`${url}/mcp`, { method: 'POST', headers: modernHeaders, body: JSON.stringify({ jsonrpc: '2.0', ...wait(1, modernMeta()) }) })
   await started
   t.match(await stream.message(), { method: 'notifications/progress' })
   stream.drop()
   await aborted
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
 })
 
 t.test('a modern client that drops before anything was sent cancels its call, too', async t => {
   const { app, url } = await listening(t)
   const calls = waiting(app)
-  const [started, aborted] = [soon(calls, 'started'), soon(calls, 'aborted')]
+  const [started, aborted] = [nextEvent(calls, 'started'), nextEvent(calls, 'aborted')]
   const controller = new AbortController()
   const { progressToken, ...meta } = { progressToken: undefined, ...modernMeta() }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', _meta: meta } })
@@ -74,14 +73,14 @@ t.test('a client with a session that drops its stream finds the answer when it c
   const { app, url } = await listening(t)
   const calls = waiting(app)
   const session = await openSession(url)
-  const [started, done] = [soon(calls, 'started'), soon(calls, 'done')]
+  const [started, done] = [nextEvent(calls, 'started'), nextEvent(calls, 'done')]
   const stream = await session.stream(wait(1))
   await started
   const first = await stream.event()
   t.match(first, { id: /^[0-9a-f]{12}-0$/, data: '', retry: /^\d+$/ }, 'a place to resume from comes first')
   stream.drop()
   const place = await app.sessions.find(session.id)?.locate(first?.id as string)
-  await eventually(() => typeof place === 'object' && !place.stream.connected)
+  await until(() => typeof place === 'object' && !place.stream.connected)
   calls.emit('go')
   await done
   const rest = await (await session.listen(first?.id)).rest()
@@ -127,7 +126,7 @@ t.test('DELETE ends a session: its stream, its calls, and everything under its i
   const calls = waiting(app)
   const session = await openSession(url)
   const stream = await session.listen()
-  const [started, aborted] = [soon(calls, 'started'), soon(calls, 'aborted')]
+  const [started, aborted] = [nextEvent(calls, 'started'), nextEvent(calls, 'aborted')]
   const call = await session.stream(wait(1))
   await started
   t.equal(await session.end(), 200)

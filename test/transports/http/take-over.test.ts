@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listening } from '../../support/gateway.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 import { openSession, post, slow, type HttpSession } from '../../support/http-session.js'
 import { openStream, type SseReader } from '../../support/event-reader.js'
 
@@ -39,7 +39,7 @@ t.test('a second stream on one session is served at once and gets the messages; 
     t.equal(await told(second), number)
   }
   const { comments } = first
-  await eventually(() => first.comments > comments + 2)
+  await until(() => first.comments > comments + 2)
   t.strictSame([first.numbers, first.ended], [[], false])
 })
 
@@ -64,7 +64,7 @@ t.test('two clients that are alive do not close each other in turns, and each me
   const [one, other] = [follow(await session.listen()), follow(await session.listen())]
   const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
   for (const number of numbers) tell(app, session, number)
-  await eventually(() => other.numbers.length >= 50)
+  await until(() => other.numbers.length >= 50)
   t.strictSame([one, other].map(({ numbers, ended }) => ({ numbers, ended })), [{ numbers: [], ended: false }, { numbers, ended: false }])
 })
 
@@ -76,7 +76,7 @@ t.test('when the newest stream goes, the one before carries on', async t => {
   tell(app, session, 1)
   t.equal(await told(newer), 1)
   newer.drop()
-  await eventually(() => app.sessions.find(session.id)?.standalone.attended === false)
+  await until(() => app.sessions.find(session.id)?.standalone.attended === false)
   tell(app, session, 2)
   t.equal(await told(older), 2)
 })
@@ -93,7 +93,7 @@ t.test('a fifth stream closes the first, and the connection with it', async t =>
   for (let count = 0; count < 4; count++) others.push(follow(await session.listen()))
   await closed
   tell(app, session, 1)
-  await eventually(() => others[3]?.numbers.length === 1)
+  await until(() => others[3]?.numbers.length === 1)
   t.strictSame(others.map(({ ended }) => ended), [false, false, false, false])
 })
 
@@ -122,11 +122,11 @@ t.test('named events are taken over like others, and a session without a handsha
   t.match(answer.body, { id: 1, result: {} })
   t.match(await second.event(), { event: 'progress' })
   first.drop()
-  await eventually(() => app.pendingReplies.size === 1)
+  await until(() => app.pendingReplies.size === 1)
   t.match((await post(url, slow(2, 1, 1), { 'x-session-id': id })).body, { id: 2, result: {} }, 'the reply is JSON still')
   t.match(await second.event(), { event: 'progress' })
   second.drop()
-  await eventually(() => app.sessions.size === 0)
+  await until(() => app.sessions.size === 0)
 })
 
 t.test('replies carry their own messages again when a plain stream takes over from named events', async t => {
@@ -140,7 +140,7 @@ t.test('replies carry their own messages again when a plain stream takes over fr
   const reply = await session.stream(slow(1, 1, 1))
   t.match((await reply.rest()).at(-1), { data: /"result"/ })
   plain.drop()
-  await eventually(() => app.sessions.find(session.id)?.named === true)
+  await until(() => app.sessions.find(session.id)?.named === true)
   named.drop()
 })
 
@@ -151,7 +151,7 @@ t.test('a stream that its client has replaced does not keep a session that is id
   const older = await left.listen()
   const newer = await left.listen()
   newer.drop()
-  await eventually(() => app.sessions.size === 1, 20_000)
+  await until(() => app.sessions.size === 1)
   t.equal((await older.rest()).filter(({ data }) => data).length, 0, 'the older stream is ended')
   t.equal((await kept.post({ id: 1, method: 'ping' })).status, 200, 'one that nothing has replaced does')
   stays.drop()
@@ -193,7 +193,7 @@ for (const [what, [method, open]] of Object.entries(opening)) {
     t.equal(response.status, 404)
     t.match(await response.text(), /no such session/)
     if (id !== session.id) await session.end()
-    await eventually(() => app.pendingReplies.size === 0)
+    await until(() => app.pendingReplies.size === 0)
     t.strictSame([app.sessions.size, app.mcp.peers.size], [0, 0])
   })
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Inbox } from '../../../transports/websocket/inbox.js'
-import { eventually } from '../../support/wait.js'
+import { until } from '../../support/wait.js'
 
 function inbox () {
   const state = { handed: [] as number[], full: false, paused: false }
@@ -30,7 +30,7 @@ t.test('of many in one turn some wait for the next, in their order, and nothing 
   await turn()
   await turn()
   t.ok(state.handed.length < 100, 'others have their turn between')
-  await eventually(() => state.handed.length === 100)
+  await until(() => state.handed.length === 100)
   t.strictSame(state.handed, upTo(100))
   t.strictSame([state.paused, box.holds], [false, false])
 })
@@ -42,7 +42,7 @@ t.test('while too much waits for the client nothing of it is handed over', async
   await sleep(50)
   t.strictSame([state.handed.length, state.paused], [0, true])
   state.full = false
-  await eventually(() => state.handed.length === 3)
+  await until(() => state.handed.length === 3)
   t.notOk(state.paused)
   push(3, 4)
   t.strictSame(state.handed, upTo(4))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import WebSocket from 'ws'
-import { until } from '../../support/deadline.js'
+import { until } from '../../support/wait.js'
 import { call, initialize } from '../../support/messages.js'
 import { frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
 import { expectUnharmed, startServer } from '../../support/server.js'
@@ -107,8 +107,8 @@ t.test('a client that does not say goodbye when it is told to go is gone all the
   const socket = await greeted(server.port)
   socket.pause()
   socket.write(Buffer.concat(new Array<Buffer>(50).fill(frame({ opcode: ping, payload: 'x' }))))
-  await until('the end of the peer', () => server.app.mcp.peers.size === 0)
-  await until('the end of the connection', () => server.sockets.size === 0)
+  await until(() => server.app.mcp.peers.size === 0, 'the end of the peer')
+  await until(() => server.sockets.size === 0, 'the end of the connection')
   await socket.close()
   await expectUnharmed(t, server)
 })
@@ -118,8 +118,8 @@ t.test('a client that says goodbye and then stays is gone, too', async t => {
   const socket = await greeted(server.port)
   socket.pause()
   socket.write(frame({ opcode: OPCODE.close, payload: '' }))
-  await until('the end of the peer', () => server.app.mcp.peers.size === 0)
-  await until('the end of the connection', () => server.sockets.size === 0)
+  await until(() => server.app.mcp.peers.size === 0, 'the end of the peer')
+  await until(() => server.sockets.size === 0, 'the end of the connection')
   await socket.close()
 })
 

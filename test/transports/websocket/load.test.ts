@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { resource, tool, type Options } from '../../../app.js'
 import { listening } from '../../support/gateway.js'
-import { eventually, within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { modern } from '../../support/recorder.js'
 
 type Json = Record<string, unknown>
@@ -28,7 +28,7 @@ t.test('a client that reads gets everything it asked for at once, however much t
   const got: unknown[] = []
   socket.on('message', data => { got.push((JSON.parse(String(data)) as Json).id) })
   readAll()
-  await eventually(() => got.length === COUNT || socket.readyState !== WebSocket.OPEN)
+  await until(() => got.length === COUNT || socket.readyState !== WebSocket.OPEN)
   t.strictSame(got, Array.from({ length: COUNT }, (_, index) => index + 1))
   t.equal(socket.readyState, WebSocket.OPEN)
 })
@@ -37,7 +37,7 @@ t.test('a client that never reads what it asked for is closed in time', async t 
   const { app, socket, readAll } = await connected(t, { writeDeadline: 50 })
   socket.pause()
   readAll()
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
   const closed = within(5_000, async signal => await once(socket, 'close', { signal }))
   socket.resume()
   t.ok([1006, 1008].includes((await closed)[0] as number))
@@ -51,6 +51,6 @@ t.test('frames that follow a binary one are not listened to', async t => {
   socket.send(Buffer.from('{}'))
   for (let id = 1; id <= 3; id++) send(id, 'tools/call', { name: 'count' })
   t.equal((await closed)[0], 1003)
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
   t.equal(ran, 0)
 })

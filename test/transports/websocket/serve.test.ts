@@ -6,7 +6,7 @@ import { tool, type Options } from '../../../app.js'
 import { modernMeta } from '../../support/modern.js'
 import { closeFrame, frame, OPCODE, openSocket } from '../../support/websocket-client.js'
 import { listening } from '../../support/gateway.js'
-import { eventually, within } from '../../support/wait.js'
+import { nextEvent, until, within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 
@@ -20,17 +20,13 @@ async function serve (t: Test, options: Partial<Options> = {}) {
 async function open (t: Test, url: string, protocols: string[] = [], options: ClientOptions = {}): Promise<WebSocket> {
   const socket = new WebSocket(url, protocols, options)
   t.teardown(() => socket.terminate())
-  await soon(socket, 'open')
+  await nextEvent(socket, 'open')
   return socket
-}
-
-async function soon (source: EventEmitter, event: string): Promise<unknown[]> {
-  return await within(DEADLINE, async signal => await once(source, event, { signal }))
 }
 
 async function ask (socket: WebSocket, message: object): Promise<Json> {
   socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
-  const [data] = await soon(socket, 'message')
+  const [data] = await nextEvent(socket, 'message')
   return JSON.parse(String(data)) as Json
 }
 
@@ -57,7 +53,7 @@ t.test('the subprotocol is spoken when it is offered', async t => {
   t.equal((await open(t, url, ['mcp'])).protocol, 'mcp')
   t.equal((await open(t, url, ['other', 'mcp'])).protocol, 'mcp')
   const socket = new WebSocket(url, ['other'])
-  const [error] = await soon(socket, 'error') as [Error]
+  const [error] = await nextEvent(socket, 'error') as [Error]
   t.match(error.message, /subprotocol/, 'nothing else is spoken')
 })
 
@@ -75,7 +71,7 @@ t.test('a frame that is no message is answered, and the socket stays', async t =
   const { url } = await serve(t)
   const socket = await open(t, url)
   socket.send('nonsense')
-  const [data] = await soon(socket, 'message')
+  const [data] = await nextEvent(socket, 'message')
   t.match(JSON.parse(String(data)), { id: null, error: { code: -32700 } })
   t.match(await ask(socket, initialize), { id: 0, result: {} })
 })
@@ -92,10 +88,10 @@ for (const [what, code, act] of CLOSES) {
     const { app, url } = await serve(t, { maxMessage: 1_000 })
     const socket = await open(t, url)
     socket.on('error', () => {})
-    const closed = soon(socket, 'close')
+    const closed = nextEvent(socket, 'close')
     act(socket)
     t.equal((await closed)[0], code)
-    await eventually(() => app.mcp.peers.size === 0)
+    await until(() => app.mcp.peers.size === 0)
   })
 }
 
@@ -105,7 +101,7 @@ t.test('a server that shuts down answers what is in flight, then closes with 100
   await ask(socket, initialize)
   const messages: Json[] = []
   socket.on('message', data => messages.push(JSON.parse(String(data)) as Json))
-  const [started, closed] = [soon(socket, 'message'), soon(socket, 'close')]
+  const [started, closed] = [nextEvent(socket, 'message'), nextEvent(socket, 'close')]
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 2, delay: 30 }, _meta: { progressToken: 1 } } }))
   await started
   await app.close()
@@ -118,12 +114,12 @@ t.test('a socket that is dropped aborts its calls and is forgotten', async t => 
   const calls = waiting(app)
   const socket = await open(t, url)
   await ask(socket, initialize)
-  const [started, aborted] = [soon(calls, 'started'), soon(calls, 'aborted')]
+  const [started, aborted] = [nextEvent(calls, 'started'), nextEvent(calls, 'aborted')]
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } }))
   await started
   socket.terminate()
   t.match(await aborted, [{ message: 'the socket was closed' }])
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
 })
 
 t.test('a client that answers no ping is cut off, one that does stays', async t => {
@@ -132,11 +128,11 @@ t.test('a client that answers no ping is cut off, one that does stays', async t 
   const mute = await open(t, url, [], { autoPong: false })
   let pings = 0
   alive.on('ping', () => { pings++ })
-  t.equal((await soon(mute, 'close'))[0], 1006)
-  await soon(alive, 'ping')
+  t.equal((await nextEvent(mute, 'close'))[0], 1006)
+  await nextEvent(alive, 'ping')
   t.ok(pings >= 2)
   t.equal(alive.readyState, WebSocket.OPEN)
-  await eventually(() => app.mcp.peers.size === 1)
+  await until(() => app.mcp.peers.size === 1)
 })
 
 t.test('a client that does not read is cut off, and its calls are aborted', async t => {
@@ -155,13 +151,13 @@ t.test('a client that does not read is cut off, and its calls are aborted', asyn
   }))
   const socket = await open(t, url)
   await ask(socket, initialize)
-  const ended = soon(over, 'over')
+  const ended = nextEvent(over, 'over')
   socket.pause()
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { progressToken: 1 } } }))
   await ended
-  await eventually(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.peers.size === 0)
   socket.resume()
-  t.ok([1006, 1008].includes((await soon(socket, 'close'))[0] as number))
+  t.ok([1006, 1008].includes((await nextEvent(socket, 'close'))[0] as number))
 })
 
 t.test('another version of the protocol is refused with the one that is spoken', async t => {
@@ -183,7 +179,7 @@ async function upgrade (t: Test, url: string, headers: string[]): Promise<string
   const socket = connect(Number(port), '127.0.0.1')
   t.teardown(() => socket.destroy())
   socket.write(['GET /mcp HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers, '', ''].join('\r\n'))
-  return String((await soon(socket, 'data'))[0])
+  return String((await nextEvent(socket, 'data'))[0])
 }
 
 t.test('what a client says last is begun, though it closes in the same breath; what it says behind a mistake of its own is not', async t => {
@@ -200,7 +196,7 @@ t.test('what a client says last is begun, though it closes in the same breath; w
     const socket = await openSocket(port)
     t.teardown(async () => await socket.close())
     socket.write(Buffer.concat(frames))
-    await t.resolves(eventually(() => begun.includes(what)), what)
+    await t.resolves(until(() => begun.includes(what)), what)
   }
   t.notOk(begun.includes('behind a binary frame'))
 })
