@@ -1,4 +1,5 @@
 // Runs the compiled tests; words after the command choose the files whose path contains one of them.
+// With --where FILE it only prints which test files reach that product file.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,8 +8,16 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { Parser } from 'tap-parser'
 import { prepare } from '../scripts/test-setup.mjs'
+import { where } from './where.mjs'
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const words = process.argv.slice(2)
+if (words[0] === '--where') {
+  console.log(where(ROOT, words[1] ?? ''))
+  process.exit()
+}
+
+const begun = performance.now()
 // What gateways under test keep is not put among the user's own.
 const data = mkdtempSync(join(tmpdir(), 'patchbay-data-'))
 const count = { passed: 0, failed: 0, skipped: 0 }
@@ -16,7 +25,7 @@ const count = { passed: 0, failed: 0, skipped: 0 }
 prepare()
 
 const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
+  cwd: ROOT,
   env: { ...process.env, TEST_FILES: words.join(' '), XDG_DATA_HOME: data, ...command() },
   stdio: ['ignore', 'pipe', 'inherit']
 })
@@ -26,6 +35,7 @@ tap.on('close', code => {
   const ran = count.passed + count.failed > 0
   if (!ran) console.log('No tests ran.')
   else if (code !== 0 && count.failed === 0) console.log(`No test failed, but tap ended with ${code ?? tap.signalCode}.`)
+  console.log(`The tests took ${duration(performance.now() - begun)}.`)
   console.log(totals())
   process.exitCode = ran && code === 0 && count.failed === 0 ? 0 : 1
 })
@@ -70,6 +80,11 @@ function title (fullname) {
 
 function indent (text) {
   return text.replace(/^(?=.)/gm, '    ')
+}
+
+function duration (ms) {
+  const seconds = Math.round(ms / 1_000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 function totals () {
