@@ -23,6 +23,7 @@ import messageRoutes from './routes/message.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
 import { writeParts } from './transports/http/channels.js'
+import { CLOSE } from './transports/websocket/close-codes.js'
 
 /** What stands before every URL of a gateway of its own: limits, and who may come. */
 export const guards = fp(async (fastify: FastifyInstance, options: Options) => {
@@ -48,7 +49,7 @@ export const doors = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(events, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
   if (!fastify.hasDecorator('websocketServer')) {
-    await fastify.register(websocket, { maxMessage, maxFragments, grace })
+    await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
     await fastify.register(upgrades, { headersTimeout: options.headersTimeout })
   }
   await fastify.register(async scope => {

@@ -44,6 +44,8 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
     preHandler: reviveSession(app),
     // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.
     handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
-    wsHandler: (socket, { identity, raw }) => serveWebSocket(app.mcp, socket, raw.socket, identity, isForwarded(raw.headers), options)
+    wsHandler: (socket, { identity, raw }) => {
+      serveWebSocket(app.mcp, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
+    }
   })
 }

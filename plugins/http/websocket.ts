@@ -1,19 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import ws, { type WebSocket } from '@fastify/websocket'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 
-const GOING_AWAY = 1001
+/** How long ws waits for the client's close frame, in milliseconds. */
 const CLOSE_TIMEOUT = 2_000
+/** How many chunks of one socket ws keeps while it parses a message. */
+const MAX_BUFFERED_CHUNKS = 8_192
 
-/** WebSocket upgrades through Fastify's own router, so that every hook holds for sockets too. Bounded in every direction. */
-export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMessage: number, maxFragments: number, grace: number }) => {
-  const closeBudget = Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout))
+export interface WebSocketServerOptions {
+  maxMessage: number
+  maxFragments: number
+  grace: number
+  /** How sockets are closed when the server shuts down. */
+  shuttingDown: { code: number, reason: string }
+}
+
+/** WebSocket upgrades through Fastify's router, so that every hook holds for sockets too. */
+export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDown }: WebSocketServerOptions) => {
+  const budgetMs = Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout))
+  // A variable, because the types of ws do not know maxFragments yet.
   const options = {
     maxPayload: maxMessage,
     maxFragments,
-    maxBufferedChunks: 8_192,
+    maxBufferedChunks: MAX_BUFFERED_CHUNKS,
     perMessageDeflate: false,
     closeTimeout: CLOSE_TIMEOUT,
     handleProtocols: (offered: Set<string>) => offered.has('mcp') ? 'mcp' : false as const
@@ -21,23 +32,36 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace }: { maxMess
   await fastify.register(ws, {
     options,
     errorHandler,
-    // By now the dispatcher has answered what was in flight.
-    preClose: done => {
-      const timeUp = new AbortController()
-      const late = sleep(closeBudget, undefined, { signal: timeUp.signal, ref: false }).catch(() => {})
-      const closed = [...fastify.websocketServer.clients].map(async socket => {
-        await Promise.race([written(socket), late])
-        socket.close(GOING_AWAY, 'the server is shutting down')
-      })
-      fastify.websocketServer.close()
-      void Promise.all(closed).then(() => { timeUp.abort(); done() })
-    }
+    // The dispatcher has answered the calls in flight by now.
+    preClose: done => { void closeAll(fastify.websocketServer, budgetMs, shuttingDown).then(() => done()) }
   })
 }, { name: 'websocket', dependencies: ['mcp'] })
 
+/** Closes each socket when its queue is written, or when the time is up. */
+async function closeAll (server: FastifyInstance['websocketServer'], budgetMs: number, { code, reason }: { code: number, reason: string }): Promise<void> {
+  const controller = new AbortController()
+  const timeUp = sleep(budgetMs, undefined, { signal: controller.signal, ref: false }).catch(() => {})
+  const closed = [...server.clients].map(async socket => {
+    await Promise.race([queueWritten(socket), timeUp])
+    socket.close(code, reason)
+  })
+  server.close()
+  await Promise.all(closed)
+  controller.abort()
+}
+
+/** Settles when everything sent so far was handed to the operating system, or the socket is closed. */
+async function queueWritten (socket: WebSocket): Promise<void> {
+  if (socket.readyState !== socket.OPEN || socket.bufferedAmount === 0) return
+  await new Promise<void>(resolve => {
+    socket.once('close', () => resolve())
+    socket.ping(undefined, undefined, () => resolve())
+  })
+}
+
 /**
- * A client that breaks the protocol, or goes away in the middle of a message, may do so as often as it likes, so this is logged at debug
- * level; ws closes the socket with the code that fits. Every other error is one of ours.
+ * Broken frames and lost connections are logged at debug level, because a client can cause any number of them; ws closes the socket with
+ * the code that fits. Every other error is ours.
  */
 function errorHandler (error: NodeJS.ErrnoException, socket: WebSocket, { log, id }: FastifyRequest): void {
   if (isFaultOfClient(error)) return log.debug({ reqId: id, err: error }, 'a client broke the WebSocket protocol or went away')
@@ -45,13 +69,5 @@ function errorHandler (error: NodeJS.ErrnoException, socket: WebSocket, { log, i
   socket.terminate()
 }
 
-const isFaultOfClient = ({ code = '', syscall }: NodeJS.ErrnoException): boolean => code.startsWith('WS_ERR_') || syscall === 'read' || syscall === 'write'
-
-/** Settles when everything said so far was handed to the operating system, or the socket is gone. */
-async function written (socket: WebSocket): Promise<void> {
-  if (socket.readyState !== socket.OPEN || socket.bufferedAmount === 0) return
-  await new Promise<void>(resolve => {
-    socket.once('close', () => resolve())
-    socket.ping(undefined, undefined, () => resolve())
-  })
-}
+const isFaultOfClient = ({ code = '', syscall }: NodeJS.ErrnoException): boolean =>
+  code.startsWith('WS_ERR_') || syscall === 'read' || syscall === 'write'

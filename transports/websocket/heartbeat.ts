@@ -1,0 +1,36 @@
+import type { WebSocket } from '@fastify/websocket'
+
+/** Pings the client at every interval, and terminates the socket when nothing came back in one. */
+export class Heartbeat {
+  readonly #socket: WebSocket
+  readonly #isPaused: () => boolean
+  readonly #timer: NodeJS.Timeout
+  #alive = true
+
+  /** While `isPaused`, nothing is read from the socket, so that a missing pong means nothing. */
+  constructor (socket: WebSocket, interval: number, isPaused: () => boolean) {
+    this.#socket = socket
+    this.#isPaused = isPaused
+    this.#timer = setInterval(() => this.#check(), interval).unref()
+  }
+
+  /** Something came from the client. */
+  beat (): void {
+    this.#alive = true
+  }
+
+  stop (): void {
+    clearInterval(this.#timer)
+  }
+
+  #check (): void {
+    if (this.#isPaused()) return
+    if (this.#alive) {
+      this.#alive = false
+      this.#socket.ping()
+    } else {
+      // After a long turn the timer runs before the pong is read from the socket: wait for the poll phase.
+      setImmediate(() => { if (!this.#alive) this.#socket.terminate() })
+    }
+  }
+}
