@@ -33,3 +33,31 @@ t.test('every file of this tree that a page shows for an import or a link is the
   t.ok(shown.length > 20)
   for (const { name, url } of shown) t.ok(existsSync(url), `${name} shows ${url.pathname.slice(root.pathname.length)}`)
 })
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
+
+t.test('every heading that a page links to is there', async t => {
+  const root = new URL('../../', import.meta.url)
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md', ...names('docs').map(name => `docs/${name}`)]
+  const links = pages.flatMap(name => [...readFileSync(new URL(name, root), 'utf8').matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
+    .map(([, path, anchor]) => ({ name, path, anchor })))
+  t.ok(links.length > 20)
+  for (const { name, path, anchor } of links) {
+    const target = readFileSync(path === '' ? new URL(name, root) : new URL(path as string, new URL(name, root)), 'utf8')
+    const headings = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading as string))
+    t.ok(headings.includes(anchor as string), `${name} links to ${path}#${anchor}`)
+  }
+})
+
+t.test('docs/README.md lists every page', async t => {
+  for (const name of names('docs')) if (name !== 'README.md') t.ok(page('README.md').includes(`](${name}`), name)
+})
+
+t.test('pages name the client, caller or operator they mean', async t => {
+  for (const name of names('docs')) if (name !== 'glossary.md') t.strictSame(page(name).match(/whoever|nobody|somebody|anybody|everybody/gi) ?? [], [], name)
+})
+
+function names (folder: string): string[] {
+  return readdirSync(new URL(`../../${folder}`, import.meta.url)).filter(name => name.endsWith('.md'))
+}
