@@ -1,5 +1,5 @@
 import t from 'tap'
-import { avoids, followsLayers, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import { avoids, followsLayers, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
 
@@ -64,6 +64,15 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     rule: avoids('console'),
     wrong: [['cli.ts', '\n\nconsole.log(1)', 'cli.ts:3 uses console']],
     right: [['cli.ts', 'const text = "console.log"']]
+  },
+  'only the tables of errors make errors that cross the wire': {
+    rule: makesNoWireError,
+    except: /^protocol\/(wire\/errors|http\/http-errors)\.ts$/,
+    wrong: [
+      ['tools/a.ts', '\nthrow new McpError(-32603, "no")', 'tools/a.ts:2 makes an error outside the tables'],
+      ['routes/a.ts', 'done(new HttpError("PATCHBAY_A", 400, "no"))', 'routes/a.ts:1 makes an error outside the tables']
+    ],
+    right: [['tools/a.ts', 'throw new ToolError("no") // new McpError(1)'], ['routes/a.ts', 'throw httpErrors.draining()']]
   },
   'only protocol/revisions names a revision': {
     rule: namesNoRevision,

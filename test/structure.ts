@@ -55,6 +55,11 @@ export const avoids = (name: string): Rule => source => [
   ...offences(source, ({ specifier }) => specifier.replace('node:', '') === name)
 ]
 
+/** Errors that cross the wire are made by the entries of a table, which docs/errors.md lists. */
+export const makesNoWireError: Rule = source => nodes(source)
+  .filter(node => ts.isNewExpression(node) && /^(McpError|HttpError)$/.test(node.expression.getText(source)))
+  .map(node => `${at(source, node)} makes an error outside the tables`)
+
 export const namesNoRevision: Rule = source => nodes(source)
   .filter(node => ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node))
   .filter(node => /\b20\d\d-\d\d-\d\d\b(?!T)/.test(node.getText(source)))

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { isHttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { encodeError } from '../../protocol/wire/jsonrpc.js'
@@ -11,7 +12,8 @@ export default fp(async fastify => {
     const status = error.statusCode ?? 500
     // 503 is a limit that was reached, not a fault.
     if (status >= 500 && status !== 503) request.log.error({ reqId: request.id, err: error }, 'request failed')
-    refuse(request, reply, { statusCode: status, message: status === 500 ? errors.internal(request.id).message : error.message, headers: error.headers })
+    const message = status === 500 ? errors.internal(request.id).message : error.message
+    refuse(request, reply, { statusCode: status, message, headers: error.headers, code: isHttpError(error) ? error.code : undefined })
   })
 
   fastify.setNotFoundHandler((request, reply) => {
@@ -20,9 +22,11 @@ export default fp(async fastify => {
   })
 }, { name: 'patchbay-http-errors' })
 
-interface Refusal { statusCode: number, message: string, headers?: Record<string, string> | undefined }
+interface Refusal { statusCode: number, message: string, headers?: Record<string, string> | undefined, code?: string | undefined }
 
-function refuse ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest, reply: FastifyReply, { statusCode, message, headers = {} }: Refusal): void {
+function refuse ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest, reply: FastifyReply, refusal: Refusal): void {
+  const { statusCode, message, headers = {}, code } = refusal
   const { missingId } = isModern(version) ? modern : oldest
-  void reply.code(statusCode).headers(headers).header('content-type', 'application/json').send(encodeError(missingId, errors.http(statusCode, message)))
+  const body = encodeError(missingId, errors.http(statusCode, message, code))
+  void reply.code(statusCode).headers(headers).header('content-type', 'application/json').send(body)
 }

@@ -168,6 +168,9 @@ export const errors = {
   fileTooLarge: (max: number, uri: string) => internal(`The file is larger than ${max} bytes (option maxFile)`, { uri }),
   /** The limit of the operating system for watched files is reached. Remedy: end some subscriptions, or raise that limit. */
   tooManyWatches: () => internal('The file cannot be watched: the system watches as many files as it can already'),
-  /** The JSON-RPC form of an HTTP error, see below, where Patchbay writes the body itself. Remedy: see there. */
-  http: (status: number, message: string) => new McpError(status >= 500 || status === 429 ? codes.internal : codes.invalidRequest, message)
+  /** The body of an HTTP error that answers no request in particular; `name` is its code, if it is one of ours. */
+  http: (status: number, message: string, name?: string) => new McpError(
+    status >= 500 || status === 429 ? codes.internal : codes.invalidRequest, message, name === undefined ? undefined : { code: name }),
+  /** The body of an HTTP error that answers a request, under its id. */
+  httpOfRequest: (message: string, name: string) => new McpError(codes.invalidRequest, `Invalid Request: ${message}`, { code: name })
 }

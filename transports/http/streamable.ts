@@ -33,7 +33,7 @@ export function servePost (app: FastifyInstance, request: FastifyRequest, reply:
   } catch (error) {
     // Whoever asked something is answered under its id; the rest is a plain HTTP refusal.
     if (incoming.kind !== 'request' || !isHttpError(error)) throw error
-    sendJson(reply, encodeError(incoming.id, errors.invalidRequest(error.message)), error.statusCode, error.headers)
+    sendJson(reply, encodeError(incoming.id, errors.httpOfRequest(error.message, error.code)), error.statusCode, error.headers)
   }
 }
 
