@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { ServerOptions } from 'node:http'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
@@ -8,8 +7,8 @@ import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
-import { prefixSpaces, type Store } from './protocol/store.js'
-import access from './plugins/core/scopes.js'
+import type { Store } from './protocol/store.js'
+import scopes from './plugins/core/scopes.js'
 import audit from './plugins/observability/audit.js'
 import cancellation from './plugins/capabilities/cancellation.js'
 import commands from './plugins/builtin/commands.js'
@@ -18,7 +17,7 @@ import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
 import health from './plugins/core/health.js'
 import files from './plugins/builtin/files.js'
-import inventory from './plugins/core/unavailable.js'
+import unavailable from './plugins/core/unavailable.js'
 import lifecycle from './plugins/capabilities/lifecycle.js'
 import logging from './plugins/capabilities/logging.js'
 import mcp from './plugins/core/mcp.js'
@@ -26,28 +25,28 @@ import notes from './plugins/builtin/notes.js'
 import pagination from './plugins/capabilities/pagination.js'
 import pressure from './plugins/security/pressure.js'
 import prompts from './plugins/capabilities/prompts.js'
-import rates from './plugins/security/rate-limiter.js'
+import rateLimiter from './plugins/security/rate-limiter.js'
 import resources from './plugins/capabilities/resources.js'
 import roots from './plugins/capabilities/roots.js'
 import sampling from './plugins/capabilities/sampling.js'
-import store from './plugins/core/store.js'
 import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
 import { version } from './version.js'
 
-// What the plugins add to Fastify's types has to reach whoever imports this package.
+// So that programs that import this package see what each plugin adds to the type of `app.mcp`.
 export type {} from './plugins/core/scopes.js'
 export type {} from './plugins/security/auth.js'
 export type {} from './plugins/builtin/commands.js'
 export type {} from './plugins/builtin/clipboard.js'
 export type {} from './plugins/http/connections.js'
 export type {} from './plugins/http/event-streams.js'
+export type {} from './plugins/http/expect-continue.js'
 export type {} from './plugins/core/health.js'
 export type {} from './plugins/builtin/files.js'
 export type {} from './plugins/core/unavailable.js'
-export type {} from './plugins/core/mcp.js'
+export type { Mcp } from './plugins/core/mcp.js'
 export type {} from './plugins/builtin/notes.js'
 export type {} from './plugins/security/origin.js'
 export type {} from './plugins/capabilities/pagination.js'
@@ -57,7 +56,6 @@ export type {} from './plugins/security/rate-limiter.js'
 export type {} from './plugins/security/readiness.js'
 export type {} from './plugins/capabilities/resources.js'
 export type {} from './plugins/http/sessions.js'
-export type {} from './plugins/core/store.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
 export type {} from './plugins/builtin/web-search.js'
@@ -76,19 +74,7 @@ export { version }
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
-  if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
-  const options = resolveOptions({ ...given, tools: given.tools ?? false })
-  await fastify.register(capabilities, options)
-  if (options.http) await fastify.register((await import('./http-server.js')).doors, options)
-  if (options.tools) {
-    await fastify.register(facilities, options)
-    for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
-  }
-  for (const plugin of options.plugins) {
-    if (typeof plugin === 'string') await loadFile(fastify, plugin)
-    else await fastify.register(plugin)
-  }
-  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify, options)) fastify.log.warn(sentence) })
+  await assemble(fastify, resolveOptions({ ...given, tools: given.tools ?? false }), false)
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */
@@ -112,12 +98,32 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   })
   // Node.js leaves out what is beyond, and that may be what is needed.
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
-  if (!isPrivate(options)) await app.register((await import('./http-server.js')).guards, options)
-  await app.register(patchbay, { ...given, tools: options.tools })
+  await app.register(standaloneGateway, options)
   return app
 }
 
-/** Whoever starts the command is the only one who can reach it, and nobody has to say who they are. */
+const standaloneGateway = fp(async (fastify: FastifyInstance, options: Options) => {
+  await assemble(fastify, options, true)
+}, { name: 'patchbay', fastify: '5.x' })
+
+/** Registers what the options ask for, in the order in which the plugins need each other. */
+async function assemble (fastify: FastifyInstance, options: Options, standalone: boolean): Promise<void> {
+  if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
+  await fastify.register(capabilities, { ...options, standalone })
+  if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
+  if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
+  if (options.tools) {
+    await fastify.register(facilities, options)
+    for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
+  }
+  for (const plugin of options.plugins) {
+    if (typeof plugin === 'string') await loadFile(fastify, plugin)
+    else await fastify.register(plugin)
+  }
+  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
+}
+
+/** True when only the client that started the command can reach it, and needs no credential. */
 function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
   return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
 }
@@ -129,29 +135,29 @@ function timeouts ({ headersTimeout, requestTimeout }: Options): ServerOptions {
 }
 
 /** One MCP capability each, in the order they need each other. */
-const capabilities = fp(async (fastify: FastifyInstance, options: Options) => {
-  const { name, instructions, pageSize, maxCapabilities } = options
-  await fastify.register(inventory)
-  await fastify.register(store, { store: await openStore(options) })
+const capabilities = fp(async (fastify: FastifyInstance, options: Options & { standalone: boolean }) => {
+  const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
-    secret: options.secret ?? await ownSecret(fastify.store),
-    store: prefixSpaces(fastify.store.values, 'tools/'),
+    secret,
+    standalone,
+    store: await openStore(options),
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
     challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
   })
+  await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
   await fastify.register(health)
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
-  await fastify.register(access, { scopes: options.scopes })
+  await fastify.register(scopes, { scopes: options.scopes })
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation]) await fastify.register(plugin)
   await fastify.register(subscriptions, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText })
   await fastify.register(pagination, { pageSize })
   await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText, maxUri: options.maxUri })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
-  await fastify.register(rates, options)
+  await fastify.register(rateLimiter, options)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
@@ -159,12 +165,6 @@ async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store>
   // The engine is loaded by those who need it.
   const { diskStore } = await import('./stores/disk/store.js')
   return diskStore(data, maxData)
-}
-
-/** One secret for all who share the store, made by the first. */
-async function ownSecret ({ values }: Store): Promise<string> {
-  await values.put('patchbay', 'secret', randomBytes(32).toString('base64url'), { ifAbsent: true })
-  return await values.get('patchbay', 'secret') as string
 }
 
 /** What the built-in tools, resources and prompts stand on. */

@@ -28,7 +28,7 @@ export function reloader (app: FastifyInstance, logger: FastifyBaseLogger, optio
       present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
       report(logger, { changed: now, restart, keys })
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
-      for (const sentence of now.length === 0 ? [] : unknownNames(app, present)) logger.warn(sentence)
+      for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present)) logger.warn(sentence)
     } catch (error) {
       logger.error(`the options were not reloaded, and those from before stay: ${(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
     }
@@ -42,16 +42,16 @@ function changesOf (present: Options, next: Options): Name[] {
 
 /** Whether callers need a credential is decided at start: without its last key the gateway lets no caller in, and without a first one it needs none. */
 function canChange (app: FastifyInstance, name: Name): boolean {
-  if (name === 'apiKeys') return app.hasDecorator('identities') && app.identities.required
+  if (name === 'apiKeys') return 'identities' in app.mcp && app.mcp.identities.required
   return (RELOADED as readonly Name[]).includes(name)
 }
 
 // The keys come first: only they can still be refused.
 function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames | undefined {
-  const keys = changed.includes('apiKeys') ? app.identities.replaceKeys(next.apiKeys) : undefined
+  const keys = changed.includes('apiKeys') ? app.mcp.identities.replaceKeys(next.apiKeys) : undefined
   // Callers whose keys have other scopes are told, too, that they may see other things.
-  if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.access.replaceScopes(next.scopes)
-  if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.rates.replace(next)
+  if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
+  if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.mcp.rateLimiter.replace(next)
   return keys
 }
 

@@ -86,14 +86,14 @@ async function started (building: Promise<FastifyInstance>): Promise<FastifyInst
 /** Whom standard input and output speaks for. */
 async function identify (app: FastifyInstance, token: string): Promise<Identity> {
   try {
-    return await app.identities.authenticate(token)
+    return await app.mcp.identities.authenticate(token)
   } catch (error) {
     await app.close()
     throw new Error(`option token is not accepted: ${(error as Error).message}`, { cause: error })
   }
 }
 
-function inventoryOf ({ tools, resources, prompts, unavailable }: FastifyInstance): Inventory {
+function inventoryOf ({ mcp: { tools, resources, prompts, unavailable } }: FastifyInstance): Inventory {
   return { tools: tools.names(), resources: resources.uris(), prompts: prompts.names(), unavailable: [...unavailable] }
 }
 

@@ -90,9 +90,9 @@ async function add (app: FastifyInstance, item: Contribution | undefined, file: 
   if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
   if (!isObject(item)) throw new Error(UNKNOWN)
   note(app, item, file)
-  if (item.kind === 'tool') app.tools.add(item)
-  else if (item.kind === 'resource') app.resources.add(item)
-  else if (item.kind === 'prompt') app.prompts.add(item)
+  if (item.kind === 'tool') app.mcp.tools.add(item)
+  else if (item.kind === 'resource') app.mcp.resources.add(item)
+  else if (item.kind === 'prompt') app.mcp.prompts.add(item)
   else throw new Error(UNKNOWN)
 }
 

@@ -4,7 +4,7 @@ import { DEFAULT_SCOPES, grantingScopes, ADMIN_SCOPE } from '../protocol/wire/id
 import { didYouMean } from '../lib/nearest-name.js'
 
 type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
-type Served = Pick<FastifyInstance, 'tools' | 'resources' | 'prompts' | 'unavailable'>
+type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
 
 /** The scopes that the built-in tools and resources ask for, whether they are served or not. */
 export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'notes:write', 'search']

@@ -8,13 +8,13 @@ import type { Folder } from '../system/files/folder.js'
 type FileTypes = typeof import('../system/files/file-type.js')
 
 export default async function fileResources (fastify: FastifyInstance): Promise<void> {
-  if (fastify.folders.length === 0) {
-    fastify.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
+  if (fastify.mcp.folders.length === 0) {
+    fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
     return
   }
   // Loaded only where files are served, because it knows a thousand types; and at start, because Node.js never retries an import that failed for want of file descriptors.
   const types = await import('../system/files/file-type.js')
-  for (const folder of fastify.folders) fastify.resources.add(filesOf(folder, types))
+  for (const folder of fastify.mcp.folders) fastify.mcp.resources.add(filesOf(folder, types))
 }
 
 function filesOf (folder: Folder, types: FileTypes): Resource {

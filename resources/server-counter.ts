@@ -4,7 +4,7 @@ import { resource } from '../protocol/definitions/resource.js'
 const URI = 'server://counter'
 
 export default async function serverCounter (fastify: FastifyInstance): Promise<void> {
-  const { resources, store: { values } } = fastify
+  const { mcp: { resources, store: { values } } } = fastify
   resources.add(resource({
     uri: URI,
     name: 'Counter',

@@ -3,7 +3,7 @@ import { resource } from '../protocol/definitions/resource.js'
 
 const URI = 'server://status'
 
-export default async function serverStatus ({ resources, health }: FastifyInstance): Promise<void> {
+export default async function serverStatus ({ mcp: { resources, health } }: FastifyInstance): Promise<void> {
   resources.add(resource({
     uri: URI,
     name: 'Server Status',

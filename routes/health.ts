@@ -9,12 +9,12 @@ import { refuseOtherMethods } from './other-methods.js'
  */
 export default async function healthRoutes (app: FastifyInstance): Promise<void> {
   for (const url of addresses(app, '/health')) {
-    app.get(url, { exposeHeadRoute: true, config: { always: true, public: true, anyHost: true } }, async ({ identity, hostIsForeign }, reply) => {
-      const { name, version } = app.mcp.server.info
-      const { status, ready, reason, parts, uptime, sessions, peers } = app.health.now()
+    app.get(url, { exposeHeadRoute: true, config: { always: true, public: true, anyHost: true } }, async (request, reply) => {
+      const { name, version } = app.mcp.dispatcher.server.info
+      const { status, ready, reason, parts, uptime, sessions, peers } = app.mcp.health.now()
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
-      if (hostIsForeign || isUnauthenticated(identity)) return { status, live: true, ready }
+      if (app.mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
       return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
     })
   }

@@ -45,7 +45,7 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
     // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.
     handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, { identity, raw }) => {
-      serveWebSocket(app.mcp, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
+      serveWebSocket(app.mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
     }
   })
 }

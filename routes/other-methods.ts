@@ -11,7 +11,7 @@ export function refuseOtherMethods (app: FastifyInstance, address: string, serve
 
 function refuseAt (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
   app.route({
-    method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.hasPlugin('patchbay-cors'))),
+    method: METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.mcp.standalone)),
     url,
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {

@@ -7,7 +7,7 @@ import { refuseOtherMethods } from './other-methods.js'
 export default async function ticketRoutes (app: FastifyInstance): Promise<void> {
   for (const url of addresses(app, '/ticket')) {
     app.post(url, { config: { bodyless: true } }, async ({ identity }, reply) => {
-      const issued = app.identities.issueTicket(identity)
+      const issued = app.mcp.identities.issueTicket(identity)
       if (issued === undefined) throw httpErrors.tooManyTickets()
       reply.header('cache-control', 'no-store')
       return issued

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { tool } from '../protocol/definitions/tool.js'
 
-export default async function addNote ({ tools, notes }: FastifyInstance): Promise<void> {
+export default async function addNote ({ mcp: { tools, notes } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'add_note',
     title: 'Add a note',

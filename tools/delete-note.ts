@@ -10,7 +10,7 @@ const Confirmation = {
   required: ['confirm']
 }
 
-export default async function deleteNote ({ tools, notes }: FastifyInstance): Promise<void> {
+export default async function deleteNote ({ mcp: { tools, notes } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'delete_note',
     title: 'Delete a note',

@@ -22,12 +22,12 @@ const Output = Type.Object({
 })
 
 export default async function executeCommand (fastify: FastifyInstance): Promise<void> {
-  const { commands } = fastify
+  const { mcp: { commands } } = fastify
   if (commands.names.length === 0) {
-    fastify.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/commands.md')
+    fastify.mcp.unavailable.set('execute_command', 'no programs are listed: set option commands, see docs/commands.md')
     return
   }
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'execute_command',
     title: 'Execute a command',
     scopes: ['exec'],

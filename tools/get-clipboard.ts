@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { tool } from '../protocol/definitions/tool.js'
 
 export default async function getClipboard (fastify: FastifyInstance): Promise<void> {
-  if (!fastify.clipboard.offered) return
-  fastify.tools.add(tool({
+  if (!fastify.mcp.clipboard.offered) return
+  fastify.mcp.tools.add(tool({
     name: 'get_clipboard',
     title: 'Read the clipboard',
     scopes: ['clipboard'],
@@ -14,8 +14,8 @@ export default async function getClipboard (fastify: FastifyInstance): Promise<v
     output: Type.Object({ text: Type.String() }),
     text: ({ text }) => text,
     run: async (_input, call) => {
-      fastify.clipboard.admit(call)
-      return { text: await fastify.clipboard.read(call.signal) }
+      fastify.mcp.clipboard.admit(call)
+      return { text: await fastify.mcp.clipboard.read(call.signal) }
     }
   }))
 }

@@ -4,7 +4,7 @@ import { tool } from '../protocol/definitions/tool.js'
 
 const Note = Type.Object({ id: Type.String(), content: Type.String(), tags: Type.Array(Type.String()), created: Type.String() })
 
-export default async function getNotes ({ tools, notes }: FastifyInstance): Promise<void> {
+export default async function getNotes ({ mcp: { tools, notes } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'get_notes',
     title: 'Notes',

@@ -20,7 +20,7 @@ const Output = Type.Object({
   unavailable: Type.Record(Type.String(), Type.String(), { description: 'What is not served here, and why' })
 })
 
-export default async function healthCheck ({ tools, health, mcp, unavailable }: FastifyInstance): Promise<void> {
+export default async function healthCheck ({ mcp, mcp: { tools, health, unavailable } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'health_check',
     title: 'Health',
@@ -33,7 +33,7 @@ export default async function healthCheck ({ tools, health, mcp, unavailable }: 
       const { ready, ...now } = health.now()
       return {
         ...now,
-        versions: { server: mcp.server.info.version, node, protocol: [...versions] },
+        versions: { server: mcp.dispatcher.server.info.version, node, protocol: [...versions] },
         memory,
         unavailable: Object.fromEntries(unavailable)
       }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { tool } from '../protocol/definitions/tool.js'
 
-export default async function incrementCounter ({ tools, store: { values } }: FastifyInstance): Promise<void> {
+export default async function incrementCounter ({ mcp: { tools, store: { values } } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'increment_counter',
     title: 'Increment the counter',

@@ -5,8 +5,8 @@ import { tool } from '../protocol/definitions/tool.js'
 import { characters, MAX_TEXT } from '../system/clipboard/clipboard.js'
 
 export default async function setClipboard (fastify: FastifyInstance): Promise<void> {
-  if (!fastify.clipboard.offered) return
-  fastify.tools.add(tool({
+  if (!fastify.mcp.clipboard.offered) return
+  fastify.mcp.tools.add(tool({
     name: 'set_clipboard',
     title: 'Write the clipboard',
     scopes: ['clipboard'],
@@ -19,9 +19,9 @@ export default async function setClipboard (fastify: FastifyInstance): Promise<v
     explain,
     text: () => 'Text copied to clipboard',
     run: async ({ text }, call) => {
-      fastify.clipboard.admit(call)
+      fastify.mcp.clipboard.admit(call)
       checkFaithful(text)
-      await fastify.clipboard.write(text, call.signal)
+      await fastify.mcp.clipboard.write(text, call.signal)
       return { copied: characters(text) }
     }
   }))

@@ -5,7 +5,7 @@ import { tool } from '../protocol/definitions/tool.js'
 
 const TASK = 'You summarize notes. Answer with the summary alone, in the language of the notes.'
 
-export default async function summarizeNotes ({ tools, notes }: FastifyInstance): Promise<void> {
+export default async function summarizeNotes ({ mcp: { tools, notes } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'summarize_notes',
     title: 'Summarize notes',

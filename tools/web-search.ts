@@ -8,7 +8,7 @@ const Found = Type.Object({
 })
 
 export default async function webSearch (fastify: FastifyInstance): Promise<void> {
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'web_search',
     title: 'Web search',
     scopes: ['search'],
@@ -20,7 +20,7 @@ export default async function webSearch (fastify: FastifyInstance): Promise<void
     }, { additionalProperties: false }),
     output: Found,
     text: inWords,
-    run: async ({ query, max_results: max = 5 }, call) => ({ query, results: await fastify.webSearch(query, max, call.signal) })
+    run: async ({ query, max_results: max = 5 }, call) => ({ query, results: await fastify.mcp.webSearch(query, max, call.signal) })
   }))
 }
 

@@ -109,9 +109,9 @@ class MemoryConnection {
     this.#app = app
     this.#answers = answers
     this.#peer = new Peer({ transport: 'memory', channel: this.#channel, identity })
-    app.mcp.connect(this.#peer)
+    app.mcp.dispatcher.connect(this.#peer)
     owners.set(this.notifications, this)
-    collected.register(this, { mcp: app.mcp, peer: this.#peer }, this)
+    collected.register(this, { mcp: app.mcp.dispatcher, peer: this.#peer }, this)
   }
 
   async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
@@ -153,7 +153,7 @@ class MemoryConnection {
   close (): void {
     const reason = new Error('the client was closed')
     collected.unregister(this)
-    this.#app.mcp.disconnect(this.#peer, reason)
+    this.#app.mcp.dispatcher.disconnect(this.#peer, reason)
     for (const { reject } of this.#waiting.values()) reject(reason)
     this.#waiting.clear()
     this.#arrivals.emit('notification')
@@ -171,7 +171,7 @@ class MemoryConnection {
 
   // Through text, like any other client: what is not JSON would not arrive elsewhere either.
   #send (message: Json): void {
-    this.#app.mcp.receive(this.#app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
+    this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.#peer, this.#channel)
   }
 
   take (text: string): void {

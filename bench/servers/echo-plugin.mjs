@@ -29,15 +29,15 @@ const filler = number => tool({
 export default async function bench (fastify) {
   const fillers = []
   const fill = count => {
-    while (fillers.length > count) fastify.tools.remove(fillers.pop().name)
+    while (fillers.length > count) fastify.mcp.tools.remove(fillers.pop().name)
     while (fillers.length < count) {
       fillers.push(filler(fillers.length))
-      fastify.tools.add(fillers.at(-1))
+      fastify.mcp.tools.add(fillers.at(-1))
     }
   }
   fill(Math.max(0, Number(process.env.BENCH_TOOLS ?? 1) - 1))
-  fastify.tools.add(echo)
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(echo)
+  fastify.mcp.tools.add(tool({
     name: 'bench_fill',
     description: 'Changes how many fillers there are',
     input: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },

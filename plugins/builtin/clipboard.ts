@@ -5,8 +5,8 @@ import { ClipboardError } from '../../system/clipboard/clipboard-error.js'
 import { Clipboard } from '../../system/clipboard/clipboard.js'
 import { isLoopback } from '../../lib/loopback.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The clipboard of the machine. What fails is an `McpError` for the client, in words and with a hint. */
     clipboard: {
       /** False where other machines reach the gateway and nobody said they may use the clipboard. */
@@ -35,7 +35,7 @@ export default fp(async (fastify, { http, host, clipboard: { remote }, allowForw
   const guarded = http && !remote
   const offered = !guarded || isLocal(host)
 
-  fastify.decorate('clipboard', {
+  fastify.mcp.provide('clipboard', {
     offered,
     admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw errors.clipboard(...FORWARDED) },
     read: async signal => await told(clipboard.read(signal)),
@@ -44,19 +44,19 @@ export default fp(async (fastify, { http, host, clipboard: { remote }, allowForw
   })
 
   const why = offered ? clipboard.obstacle() : EXPOSED
-  if (why !== undefined) for (const name of TOOLS) fastify.unavailable.set(name, why)
+  if (why !== undefined) for (const name of TOOLS) fastify.mcp.unavailable.set(name, why)
 
   // An application that Patchbay is part of chooses its own address.
   if (guarded) {
     fastify.addHook('onListen', async () => {
       if (fastify.addresses().every(isLocal)) return
       for (const name of TOOLS) {
-        fastify.tools.remove(name)
-        fastify.unavailable.set(name, EXPOSED)
+        fastify.mcp.tools.remove(name)
+        fastify.mcp.unavailable.set(name, EXPOSED)
       }
     })
   }
-}, { name: 'clipboard', dependencies: ['inventory', 'tools'] })
+}, { name: 'patchbay-clipboard', dependencies: ['patchbay-mcp', 'patchbay-tools', 'patchbay-unavailable'] })
 
 /** A Unix socket has a path in place of an address. */
 function isLocal (place: string | { address: string }): boolean {

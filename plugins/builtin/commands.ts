@@ -8,8 +8,8 @@ import { isExecutable, isFolder, lookUp } from '../../system/programs/executable
 import { runProgram, type Outcome, type Watch } from '../../system/programs/program.js'
 import { Semaphore } from '../../lib/semaphore.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The programs that the operator lists. */
     commands: {
       readonly names: string[]
@@ -38,7 +38,7 @@ export default fp(async (fastify, { commands: listed, allowForwarded }: { comman
     for (const pattern of patterns.filter(canExplode)) fastify.log.warn({ command: name, pattern }, 'a pattern of option commands can take for ever on some arguments, and everything waits meanwhile: avoid repetitions inside repetitions')
   }
 
-  fastify.decorate('commands', {
+  fastify.mcp.provide('commands', {
     names: [...commands.keys()],
     admit: ({ local, principal, forwarded }) => {
       if (!local && principal === undefined) throw new ToolError('execute_command is served only over stdio, or with authentication')
@@ -52,7 +52,7 @@ export default fp(async (fastify, { commands: listed, allowForwarded }: { comman
       return await turns.run(watch.signal, async () => await runProgram({ path, args, folder, timeout }, watch))
     }
   })
-}, { name: 'commands' })
+}, { name: 'patchbay-commands', dependencies: ['patchbay-mcp'] })
 
 function checked (name: string, { program, args: patterns = [], maxArgs = 16, folder = tmpdir(), timeout = 30_000 }: Listed): Command {
   const option = `option commands.${name}`

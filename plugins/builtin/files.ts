@@ -5,8 +5,8 @@ import { FolderWatchers } from '../../system/files/folder-watchers.js'
 import { Folder } from '../../system/files/folder.js'
 import { realFolder } from '../../system/files/jail.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The folders whose files are served, the innermost ones first. */
     folders: readonly Folder[]
   }
@@ -27,9 +27,9 @@ export default fp(async (fastify, { roots, maxFile, data }: FilesOptions) => {
   const hidden = own === undefined ? [] : [own]
   const folders = [...places].map(([real, path]) => new Folder({ real, path, others, hidden, watchers, maxFile, maxUri: MAX_URI }))
   // A URI goes to the first folder that has it, and an inner one may be there by a link that the outer one does not follow.
-  fastify.decorate('folders', folders.sort((a, b) => b.uri.length - a.uri.length))
+  fastify.mcp.provide('folders', folders.sort((a, b) => b.uri.length - a.uri.length))
   fastify.addHook('onClose', async () => watchers.close())
-}, { name: 'files' })
+}, { name: 'patchbay-files', dependencies: ['patchbay-mcp'] })
 
 /** The path of each folder by its real path: one that is named twice is served once. */
 async function distinct (roots: string[]): Promise<Map<string, string>> {

@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { isFull, ToolError } from '../../protocol/wire/errors.js'
 import type { Values } from '../../protocol/store.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     notes: Notes
   }
 }
@@ -34,9 +34,9 @@ const CHUNK = 200
 const MAX_TEXT = 1_048_576
 
 export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, maxNote: number }) => {
-  const { values } = fastify.store
+  const { values } = fastify.mcp.store
 
-  fastify.decorate('notes', {
+  fastify.mcp.provide('notes', {
     maxLength: maxNote,
     add: async (owner, content, tags) => {
       const space = spaceOf(owner)
@@ -60,7 +60,7 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
       fastify.addHook('onClose', async () => off())
     }
   })
-}, { name: 'notes', dependencies: ['store'] })
+}, { name: 'patchbay-notes', dependencies: ['patchbay-mcp'] })
 
 async function collect (values: Values, space: string, wanted: (note: Note) => boolean, limit: number): Promise<{ notes: Note[], more: boolean }> {
   const notes: Note[] = []

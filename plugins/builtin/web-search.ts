@@ -4,8 +4,8 @@ import { SearchFailure } from '../../system/search/failure.js'
 import type { Result } from '../../system/search/results-page.js'
 import { search } from '../../system/search/search.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Searches the web. What goes wrong is a `ToolError` that says so. */
     webSearch: (query: string, max: number, signal: AbortSignal) => Promise<Result[]>
   }
@@ -14,7 +14,7 @@ declare module 'fastify' {
 export default fp(async (fastify, { searchUrl, searchTimeout: timeout }: { searchUrl: string, searchTimeout: number }) => {
   const service = serviceAt(searchUrl)
 
-  fastify.decorate('webSearch', async (query, max, signal) => {
+  fastify.mcp.provide('webSearch', async (query, max, signal) => {
     if (query.trim() === '') throw new ToolError('Search error: The query is only whitespace; say what to search for')
     try {
       return await search(service, { query, max, timeout, signal })
@@ -22,7 +22,7 @@ export default fp(async (fastify, { searchUrl, searchTimeout: timeout }: { searc
       throw error instanceof SearchFailure ? new ToolError(`Search error: ${error.message}`) : error
     }
   })
-}, { name: 'web-search' })
+}, { name: 'patchbay-web-search', dependencies: ['patchbay-mcp'] })
 
 function serviceAt (address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -12,4 +12,4 @@ export default fp(async ({ mcp }) => {
     const call = peer.inbound.get(requestId)
     if (call?.method !== 'initialize') call?.cancel(new Error(reason ?? 'cancelled by the client'))
   })
-}, { name: 'cancellation', dependencies: ['mcp'] })
+}, { name: 'patchbay-cancellation', dependencies: ['patchbay-mcp'] })

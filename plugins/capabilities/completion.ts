@@ -23,9 +23,9 @@ const Complete = Type.Object({
 
 /** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
 export default fp(async fastify => {
-  const { mcp, access } = fastify
+  const { mcp, mcp: { scopes } } = fastify
 
-  mcp.capability('completions', ({ features }) => features.completions ? {} : undefined)
+  mcp.dispatcher.capability('completions', ({ features }) => features.completions ? {} : undefined)
 
   mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
     const { known, complete } = find(ref) ?? missing(ref)
@@ -38,13 +38,13 @@ export default fp(async fastify => {
 
   function find (ref: Reference): Completed | undefined {
     if (ref.type === 'ref/prompt') {
-      const prompt = typeof ref.name === 'string' ? fastify.prompts.get(ref.name) : undefined
-      return prompt && { known: prompt.arguments, complete: prompt.complete, target: access.target('prompts', prompt.name, prompt) }
+      const prompt = typeof ref.name === 'string' ? fastify.mcp.prompts.get(ref.name) : undefined
+      return prompt && { known: prompt.arguments, complete: prompt.complete, target: scopes.target('prompts', prompt.name, prompt) }
     }
-    const resource = typeof ref.uri === 'string' ? fastify.resources.get(ref.uri) : undefined
-    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: access.target('resources', resource.uri, resource) }
+    const resource = typeof ref.uri === 'string' ? fastify.mcp.resources.get(ref.uri) : undefined
+    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: scopes.target('resources', resource.uri, resource) }
   }
-}, { name: 'completion', dependencies: ['mcp', 'access', 'prompts', 'resources'] })
+}, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes'] })
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
   type === 'ref/prompt' ? errors.unknownPrompt(String(name)) : errors.unknownTemplate(String(uri))

@@ -14,7 +14,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask the user, by a form or by a page in the browser. */
 export default fp(async ({ mcp }) => {
-  mcp.clientRequest('elicitation/create', {
+  mcp.dispatcher.clientRequest('elicitation/create', {
     needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
     known: (params, revision) => elicitation.known(params, revision.features),
     params: (params, revision) => elicitation.params(params, revision.features),
@@ -25,7 +25,7 @@ export default fp(async ({ mcp }) => {
       return given
     }
   })
-}, { name: 'elicitation', dependencies: ['mcp'] })
+}, { name: 'patchbay-elicitation', dependencies: ['patchbay-mcp'] })
 
 function refuse (wrong: string | undefined): void {
   if (wrong !== undefined) throw errors.badAnswer('elicitation/create', wrong)

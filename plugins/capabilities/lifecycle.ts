@@ -38,8 +38,8 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
-    if (isTooMuch(capabilities, maxCapabilities, mcp.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
-    if (peer.initialized) mcp.reopened(peer)
+    if (isTooMuch(capabilities, maxCapabilities, mcp.dispatcher.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
+    if (peer.initialized) mcp.dispatcher.reopened(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
     return welcome(revision)
@@ -51,22 +51,22 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
     supportedVersions: versions,
-    capabilities: mcp.capabilities(revision),
+    capabilities: mcp.dispatcher.capabilities(revision),
     ...instructions()
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
   /** The same for everybody who speaks the revision. */
   function welcome (revision: Revision): PreparedResult {
-    const capabilities = mcp.capabilities(revision)
+    const capabilities = mcp.dispatcher.capabilities(revision)
     const known = welcomes.get(capabilities)
     if (known !== undefined) return known
-    const serverInfo = convert.implementation(mcp.server.info, revision.features)
+    const serverInfo = convert.implementation(mcp.dispatcher.server.info, revision.features)
     const json = new PreparedResult(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
     welcomes.set(capabilities, json)
     return json
   }
 
   function instructions (): { instructions?: string } {
-    return mcp.instructions === undefined ? {} : { instructions: mcp.instructions }
+    return mcp.dispatcher.instructions === undefined ? {} : { instructions: mcp.dispatcher.instructions }
   }
-}, { name: 'lifecycle', dependencies: ['mcp'] })
+}, { name: 'patchbay-lifecycle', dependencies: ['patchbay-mcp'] })

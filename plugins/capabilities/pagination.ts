@@ -5,8 +5,8 @@ import { errors } from '../../protocol/wire/errors.js'
 import { PreparedResult } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Serves a list method page by page. A page of a list that keeps what is derived from it is written once per revision. */
     paginate: (method: string, member: string, listing: Listing) => void
   }
@@ -32,7 +32,7 @@ const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
   const { mcp } = fastify
 
-  fastify.decorate('paginate', (method, member, listing) => {
+  fastify.mcp.provide('paginate', (method, member, listing) => {
     const { derived } = listing
 
     mcp.method(method, Cursor, ({ cursor }, call) => {
@@ -49,18 +49,18 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const { features } = call.revision
       const page = {
         [member]: items.map(({ listed }) => convert.definition(listed, features)),
-        ...(last === undefined ? {} : { nextCursor: mcp.sealer.seal(purpose(method, call), last) })
+        ...(last === undefined ? {} : { nextCursor: mcp.dispatcher.sealer.seal(purpose(method, call), last) })
       }
       return new PreparedResult(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
     }
   })
 
   function position (method: string, cursor: string, call: Call): string {
-    const after = mcp.sealer.open(purpose(method, call), cursor)
+    const after = mcp.dispatcher.sealer.open(purpose(method, call), cursor)
     if (typeof after !== 'string') throw errors.invalidParams('the cursor was not issued by this server for this list; start again without one')
     return after
   }
-}, { name: 'pagination', dependencies: ['mcp'] })
+}, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp'] })
 
 /** True when everybody sees the same list. */
 const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'

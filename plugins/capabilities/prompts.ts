@@ -5,8 +5,8 @@ import { errors } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The prompts of every transport. */
     prompts: { add: (prompt: Prompt) => void, remove: (name: string) => boolean, get: (name: string) => Prompt | undefined, names: () => string[] }
   }
@@ -15,10 +15,10 @@ declare module 'fastify' {
 const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
 
 export default fp(async fastify => {
-  const { mcp, access } = fastify
-  const prompts = new Collection<Prompt>('prompt', mcp.reporting('prompts'))
+  const { mcp, mcp: { scopes } } = fastify
+  const prompts = new Collection<Prompt>('prompt', mcp.dispatcher.reporting('prompts'))
 
-  fastify.decorate('prompts', {
+  fastify.mcp.provide('prompts', {
     add: prompt => {
       if (prompt?.kind !== 'prompt') throw new Error('prompts.add takes what prompt({ ... }) returns')
       prompts.add(prompt.name, prompt)
@@ -27,9 +27,9 @@ export default fp(async fastify => {
     get: name => prompts.get(name),
     names: () => prompts.keys()
   })
-  for (const source of [prompts, access]) fastify.announce(source, 'notifications/prompts/list_changed')
-  fastify.paginate('prompts/list', 'prompts', access.listing('prompts', prompts))
-  mcp.capability('prompts', () => ({ listChanged: true }))
+  for (const source of [prompts, scopes]) fastify.mcp.announce(source, 'notifications/prompts/list_changed')
+  fastify.mcp.paginate('prompts/list', 'prompts', scopes.listing('prompts', prompts))
+  mcp.dispatcher.capability('prompts', () => ({ listChanged: true }))
 
   mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
     const prompt = prompts.get(name)
@@ -41,9 +41,9 @@ export default fp(async fastify => {
   }, {
     scopes: ({ name }) => {
       const prompt = typeof name === 'string' ? prompts.get(name) : undefined
-      return prompt && access.target('prompts', prompt.name, prompt)
+      return prompt && scopes.target('prompts', prompt.name, prompt)
     },
     unknown: ({ name }) => errors.unknownPrompt(String(name))
   })
-}, { name: 'prompts', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+}, { name: 'patchbay-prompts', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 

@@ -15,8 +15,8 @@ import { Subscribers } from '../../protocol/definitions/subscribers.js'
 import type { Variables } from '../../protocol/definitions/uri-template.js'
 import type { MayKnow } from './subscriptions.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The resources and resource templates of every transport. */
     resources: {
       add: (resource: Resource) => void
@@ -44,19 +44,19 @@ const REPEATED = 2_048
 const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUri }: ResourceOptions) => {
-  const { mcp, access } = fastify
-  const fixed = new Collection<Resource>('resource', mcp.reporting('resources'))
-  const templates = new Collection<Resource>('resource template', mcp.reporting('resources'))
-  const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.reporting('resources.listChanged'))
+  const { mcp, mcp: { scopes } } = fastify
+  const fixed = new Collection<Resource>('resource', mcp.dispatcher.reporting('resources'))
+  const templates = new Collection<Resource>('resource template', mcp.dispatcher.reporting('resources'))
+  const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.dispatcher.reporting('resources.listChanged'))
   const watches = new WatchCount(async uri => {
     const found = find(uri)
     if (found === undefined) return undefined
     const { watch } = found.resource
-    return watch === undefined ? () => {} : await watch(uri, () => fastify.resources.updated(uri))
+    return watch === undefined ? () => {} : await watch(uri, () => fastify.mcp.resources.updated(uri))
   })
   const subscribers = new Subscribers(watches)
 
-  fastify.decorate('resources', {
+  fastify.mcp.provide('resources', {
     add: resource => {
       if (resource?.kind !== 'resource') throw new Error('resources.add takes what resource({ ... }) returns')
       const collection = resource.template === undefined ? fixed : templates
@@ -67,22 +67,22 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
     uris: () => [...fixed.keys(), ...templates.keys()],
     updated: (uri, mayKnow = () => true) => {
       for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
-      fastify.subscriptions.updated(uri, mayKnow)
+      fastify.mcp.subscriptions.updated(uri, mayKnow)
     },
     listChanged: mayKnow => listeners.notify(mayKnow),
     subscribe: async (uri, peer) => await subscribers.add(uri, peer)
   })
-  for (const source of [fixed, templates, access]) fastify.announce(source, LIST_CHANGED)
-  fastify.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED)
-  fastify.subscriptions.onInterest(async (uri, call) => {
+  for (const source of [fixed, templates, scopes]) fastify.mcp.announce(source, LIST_CHANGED)
+  fastify.mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED)
+  fastify.mcp.subscriptions.onInterest(async (uri, call) => {
     const found = find(uri)
-    return found !== undefined && access.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri) : undefined
+    return found !== undefined && scopes.allows(call, 'resources', found.resource.uri, found.resource) ? await watches.acquire(uri) : undefined
   })
-  fastify.paginate('resources/list', 'resources', resourceListing(access.listing('resources', fixed), templates, (call, resource) => access.allows(call, 'resources', resource.uri, resource)))
-  fastify.paginate('resources/templates/list', 'resourceTemplates', access.listing('resources', templates))
+  fastify.mcp.paginate('resources/list', 'resources', resourceListing(scopes.listing('resources', fixed), templates, (call, resource) => scopes.allows(call, 'resources', resource.uri, resource)))
+  fastify.mcp.paginate('resources/templates/list', 'resourceTemplates', scopes.listing('resources', templates))
   fastify.addHook('onClose', async () => watches.stopAll())
-  mcp.onReopen(peer => subscribers.removeAll(peer))
-  mcp.capability('resources', () => ({ subscribe: true, listChanged: true }))
+  mcp.dispatcher.onReopen(peer => subscribers.removeAll(peer))
+  mcp.dispatcher.capability('resources', () => ({ subscribe: true, listChanged: true }))
 
   mcp.method('resources/read', ByUri, async ({ uri }, call) => {
     const { resource, variables } = find(uri) ?? notFound(uri, call)
@@ -107,7 +107,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
 
   function target ({ uri }: Params): Target | undefined {
     const found = typeof uri === 'string' ? find(uri) : undefined
-    return found && access.target('resources', found.resource.uri, found.resource)
+    return found && scopes.target('resources', found.resource.uri, found.resource)
   }
 
   function find (uri: string): { resource: Resource, variables: Variables } | undefined {
@@ -120,7 +120,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
     }
     return undefined
   }
-}, { name: 'resources', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+}, { name: 'patchbay-resources', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
 function notFound (uri: string, call: Call): never {
   throw unknown(uri, call)

@@ -9,7 +9,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask which folders the client works in. */
 export default fp(async ({ mcp }) => {
-  mcp.clientRequest('roots/list', {
+  mcp.dispatcher.clientRequest('roots/list', {
     needs: () => ({ roots: {} }),
     known: () => true,
     params: () => undefined,
@@ -19,4 +19,4 @@ export default fp(async ({ mcp }) => {
       return answer
     }
   })
-}, { name: 'roots', dependencies: ['mcp'] })
+}, { name: 'patchbay-roots', dependencies: ['patchbay-mcp'] })

@@ -10,7 +10,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask the client's model. */
 export default fp(async ({ mcp }) => {
-  mcp.clientRequest('sampling/createMessage', {
+  mcp.dispatcher.clientRequest('sampling/createMessage', {
     needs: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
     known: () => true,
     params: (params, { features }) => convert.sampling(params, features),
@@ -20,4 +20,4 @@ export default fp(async ({ mcp }) => {
       return answer
     }
   })
-}, { name: 'sampling', dependencies: ['mcp'] })
+}, { name: 'patchbay-sampling', dependencies: ['patchbay-mcp'] })

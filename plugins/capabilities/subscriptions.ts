@@ -10,8 +10,8 @@ import { META } from '../../protocol/revisions/meta.js'
 /** Whether a caller may hear of something. */
 export type MayKnow = (principal: string | undefined) => boolean
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Tells every client that may know, whatever its transport and revision, when the collection changes. */
     announce: (collection: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string) => void
     subscriptions: {
@@ -53,7 +53,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { m
   const taken = new WeakMap<Peer, { count: number, text: number }>()
   const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
-  fastify.decorate('announce', (collection, method) => {
+  fastify.mcp.provide('announce', (collection, method) => {
     collection.onChange((mayKnow = everybody) => {
       // What is registered at start is no news, and many changes in one turn are one announcement.
       if (!ready) return
@@ -64,7 +64,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { m
     })
   })
 
-  fastify.decorate('subscriptions', {
+  fastify.mcp.provide('subscriptions', {
     updated: (uri, mayKnow) => {
       for (const [call, { uris }] of listening) if (uris.has(uri) && mayKnow(call.principal)) send(call, UPDATED, { uri })
     },
@@ -119,10 +119,10 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { m
     const text = encodeNotification(method)
     const mayKnow = anyOf(waiting.get(method) ?? [])
     waiting.delete(method)
-    for (const { revision, channel, principal } of mcp.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
+    for (const { revision, channel, principal } of mcp.dispatcher.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
     for (const [call, { kinds }] of listening) if (kinds.has(method) && mayKnow(call.principal)) send(call, method, {})
   }
-}, { name: 'subscriptions', dependencies: ['mcp'] })
+}, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })
 
 function needStream ({ channel }: Call): void {
   if (!channel.streams) throw channel.canStream === true ? errors.overloaded('there are too many event streams, option maxStreams') : errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')

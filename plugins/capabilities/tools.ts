@@ -12,8 +12,8 @@ import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The tools of every transport. Adding or removing one is announced to all clients. */
     tools: { add: (tool: Tool) => void, remove: (name: string) => boolean, get: (name: string) => Tool | undefined, names: () => string[] }
   }
@@ -23,10 +23,10 @@ const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some te
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async fastify => {
-  const { mcp, access } = fastify
-  const tools = new Collection<Tool>('tool', mcp.reporting('tools'))
+  const { mcp, mcp: { scopes } } = fastify
+  const tools = new Collection<Tool>('tool', mcp.dispatcher.reporting('tools'))
 
-  fastify.decorate('tools', {
+  fastify.mcp.provide('tools', {
     add: tool => {
       if (tool?.kind !== 'tool') throw new Error('tools.add takes what tool({ ... }) returns')
       tools.add(tool.name, tool)
@@ -36,9 +36,9 @@ export default fp(async fastify => {
     get: name => tools.get(name),
     names: () => tools.keys()
   })
-  for (const source of [tools, access]) fastify.announce(source, 'notifications/tools/list_changed')
-  fastify.paginate('tools/list', 'tools', access.listing('tools', tools))
-  mcp.capability('tools', () => ({ listChanged: true }))
+  for (const source of [tools, scopes]) fastify.mcp.announce(source, 'notifications/tools/list_changed')
+  fastify.mcp.paginate('tools/list', 'tools', scopes.listing('tools', tools))
+  mcp.dispatcher.capability('tools', () => ({ listChanged: true }))
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call) => {
     const tool = tools.get(name)
@@ -48,11 +48,11 @@ export default fp(async fastify => {
   }, {
     scopes: ({ name }) => {
       const tool = typeof name === 'string' ? tools.get(name) : undefined
-      return tool && access.target('tools', tool.name, tool)
+      return tool && scopes.target('tools', tool.name, tool)
     },
     unknown: ({ name }) => errors.unknownTool(String(name))
   })
-}, { name: 'tools', dependencies: ['mcp', 'access', 'pagination', 'subscriptions'] })
+}, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
 
 // Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.

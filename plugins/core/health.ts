@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
 import { Listeners } from '../../lib/listeners.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module './mcp.js' {
+  interface Mcp {
     health: {
       /** How the gateway is now. */
       now: () => Health
@@ -37,18 +37,18 @@ const RANK: Trouble[] = ['degraded', 'overloaded', 'draining']
 
 /** How the gateway is: the worst that any of its parts has reported. */
 export default fp(async fastify => {
-  const { mcp, store } = fastify
+  const { mcp, mcp: { store } } = fastify
   const startedAt = performance.now()
   const troubles = new Map<string, { why: string, status: Trouble }>()
-  const listeners = new Listeners<[]>(mcp.reporting('health.onChange'))
+  const listeners = new Listeners<[]>(mcp.dispatcher.reporting('health.onChange'))
 
-  fastify.decorate('health', {
+  fastify.mcp.provide('health', {
     now: () => ({
       ...condition(),
       uptime: Math.floor((performance.now() - startedAt) / 1000),
       transports: transports(),
-      sessions: fastify.hasDecorator('sessions') ? fastify.sessions.size : 0,
-      peers: mcp.peers.size,
+      sessions: 'sessions' in mcp ? fastify.mcp.sessions.size : 0,
+      peers: mcp.dispatcher.peers.size,
       store: { kind: store.kind, writable: store.failure === undefined }
     }),
     report: (part, why, status = 'degraded') => {
@@ -61,10 +61,10 @@ export default fp(async fastify => {
     onChange: listener => listeners.add(listener)
   })
 
-  const tell = () => fastify.health.report('store', store.failure)
+  const tell = () => fastify.mcp.health.report('store', store.failure)
   const off = store.onFailureChange(tell)
   tell()
-  mcp.onDrain(() => fastify.health.report('server', 'it is shutting down', 'draining'))
+  mcp.dispatcher.onDrain(() => fastify.mcp.health.report('server', 'it is shutting down', 'draining'))
   fastify.addHook('onClose', async () => {
     off()
     listeners.clear()
@@ -83,7 +83,7 @@ export default fp(async fastify => {
   }
 
   function transports (): string[] {
-    const doors = fastify.hasDecorator('sessions') ? ['http', 'sse', 'websocket'] : []
-    return [...new Set([...doors, ...[...mcp.peers].map(peer => peer.transport)])].sort()
+    const doors = 'sessions' in mcp ? ['http', 'sse', 'websocket'] : []
+    return [...new Set([...doors, ...[...mcp.dispatcher.peers].map(peer => peer.transport)])].sort()
   }
-}, { name: 'health', dependencies: ['mcp', 'store'] })
+}, { name: 'patchbay-health', dependencies: ['patchbay-mcp'] })

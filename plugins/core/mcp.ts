@@ -1,25 +1,83 @@
+import { randomBytes } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { DispatcherOptions } from '../../protocol/dispatch/dispatcher-options.js'
+import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { heapLimit } from '../../system/process/memory.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The dispatcher all transports share. */
-    mcp: Dispatcher
+    /** The gateway: everything that Patchbay adds to an application. */
+    mcp: Mcp
   }
 }
 
-/** The share of the heap that what clients have sent may take: text may take twice its bytes, and answers are made of it. */
+type Forwarded = 'method' | 'notification' | 'use' | 'onBegin' | 'onEnd' | 'onLog'
+
+/** One gateway. Each plugin declares its own members beside the code that provides them; `plugins/README.md` lists them. */
+export interface Mcp extends Pick<Dispatcher, Forwarded> {
+  /** For transports and plugins of Patchbay itself; not covered by semantic versioning. */
+  readonly dispatcher: Dispatcher
+  /** Where everything is kept that outlives a call. */
+  readonly store: Store
+  /** True when the application serves nothing but this gateway, so that its checks hold for every URL. */
+  readonly standalone: boolean
+  /** Adds a member. Throws when there is one of that name. */
+  provide: <Name extends keyof Mcp>(name: Name, value: Mcp[Name]) => void
+}
+
+/** The share of the heap that unanswered messages of clients may take: text may take twice its bytes, and answers are made of it. */
 const HELD_SHARE = 1 / 8
 
 type Given = Omit<Limits, 'maxAllBytesInFlight'> & { maxAllBytesInFlight?: number | undefined }
-export interface McpOptions extends Omit<DispatcherOptions, 'limits'> { limits: Given }
 
-/** Puts the dispatcher on the instance; every capability registers itself with it. */
-export default fp(async (fastify, { limits, ...options }: McpOptions) => {
-  fastify.decorate('mcp', new Dispatcher({ ...options, limits: { ...limits, maxAllBytesInFlight: limits.maxAllBytesInFlight ?? Math.floor(HELD_SHARE * heapLimit()) } }))
-  fastify.addHook('preClose', async () => await fastify.mcp.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
-}, { name: 'mcp', fastify: '5.x' })
+export interface McpOptions extends Omit<DispatcherOptions, 'limits' | 'store' | 'secret'> {
+  limits: Given
+  store: Store
+  standalone: boolean
+  /** Seals cursors and request state; without one it is made once and kept in the store. */
+  secret: string | undefined
+}
+
+/** Decorates the application with the gateway, to which the other plugins add their members. */
+export default fp(async (fastify, { store, standalone, secret, limits, ...options }: McpOptions) => {
+  // The first of all hooks, so that the store is closed last.
+  fastify.addHook('onClose', async () => await store.close())
+  const maxAllBytesInFlight = limits.maxAllBytesInFlight ?? Math.floor(HELD_SHARE * heapLimit())
+  const dispatcher = new Dispatcher({
+    ...options,
+    limits: { ...limits, maxAllBytesInFlight },
+    secret: secret ?? await sharedSecret(store),
+    store: prefixSpaces(store.values, 'tools/')
+  })
+  fastify.decorate('mcp', gateway(dispatcher, store, standalone))
+  fastify.addHook('preClose', async () => await dispatcher.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
+}, { name: 'patchbay-mcp', fastify: '5.x' })
+
+function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
+  const base: Pick<Mcp, Forwarded | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
+    dispatcher,
+    store,
+    standalone,
+    method: dispatcher.method.bind(dispatcher),
+    notification: dispatcher.notification.bind(dispatcher),
+    use: dispatcher.use.bind(dispatcher),
+    onBegin: dispatcher.onBegin.bind(dispatcher),
+    onEnd: dispatcher.onEnd.bind(dispatcher),
+    onLog: dispatcher.onLog.bind(dispatcher),
+    provide: (name, value) => {
+      if (Object.hasOwn(base, name)) throw new Error(`app.mcp.${name} is there already`)
+      Object.defineProperty(base, name, { value, enumerable: true })
+    }
+  }
+  // The other members come with their plugins, which are registered before the gateway is used.
+  return base as Mcp
+}
+
+/** One secret for all gateways that share the store, made by the first. */
+async function sharedSecret ({ values }: Store): Promise<string> {
+  await values.put('patchbay', 'secret', randomBytes(32).toString('base64url'), { ifAbsent: true })
+  return await values.get('patchbay', 'secret') as string
+}

@@ -6,10 +6,10 @@ import { Listeners } from '../../lib/listeners.js'
 import type { PreparedResult } from '../../protocol/wire/result.js'
 import type { AuditSubject, Target } from '../../protocol/dispatch/pipeline.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module './mcp.js' {
+  interface Mcp {
     /** What it takes to use something that is registered: what the operator says, or else its author. */
-    access: {
+    scopes: {
       /** What a request for it takes. */
       target: (kind: Kind, key: string, item: Guarded) => Target
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
@@ -36,9 +36,9 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
   let said = new Map(Object.entries(scopes))
   /** Found out once for each thing. */
   let rules = new WeakMap<Guarded, Target>()
-  const listeners = new Listeners<[]>(fastify.mcp.reporting('access.onChange'))
+  const listeners = new Listeners<[]>(fastify.mcp.dispatcher.reporting('access.onChange'))
 
-  fastify.decorate('access', {
+  fastify.mcp.provide('scopes', {
     target: (kind, key, item) => rules.get(item) ?? newRule(kind, key, item),
     allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
     replaceScopes: scopes => {
@@ -50,7 +50,7 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {
-        const keep: Filter<T> = (key, item) => fastify.access.allows(call, kind, key, item)
+        const keep: Filter<T> = (key, item) => fastify.mcp.scopes.allows(call, kind, key, item)
         return collection.page(after, size, call.identity.scopes === 'all' ? undefined : keep)
       }
     })
@@ -61,4 +61,4 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
     rules.set(item, rule)
     return rule
   }
-}, { name: 'access' })
+}, { name: 'patchbay-scopes', dependencies: ['patchbay-mcp'] })

@@ -6,16 +6,16 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { Passing } from '../../lib/recycled-set.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Replies that are not over. */
-    pendingReplies: Iterable<ServerResponse> & { readonly size: number }
-    /** Settles when every reply has reached its client; whoever has not got or not sent everything when the time is up is cut, but for the host's own. */
-    flushed: (graceMs: number) => Promise<void>
-  }
-  interface FastifyReply {
-    /** Runs `left` once, when the reply is over or its client is gone: now, if that has happened already. */
-    onGone: (left: () => void) => void
+declare module '../core/mcp.js' {
+  interface Mcp {
+    connections: {
+      /** Replies that are not over. */
+      readonly replies: Iterable<ServerResponse> & { readonly size: number }
+      /** Runs `left` once, when the reply is over or its client is gone: now, if that has happened already. */
+      onGone: (reply: FastifyReply, left: () => void) => void
+      /** Settles when every reply has reached its client. Connections that are not done when the time is up are cut, but for the host's own. */
+      flush: (graceMs: number) => Promise<void>
+    }
   }
 }
 
@@ -41,8 +41,8 @@ export default fp(async fastify => {
   const behind = new WeakMap<Socket, Set<ServerResponse>>()
   // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
   const shared = fastify.initialConfig.http2 === true
-  // In an application of somebody else only what we answer is ours to cut.
-  const alone = fastify.hasPlugin('patchbay-http-errors')
+  // In a host application only what we answer is ours to cut.
+  const { standalone } = fastify.mcp
   let closing = false
 
   fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -68,29 +68,7 @@ export default fp(async fastify => {
     upgrades.add(socket)
   })
 
-  fastify.decorate('pendingReplies', replies)
-
-  fastify.decorateReply('onGone', function (this: FastifyReply, left: () => void) {
-    const raw: Reply = this.raw
-    const { socket, httpVersionMajor } = this.request.raw
-    if (raw.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return left()
-    // Requests that are injected did not come through the server.
-    if (!replies.has(raw)) follow(raw)
-    const before = raw[LEFT]
-    raw[LEFT] = before === undefined ? left : () => { before(); left() }
-  })
-
-  fastify.decorate('flushed', async graceMs => {
-    const timeUp = AbortSignal.timeout(graceMs)
-    while (replies.size > 0 && !timeUp.aborted) {
-      const [reply] = replies
-      await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
-    }
-    for (const reply of replies) if (alone || reply[LEFT] !== undefined) reply.destroy()
-    // A body that nobody waits for any more would be waited for.
-    const busy = new Set([...replies].map(({ req: { socket } }) => socket))
-    for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
-  })
+  fastify.mcp.provide('connections', { replies, onGone, flush })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
   fastify.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
@@ -102,6 +80,28 @@ export default fp(async fastify => {
     closing = true
     for (const socket of unused) socket.destroy()
   })
+
+  function onGone (reply: FastifyReply, left: () => void): void {
+    const raw: Reply = reply.raw
+    const { socket, httpVersionMajor } = reply.request.raw
+    if (raw.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return left()
+    // Requests that are injected did not come through the server.
+    if (!replies.has(raw)) follow(raw)
+    const before = raw[LEFT]
+    raw[LEFT] = before === undefined ? left : () => { before(); left() }
+  }
+
+  async function flush (graceMs: number): Promise<void> {
+    const timeUp = AbortSignal.timeout(graceMs)
+    while (replies.size > 0 && !timeUp.aborted) {
+      const [reply] = replies
+      await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
+    }
+    for (const reply of replies) if (standalone || reply[LEFT] !== undefined) reply.destroy()
+    // A body that nobody waits for any more would be waited for.
+    const busy = new Set([...replies].map(({ req: { socket } }) => socket))
+    for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
+  }
 
   function follow (response: ServerResponse): void {
     replies.add(response)
@@ -124,4 +124,4 @@ export default fp(async fastify => {
     socket.once('close', () => { for (const response of waiting) over.call(response) })
     return waiting
   }
-}, { name: 'connections' })
+}, { name: 'patchbay-connections', dependencies: ['patchbay-mcp'] })

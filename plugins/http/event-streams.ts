@@ -8,10 +8,10 @@ import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import type { Sink, StreamEvent } from '../../protocol/sessions/resumable-stream.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Server-sent events as Fastify replies, with keep-alive comments, a bound on what waits, and an orderly end. */
-    events: {
+    eventStreams: {
       open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink
       /** The last hook of the routes that open streams: behind it a stream is written without Fastify. */
       begin: onSendHookHandler
@@ -37,12 +37,12 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
   const ending = new Set<EventStream>()
   /** Opened, but not seen by every hook yet. */
   const unsent = new WeakMap<FastifyReply, EventStream>()
-  const limits = { max: maxQueue, deadline: writeDeadline, shared: fastify.mcp.backlogs }
+  const limits = { max: maxQueue, deadline: writeDeadline, shared: fastify.mcp.dispatcher.backlogs }
 
-  fastify.decorate('events', {
+  fastify.mcp.provide('eventStreams', {
     get hasRoom () { return open.size + ending.size < maxStreams },
     checkRoom: () => {
-      if (!fastify.events.hasRoom) throw httpErrors.tooManyStreams()
+      if (!fastify.mcp.eventStreams.hasRoom) throw httpErrors.tooManyStreams()
     },
     open: (reply, nameOf = unnamed, onClose = () => {}) => {
       const stream: EventStream = new EventStream(reply.raw, nameOf, limits, {
@@ -57,7 +57,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
       // A reply to a call ends with it; other streams end with what let their reader in.
       const forget = reply.request.method === 'GET' ? onExpiry(reply.request.identity, () => stream.end()) : () => {}
       open.add(stream)
-      reply.onGone(() => stream.gone())
+      fastify.mcp.connections.onGone(reply, () => stream.gone())
       unsent.set(reply, stream)
       void reply.headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }).send()
       return stream
@@ -78,11 +78,11 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
       stream.push(format({ text: '', retry: RETRY.after + Math.floor(Math.random() * RETRY.spread) }, undefined))
       stream.end()
     }
-    await fastify.flushed(Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout)))
+    await fastify.mcp.connections.flush(Math.min(grace, closeHookBudget(fastify.initialConfig.pluginTimeout)))
     // Whoever does not read the rest in time does not keep us here.
     for (const stream of ending) stream.cut()
   })
-}, { name: 'events', dependencies: ['mcp', 'connections'] })
+}, { name: 'patchbay-event-streams', dependencies: ['patchbay-mcp', 'patchbay-connections'] })
 
 /** One stream, written to the connection as it comes: a stream of Node.js in between would be half of what an idle client costs. */
 class EventStream implements Sink {

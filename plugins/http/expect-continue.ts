@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import fp from 'fastify-plugin'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Tells a client that has asked first (`Expect: 100-continue`) to send its body. Only where Patchbay has the server to itself. */
     askForBody?: (request: IncomingMessage) => void
   }
@@ -25,5 +25,5 @@ export default fp(async fastify => {
     if (request.is404 && request.headers.expect !== undefined) reply.callNotFound()
     else done()
   })
-  fastify.decorate('askForBody', request => waiting.get(request)?.writeContinue())
-}, { name: 'patchbay-continue' })
+  fastify.mcp.provide('askForBody', request => waiting.get(request)?.writeContinue())
+}, { name: 'patchbay-expect-continue', dependencies: ['patchbay-mcp'] })

@@ -23,8 +23,8 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     const announced = Number(request.headers['content-length'] ?? 0)
     if (announced > maxMessage) return done(httpErrors.messageTooLarge(maxMessage))
-    if (request.headers.expect !== undefined) fastify.askForBody?.(request.raw)
-    read(payload, new Chunks(announced), { maxMessage, held: fastify.mcp.byteBudget }, done)
+    if (request.headers.expect !== undefined) fastify.mcp.askForBody?.(request.raw)
+    read(payload, new Chunks(announced), { maxMessage, held: fastify.mcp.dispatcher.byteBudget }, done)
   })
 
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -33,7 +33,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
     else if (request.headers['content-encoding'] !== undefined) done(httpErrors.contentEncoding())
     else done()
   })
-}, { name: 'json-body', dependencies: ['mcp'] })
+}, { name: 'patchbay-json-body', dependencies: ['patchbay-mcp'] })
 
 interface BodyLimits { maxMessage: number, held: ByteBudget }
 

@@ -46,10 +46,10 @@ export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) 
 
   // Who has not taken so little by now is watched from now on.
   const look = setInterval(() => {
-    for (const { writableEnded, socket } of fastify.pendingReplies) if (writableEnded && socket instanceof Socket && !socket.timeout) socket.setTimeout(writeDeadline)
+    for (const { writableEnded, socket } of fastify.mcp.connections.replies) if (writableEnded && socket instanceof Socket && !socket.timeout) socket.setTimeout(writeDeadline)
   }, writeDeadline).unref()
   fastify.addHook('onClose', async () => clearInterval(look))
-}, { name: 'replies', dependencies: ['connections'] })
+}, { name: 'patchbay-reply-limits', dependencies: ['patchbay-connections'] })
 
 /** True for what the operating system takes without waiting for the reader: a little, with nothing before it. */
 function isWrittenAtOnce (payload: unknown, { writableLength }: Socket): boolean {

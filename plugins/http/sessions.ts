@@ -4,8 +4,8 @@ import fp from 'fastify-plugin'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { SessionRegistry, type SessionLimits } from '../../protocol/sessions/registry.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** The sessions of stateful HTTP clients. */
     sessions: SessionRegistry
   }
@@ -13,13 +13,14 @@ declare module 'fastify' {
 
 /** Serves the sessions of stateful HTTP clients as long as the server runs, and leaves them in the store when it closes. */
 export default fp(async (fastify, limits: SessionLimits) => {
-  const { mcp, store, health, pressure, resources, log } = fastify
+  const { mcp, log } = fastify
+  const { dispatcher, store, health, pressure, resources } = mcp
   let lastLoggedError: string | undefined
 
   const sessions = new SessionRegistry(limits, {
     store: store.sessions,
-    connect: peer => mcp.connect(peer),
-    disconnect: (peer, reason) => mcp.disconnect(peer, reason),
+    connect: peer => dispatcher.connect(peer),
+    disconnect: (peer, reason) => dispatcher.disconnect(peer, reason),
     checkPressure: () => {
       if (pressure.level !== 'none') throw httpErrors.overloaded(pressure.why)
     },
@@ -27,7 +28,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
     resubscribe: async (uri, peer) => { await resources.subscribe(uri, peer) },
     onTrouble
   })
-  fastify.decorate('sessions', sessions)
+  mcp.provide('sessions', sessions)
 
   // A store that cannot write fails alike for every session: the same error is logged once, until the store recovers or fails otherwise.
   const offStoreFailure = store.onFailureChange(() => { lastLoggedError = undefined })
@@ -44,7 +45,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
     offStoreFailure()
     sessions.close()
   })
-}, { name: 'sessions', dependencies: ['mcp', 'store', 'resources', 'health', 'pressure'] })
+}, { name: 'patchbay-sessions', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-pressure', 'patchbay-resources'] })
 
 /** The machine and where the server listens on it: no two nodes have the same. */
 function nodeAddress (fastify: FastifyInstance): string {

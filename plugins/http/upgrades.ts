@@ -29,4 +29,4 @@ export default fp(async (fastify, { headersTimeout }: { headersTimeout: number }
     clearTimeout(pending.get(socket))
     pending.delete(socket)
   }
-}, { name: 'upgrades', dependencies: ['websocket'] })
+}, { name: 'patchbay-upgrades', dependencies: ['patchbay-websocket'] })

@@ -35,7 +35,7 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
     // The dispatcher has answered the calls in flight by now.
     preClose: done => { void closeAll(fastify.websocketServer, budgetMs, shuttingDown).then(() => done()) }
   })
-}, { name: 'websocket', dependencies: ['mcp'] })
+}, { name: 'patchbay-websocket', dependencies: ['patchbay-mcp'] })
 
 /** Closes each socket when its queue is written, or when the time is up. */
 async function closeAll (server: FastifyInstance['websocketServer'], budgetMs: number, { code, reason }: { code: number, reason: string }): Promise<void> {

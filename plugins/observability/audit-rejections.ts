@@ -13,4 +13,4 @@ export default fp(async fastify => {
     const principal = request.identity?.principal
     request.log.info({ audit: { outcome: 'refused', status, ...audit, principal, transport: upgrade === undefined ? 'http' : 'websocket', method, route, address: ip, correlation: request.id } }, 'request')
   })
-}, { name: 'patchbay-refusals' })
+}, { name: 'patchbay-audit-rejections' })

@@ -21,7 +21,7 @@ export default fp(async fastify => {
   const { mcp, log } = fastify
   const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
   const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
-  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, known(mcp, call))) })
+  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, known(mcp.dispatcher, call))) })
   fastify.addHook('onClose', async () => lines.flush())
 
   function write (audit: AuditLine): void {
@@ -31,7 +31,7 @@ export default fp(async fastify => {
       // The logger may be the host's own; a line that cannot be written must not cost others theirs.
     }
   }
-}, { name: 'audit', dependencies: ['mcp'] })
+}, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
 
 const timeOfDay = new TimeOfDay()
 

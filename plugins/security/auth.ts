@@ -15,8 +15,8 @@ import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
 import { Authenticator, type Attempt } from './auth/authenticator.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     identities: {
       /** False where nobody has to say who they are. */
       readonly required: boolean
@@ -31,6 +31,9 @@ declare module 'fastify' {
       issueTicket: (identity: Identity) => { ticket: string, expiresIn: number } | undefined
     }
   }
+}
+
+declare module 'fastify' {
   interface FastifyRequest {
     /**
      * Who is asking. A host application may set it in an earlier hook; it is believed. Once the application has decorated requests with it, or has
@@ -70,7 +73,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
     onTrouble: error => {
       if (error !== undefined) fastify.log.warn({ err: error }, UNREACHABLE)
-      fastify.health.report('oauth', error === undefined ? undefined : UNREACHABLE)
+      fastify.mcp.health.report('oauth', error === undefined ? undefined : UNREACHABLE)
     }
   })
   const tickets = new Tickets<Identity>(ticketLifetime)
@@ -80,7 +83,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
   let hosted = fastify.hasRequestDecorator('identity')
   const isOpen = (): boolean => !authority.exists && (!hosted || allowAnonymous)
 
-  fastify.decorate('identities', {
+  fastify.mcp.provide('identities', {
     get required () { return !isOpen() },
     authenticate: async credential => {
       if (!authority.exists) throw new Error('nobody can authenticate here: neither apiKeys nor oauth is set')
@@ -116,13 +119,13 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
   // The application has not said beforehand that it would, so callers without an identity may have got in.
   function believe (): void {
     hosted = true
-    if (!isOpen()) for (const peer of [...fastify.mcp.peers]) if (isAnonymous(peer)) dismiss(peer)
+    if (!isOpen()) for (const peer of [...fastify.mcp.dispatcher.peers]) if (isAnonymous(peer)) dismiss(peer)
     if (!authority.exists && !allowAnonymous) fastify.log.warn(UNDECORATED)
   }
 
   function dismiss (peer: Peer): void {
     peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
-    fastify.mcp.disconnect(peer, new Error(NOT_IDENTIFIED))
+    fastify.mcp.dispatcher.disconnect(peer, new Error(NOT_IDENTIFIED))
   }
 
   function refuse (request: FastifyRequest, reply: FastifyReply, error: unknown): Error {
@@ -134,7 +137,7 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     }
     return refusal
   }
-}, { name: 'patchbay-auth' })
+}, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health'] })
 
 const isAnonymous = ({ identity: { principal, scopes }, transport }: Peer): boolean =>
   principal === undefined && scopes === 'all' && transport !== 'stdio' && transport !== 'memory'

@@ -46,11 +46,11 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
     const left = (open.get(address) ?? 0) - 1
     if (left > 0) open.set(address, left)
     else open.delete(address)
-    if (all-- === maxConnections) fastify.health.report('connections', undefined)
+    if (all-- === maxConnections) fastify.mcp.health.report('connections', undefined)
   }
 
   function tell (): void {
-    if (all >= maxConnections) fastify.health.report('connections', 'there are as many as option maxConnections allows')
+    if (all >= maxConnections) fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
     if (isQuiet()) return
     fastify.log.warn({ connections: all, addresses: open.size }, 'connections are refused (options maxConnections and maxConnectionsPerAddress)')
   }
@@ -61,7 +61,7 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
     told = performance.now()
     return false
   }
-}, { name: 'connection-limits' })
+}, { name: 'patchbay-connection-limits', dependencies: ['patchbay-health'] })
 
 /** As many connections as were asked for, or as the limit of open files allows. */
 function possible (maxConnections: number, openFiles: number | undefined, log: FastifyBaseLogger): number {

@@ -11,11 +11,11 @@ const MAX_SEEN = 1_000
 export default fp(async fastify => {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.identity.principal === undefined) request.identity = from(request.identity, request.ip)
-    const wait = fastify.rates.take(request.identity)
+    const wait = fastify.mcp.rateLimiter.take(request.identity)
     if (typeof wait === 'number') done(refused(reply, wait))
     else void wait.then(ms => done(refused(reply, ms)))
   })
-}, { name: 'patchbay-rate-limit', dependencies: ['patchbay-auth'] })
+}, { name: 'patchbay-http-rate-limit', dependencies: ['patchbay-auth', 'patchbay-rate-limiter'] })
 
 /** Somebody without a name, told from others by where they are. The same few come again and again. */
 const seen = new WeakMap<Identity, Map<string, Identity>>()

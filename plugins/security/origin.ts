@@ -4,11 +4,14 @@ import { type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { isLoopback } from '../../lib/loopback.js'
 
-declare module 'fastify' {
-  interface FastifyRequest {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** True when the Host of the request is not allowed. Only routes with `config.anyHost` are reached by such a request. */
-    hostIsForeign: boolean
+    isHostForeign: (request: FastifyRequest) => boolean
   }
+}
+
+declare module 'fastify' {
   interface FastifyContextConfig {
     /** True for a route that answers under any Host, and tells less under one that is not allowed. */
     anyHost?: boolean
@@ -29,7 +32,8 @@ const LONG = 256
 export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
   const hosts = new Set(allowedHosts.map(normalised))
   const origins = new Set(allowedOrigins.map(normalised))
-  if (!fastify.hasRequestDecorator('hostIsForeign')) fastify.decorateRequest('hostIsForeign', false)
+  const foreign = new WeakSet<FastifyRequest>()
+  fastify.mcp.provide('isHostForeign', request => foreign.has(request))
 
   const isHost = remembered(host => {
     const name = hostname(`http://${host}`)
@@ -57,7 +61,7 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     // HTTP/2 has the authority in place of the header.
     if (isHost(String(headers.host ?? headers[':authority'] ?? ''))) return undefined
     if (!anyHost) return httpErrors.hostNotAllowed(headers.host)
-    request.hostIsForeign = true
+    foreign.add(request)
     return undefined
   }
 
@@ -67,7 +71,7 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     }
     return undefined
   }
-}, { name: 'patchbay-origin' })
+}, { name: 'patchbay-origin', dependencies: ['patchbay-mcp'] })
 
 /** A name without the dot that ends a full name, with or without a port, in lower case. */
 const normalised = (name: string): string => name.toLowerCase().replace(/\.(?=(:\d+)?$)/, '')

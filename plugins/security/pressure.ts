@@ -3,8 +3,8 @@ import { errors } from '../../protocol/wire/errors.js'
 import { LoadMeter, type Load } from '../../system/process/load.js'
 import { heapLimit, memoryLimit, neededHeap } from '../../system/process/memory.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
+declare module '../core/mcp.js' {
+  interface Mcp {
     /** Whether the process has more to do than it can. */
     pressure: {
       /** From `some` on newcomers are refused, from `heavy` on every call. */
@@ -33,20 +33,20 @@ const COLLECT_EVERY = 5_000
  * measurement, and throws in its timer when there are too many open files, so this measures for itself.
  */
 export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
-  const { mcp, health, log } = fastify
+  const { mcp, mcp: { health }, log } = fastify
   const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
   const meter = new LoadMeter()
   let row = 0
   let why = ''
   let collectedAt = -Infinity
 
-  fastify.decorate('pressure', {
+  fastify.mcp.provide('pressure', {
     get level () { return row < LASTING.some ? 'none' : row < LASTING.heavy ? 'some' : 'heavy' },
-    get why () { return fastify.pressure.level === 'none' ? '' : why }
+    get why () { return fastify.mcp.pressure.level === 'none' ? '' : why }
   })
 
-  mcp.gate(({ method }) => {
-    const { level } = fastify.pressure
+  mcp.dispatcher.gate(({ method }) => {
+    const { level } = fastify.mcp.pressure
     // A ping tells whether anybody is there.
     if (level !== 'none' && method !== 'ping' && (level === 'heavy' || method === 'initialize')) throw errors.overloaded(why)
   })
@@ -58,12 +58,12 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   })
 
   function sample (): void {
-    const before = fastify.pressure.level
+    const before = fastify.mcp.pressure.level
     const load = meter.measure()
     const found = tooMuch(load)
     row = found === undefined ? 0 : row + found.weight
     why = found?.why ?? ''
-    const { level } = fastify.pressure
+    const { level } = fastify.mcp.pressure
     health.report('pressure', level === 'none' ? undefined : why, 'overloaded')
     if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'the pressure is over' : `new work is refused: ${why}`)
   }
@@ -82,4 +82,4 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
     log.info({ heapUsed, needed }, 'garbage was collected')
     return needed > maxHeap
   }
-}, { name: 'pressure', dependencies: ['mcp', 'health'] })
+}, { name: 'patchbay-pressure', dependencies: ['patchbay-mcp', 'patchbay-health'] })

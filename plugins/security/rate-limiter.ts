@@ -6,9 +6,9 @@ import { Bucket } from '../../system/rate/bucket.js'
 import { limiter, loadCounters, type Rate } from '../../system/rate/limiter.js'
 import { connectRedis } from '../../system/redis/link.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    rates: {
+declare module '../core/mcp.js' {
+  interface Mcp {
+    rateLimiter: {
       /** Takes one call from what its caller may make: 0, or the milliseconds until there are more. */
       take: (identity: Identity) => number | Promise<number>
       /** Limits calls by these rates from now on. What was counted for a rate that stays is kept. */
@@ -31,9 +31,9 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
   let tools: Map<unknown, Bucket>
   open({ rate, burst, toolRates })
 
-  fastify.decorate('rates', { take: identity => callers.take(callerOf(identity)), replace: open })
+  fastify.mcp.provide('rateLimiter', { take: identity => callers.take(callerOf(identity)), replace: open })
 
-  fastify.mcp.gate(call => {
+  fastify.mcp.dispatcher.gate(call => {
     const { peer, channel, identity, method, params } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
@@ -66,11 +66,11 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
 
   function trouble (why: string | undefined, error?: Error): void {
     const said = why === undefined ? undefined : `Redis ${why}: calls are counted by this gateway alone`
-    fastify.health.report('rate limits', said)
+    fastify.mcp.health.report('rate limits', said)
     if (said === undefined) fastify.log.info('Redis is there: calls are counted together')
     else fastify.log.warn({ err: error }, said)
   }
-}, { name: 'rates', dependencies: ['mcp', 'health'] })
+}, { name: 'patchbay-rate-limiter', dependencies: ['patchbay-mcp', 'patchbay-health'] })
 
 /** An address is never taken for the name of somebody. */
 function callerOf (identity: Identity): string {

@@ -15,7 +15,7 @@ declare module 'fastify' {
  */
 export default fp(async fastify => {
   let draining = false
-  fastify.addHook('onReady', async () => { fastify.mcp.onDrain(() => { draining = true }) })
+  fastify.addHook('onReady', async () => { fastify.mcp.dispatcher.onDrain(() => { draining = true }) })
 
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.always === true) return done()
@@ -23,11 +23,11 @@ export default fp(async fastify => {
       reply.header('connection', 'close')
       return done(httpErrors.draining())
     }
-    const { level, why } = fastify.pressure
+    const { level, why } = fastify.mcp.pressure
     const tooMuch = level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))
     done(tooMuch ? httpErrors.overloaded(why) : undefined)
   })
-}, { name: 'patchbay-readiness' })
+}, { name: 'patchbay-readiness', dependencies: ['patchbay-mcp', 'patchbay-pressure'] })
 
 const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined
 

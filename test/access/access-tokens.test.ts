@@ -121,7 +121,7 @@ t.test('other algorithms are for those who list them', async t => {
 
 t.test('who somebody is comes from the issuer and the subject, and what for from the scopes', async t => {
   const issuer = await startIssuer(t)
-  const { identities } = await gateway(t, { oauth: issuer.options })
+  const { mcp: { identities } } = await gateway(t, { oauth: issuer.options })
   const exp = seconds() + 100
   const identity = async (claims: JWTPayload) => await identities.authenticate(await issuer.sign({ exp, ...claims }))
   t.strictSame(await identity({ scope: 'mcp notes:read  exec' }), { principal: `${issuer.url}#alice`, scopes: new Set(['mcp', 'notes:read', 'exec']), expires: exp * 1_000 })
@@ -136,14 +136,14 @@ t.test('who somebody is comes from the issuer and the subject, and what for from
 t.test('a token is verified once, and known for as long as it is good', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { oauth: issuer.options })
-  await app.identities.authenticate(await issuer.sign())
+  await app.mcp.identities.authenticate(await issuer.sign())
   const expires = Date.now() + 2_000
   const token = await issuer.sign({ exp: expires / 1_000 })
-  const first = await Promise.all(Array.from({ length: 20 }, async () => await app.identities.authenticate(token)))
+  const first = await Promise.all(Array.from({ length: 20 }, async () => await app.mcp.identities.authenticate(token)))
   t.ok(first.every(identity => identity === first[0]), 'the same identity for all who came at once')
-  t.equal(await app.identities.authenticate(token), first[0], 'and for who comes later')
+  t.equal(await app.mcp.identities.authenticate(token), first[0], 'and for who comes later')
   await new Promise(resolve => setTimeout(resolve, expires - Date.now() + 5))
-  await t.rejects(app.identities.authenticate(token), { message: 'the access token has expired' })
+  await t.rejects(app.mcp.identities.authenticate(token), { message: 'the access token has expired' })
 })
 
 t.test('keys and tokens may be used side by side', async t => {

@@ -14,7 +14,7 @@ for (const [transport, open] of Object.entries(ears)) {
     const uris = [1, 2, 3].map(id => `note:///${id}`)
     const [ada, bob, anybody] = [await open(as(server, 'ada'), [...uris, PUBLIC]), await open(as(server, 'bob'), [...uris, PUBLIC]), await open(server, [...uris, PUBLIC])]
     const everyone = [ada, bob, anybody]
-    const { notes, resources } = server.app
+    const { mcp: { notes, resources } } = server.app
     for (const content of ['one', 'two', 'three']) await notes.add('ada', content, [])
     await notes.delete('ada', '2')
     await until(() => ada.heard().filter(words => words === 'resources/updated note:///2').length === 2, 'the last of the changes')
@@ -31,7 +31,7 @@ for (const [transport, open] of Object.entries(ears)) {
     const hidden = ['guard://special', 'guard://special/1', 'guard://nothing', 'note:///1']
     const uris = [...hidden, 'guard://open', 'guard://open/1', PUBLIC]
     const ear = await open(as(server, 'bob', ['mcp']), uris)
-    for (const uri of uris) server.app.resources.updated(uri)
+    for (const uri of uris) server.app.mcp.resources.updated(uri)
     await until(() => ear.heard().includes(FENCE), 'the last of the changes')
     t.notMatch(ear.heard().join(), /special|nothing|note:/)
     t.strictSame(ear.heard().filter(words => words.startsWith('resources/updated')), ['guard://open', 'guard://open/1', PUBLIC].map(uri => `resources/updated ${uri}`))

@@ -31,8 +31,8 @@ async function printed (t: Test): Promise<FastifyInstance> {
 
 async function serving (t: Test, app: FastifyInstance): Promise<FastifyInstance> {
   t.teardown(async () => await app.close())
-  app.tools.add(tool({ name: 'orders', description: 'Open orders.', run: () => 'three' }))
-  app.tools.add(tool({ name: 'purge', description: 'Deletes all.', scopes: ['purge'], run: () => 'gone' }))
+  app.mcp.tools.add(tool({ name: 'orders', description: 'Open orders.', run: () => 'three' }))
+  app.mcp.tools.add(tool({ name: 'purge', description: 'Deletes all.', scopes: ['purge'], run: () => 'gone' }))
   await app.ready()
   return app
 }
@@ -98,7 +98,7 @@ t.test('an application that did not say it would set identities is believed from
   t.equal((await post(app)).statusCode, 200, 'nothing has told it yet')
   t.equal((await post(app, ADA)).statusCode, 200)
   t.match(await post(app), { statusCode: 401, body: UNTOLD })
-  t.equal(app.mcp.peers.size, 0, 'the connection of a stranger hears nothing more')
+  t.equal(app.mcp.dispatcher.peers.size, 0, 'the connection of a stranger hears nothing more')
   const closed = once(early, 'close')
   early.send(JSON.stringify(MESSAGE))
   t.match(await within(5_000, async () => await closed), [4401])
@@ -107,7 +107,7 @@ t.test('an application that did not say it would set identities is believed from
 t.test('a call of a stranger that is in flight when the first identity is set is answered with an error', async t => {
   const app = await undecorated(t)
   const begun = new EventEmitter()
-  app.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => { begun.emit('call'); await once(signal, 'abort') } }))
+  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => { begun.emit('call'); await once(signal, 'abort') } }))
   const started = once(begun, 'call')
   const waiting = post(app, {}, { ...MESSAGE, params: { name: 'wait' } })
   await started

@@ -18,7 +18,7 @@ const LIFE = 2_000
 async function brief (t: Test) {
   const issuer = await startIssuer(t)
   const served = await listening(t, { oauth: issuer.options })
-  await served.app.identities.authenticate(await issuer.sign())
+  await served.app.mcp.identities.authenticate(await issuer.sign())
   const expires = Date.now() + LIFE
   return { ...served, expires, headers: bearer(await issuer.sign({ scope: 'admin', exp: expires / 1_000 })) }
 }
@@ -42,7 +42,7 @@ t.test('when a credential expires', async t => {
     const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
     onTime(t, expires)
     t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
-    await until(() => app.mcp.peers.size === 0)
+    await until(() => app.mcp.dispatcher.peers.size === 0)
   })
 
   t.test('event streams end in order when the credential that opened them expires', { buffered: true }, async t => {
@@ -78,7 +78,7 @@ t.test('when a credential expires', async t => {
 
 t.test('nothing is served to an expired peer, timers or not', async t => {
   const app = await gateway(t)
-  const late = client(app.mcp, { transport: 'websocket', identity: { principal: 'ada', scopes: 'all', expires: Date.now() - 1 } })
+  const late = client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: 'ada', scopes: 'all', expires: Date.now() - 1 } })
   for (const method of ['initialize', 'ping', 'tools/list', 'tools/call']) {
     t.match(await late.request(method), { error: { code: -32600, message: /^Unauthorized: .*expired.*new/ } }, method)
   }

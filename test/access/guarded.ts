@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { prompt, resource, tool } from '../../app.js'
 
 /** One of everything that an author can guard, and one of everything without a guard. */
-export default async function guarded ({ tools, resources, prompts, mcp }: FastifyInstance): Promise<void> {
+export default async function guarded ({ mcp, mcp: { tools, resources, prompts } }: FastifyInstance): Promise<void> {
   for (const [name, scopes] of [['special', ['special']], ['both', ['special', 'extra:deep']], ['open', []]] as const) {
     tools.add(tool({ name: `${name}_tool`, description: name, scopes: [...scopes], run: () => `secret of ${name}` }))
     resources.add(resource({ uri: `guard://${name}`, name: `${name}_resource`, scopes: [...scopes], read: () => `secret of ${name}` }))

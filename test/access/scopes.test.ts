@@ -29,7 +29,7 @@ t.test('what takes a scope is hidden and refused without it, on every transport'
   const things = thingsOf(server.app)
   t.ok(things.length > 60, `${things.length} things`)
   t.ok(new Set(things.flatMap(({ takes }) => takes)).size >= 6)
-  await server.app.notes.add('bob', 'there is one', [])
+  await server.app.mcp.notes.add('bob', 'there is one', [])
 
   for (const [transport, open] of Object.entries(speakers)) {
     for (const [what, scopes] of Object.entries(GRANTS).filter(([what]) => THOROUGH.includes(transport) || EVERYWHERE.includes(what))) {
@@ -83,7 +83,7 @@ t.test('what the operator says wins over what the author says', async t => {
   }
 })
 
-function thingsOf ({ tools, resources, prompts }: FastifyInstance): Thing[] {
+function thingsOf ({ mcp: { tools, resources, prompts } }: FastifyInstance): Thing[] {
   const takes = ({ scopes = ['mcp'] }: { scopes: readonly string[] | undefined } = { scopes: undefined }) => scopes
   const found: Thing[] = []
   for (const name of tools.names()) found.push({ name, list: 'tools/list', takes: takes(tools.get(name)), method: 'tools/call', params: name => ({ name, arguments: { nobody: 'knows' } }) })

@@ -12,7 +12,7 @@ const UPDATED = 'notifications/resources/updated'
 const serving = async (t: Test, ...items: Array<Tool | Resource>) => await gateway(t, {
   http: false,
   tools: false,
-  plugins: [async fastify => { for (const item of items) item.kind === 'tool' ? fastify.tools.add(item) : fastify.resources.add(item) }]
+  plugins: [async fastify => { for (const item of items) item.kind === 'tool' ? fastify.mcp.tools.add(item) : fastify.mcp.resources.add(item) }]
 })
 
 t.test('a tool says in its own words what is wrong with its arguments', async t => {

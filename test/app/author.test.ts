@@ -7,7 +7,7 @@ import { callTool, type Json } from '../support/modern.js'
 
 /** What an author can do with one file, seen by a client of 2025-11-25 unless it says otherwise. */
 async function client (t: Test, item: Tool, protocolVersion?: string): Promise<Client> {
-  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(item) }], http: false })
+  const app = await gateway(t, { plugins: [async fastify => { fastify.mcp.tools.add(item) }], http: false })
   return await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })
 }
 
@@ -108,7 +108,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {
 
 t.test('2025-11-25 and 2026-07-28: an McpError is a result that the model can see', async t => {
   t.strictSame(await call(await client(t, broken(), '2025-11-25')), { ...text('no clipboard'), isError: true })
-  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(broken()) }] })
+  const app = await gateway(t, { plugins: [async fastify => { fastify.mcp.tools.add(broken()) }] })
   t.match(await callTool(app, 'it'), { status: 200, result: { ...text('no clipboard'), isError: true, resultType: 'complete' } })
 })
 

@@ -27,7 +27,7 @@ async function collecting (condition: () => boolean): Promise<void> {
 
 const open = tool({ name: 'open', description: 'd', run: (_input, { local, principal }) => `${local} ${principal}` })
 const guarded = tool({ name: 'guarded', description: 'd', scopes: ['vault'], run: () => 'gold' })
-const plugin = async ({ tools }: { tools: { add: (item: typeof open) => void } }) => { for (const item of [open, guarded]) tools.add(item) }
+const plugin = async ({ mcp: { tools } }: { mcp: { tools: { add: (item: typeof open) => void } } }) => { for (const item of [open, guarded]) tools.add(item) }
 
 const names = ({ tools }: Record<string, unknown>): string[] => (tools as Array<{ name: string }>).map(({ name }) => name)
 const add = { name: 'add_note', arguments: { content: 'of Ada' } }
@@ -71,7 +71,7 @@ t.test('clients that nobody closed do not stay', async t => {
   const orders = async (app: FastifyInstance) => { app.get('/orders', async () => await (await createClient(app)).request('tools/call', { name: 'open' })) }
   const app = await gateway(t, { plugins: [plugin, orders] })
   for (let count = 0; count < 200; count++) t.equal((await app.inject('/orders')).statusCode, 200)
-  await collecting(() => app.mcp.peers.size === 0)
+  await collecting(() => app.mcp.dispatcher.peers.size === 0)
   t.match((await app.inject('/health')).json(), { peers: 0 })
 })
 
@@ -81,13 +81,13 @@ t.test('a client that is kept stays and hears, however often garbage is collecte
   const { notifications } = await createClient(app)
   const heard = (await createClient(app)).notified('notifications/resources/list_changed')
   const released = new EventEmitter()
-  app.tools.add(tool({ name: 'wait', description: 'd', run: async () => { await once(released, 'go'); return 'done' } }))
+  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async () => { await once(released, 'go'); return 'done' } }))
   const answer = (await createClient(app)).request('tools/call', { name: 'wait' })
   await createClient(app)
-  await collecting(() => app.mcp.peers.size === 4)
+  await collecting(() => app.mcp.dispatcher.peers.size === 4)
   for (let count = 0; count < 5; count++) { collect(); await turn() }
-  app.tools.add(open)
-  app.resources.add(resource({ uri: 'test://new', name: 'new', read: () => '' }))
+  app.mcp.tools.add(open)
+  app.mcp.resources.add(resource({ uri: 'test://new', name: 'new', read: () => '' }))
   released.emit('go')
   t.match(await within(5_000, async () => await client.notified('notifications/tools/list_changed')), {})
   t.match(await within(5_000, async () => await heard), {})

@@ -71,7 +71,7 @@ t.test('an answer that fails is an error to the server, not a loose end here', a
 t.test('a request that is given up is cancelled on the server', async t => {
   const app = await gateway(t)
   let reason: unknown
-  app.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await sleep(60_000, 'x', { signal }).catch(() => { reason = signal.reason }) }))
+  app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, { signal }) => await sleep(60_000, 'x', { signal }).catch(() => { reason = signal.reason }) }))
   const { request } = await createClient(app)
   const controller = new AbortController()
   const answer = request('tools/call', { name: 'wait' }, controller.signal)
@@ -84,7 +84,7 @@ t.test('a request that is given up is cancelled on the server', async t => {
 
 t.test('a request that is given up before it is sent is not sent', async t => {
   const app = await gateway(t)
-  app.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
+  app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request } = await createClient(app)
   await within(5_000, async signal => {
     await t.rejects(Promise.race([request('tools/call', { name: 'never' }, AbortSignal.abort(new Error('no'))), expired(signal, 'answered')]))
@@ -110,7 +110,7 @@ t.test('closing the client settles who waits for a notification, and whoever com
 
 t.test('a client that was closed sends nothing more', async t => {
   const app = await gateway(t)
-  app.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
+  app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request, close } = await createClient(app)
   close()
   await within(5_000, async signal => await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/))

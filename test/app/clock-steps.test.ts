@@ -31,7 +31,7 @@ for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOU
     day.later = step
     // Each gateway notices by itself, and until then the other must not remove what it serves.
     await until(() => expiries(data).every(left => left > 0 && left <= 25_000))
-    t.strictSame([one.app.sessions.size, two.app.sessions.size], [2, 0])
+    t.strictSame([one.app.mcp.sessions.size, two.app.mcp.sessions.size], [2, 0])
     t.equal(await ping(sessions[0] as HttpSession), 200)
     t.equal(await ping(new HttpSession(two.url, sessions[1]?.id ?? '')), 200, 'and it can move')
   })
@@ -42,7 +42,7 @@ for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOU
     const session = await openSession(url)
     settable(t).later = step
     clock.later = 4_000
-    await until(() => app.sessions.size === 0)
+    await until(() => app.mcp.sessions.size === 0)
     t.equal(await ping(session), 404)
   })
 
@@ -87,7 +87,7 @@ t.test('after a step nothing is removed from the store until everyone could say 
   const another = opened(t, data)
   await another.sessions.save('of another', RECORD, 'elsewhere', Date.now() + 60_000)
   const stream = await (await openSession(url)).listen()
-  const { sessions } = app.store
+  const { sessions } = app.mcp.store
   const done = { touch: 0, sweep: 0 }
   const [touch, sweep] = [sessions.touch.bind(sessions), sessions.sweep.bind(sessions)]
   sessions.touch = async (...args) => { done.touch++; await touch(...args) }

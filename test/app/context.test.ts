@@ -13,8 +13,8 @@ t.test('what a host keeps for one request is never seen by another, however many
       done(null, payload)
     })
   })
-  app.tools.add(tool({ name: 'at_once', description: 'Names the tenant', run: () => String(tenants.getStore()) }))
-  app.tools.add(tool({ name: 'later', description: 'Names the tenant', run: async () => { await new Promise(setImmediate); return String(tenants.getStore()) } }))
+  app.mcp.tools.add(tool({ name: 'at_once', description: 'Names the tenant', run: () => String(tenants.getStore()) }))
+  app.mcp.tools.add(tool({ name: 'later', description: 'Names the tenant', run: async () => { await new Promise(setImmediate); return String(tenants.getStore()) } }))
   for (const name of ['at_once', 'later']) {
     const answers = await Promise.all(Array.from({ length: 20 }, async (_, index) => {
       const post = modernPost(name, {})

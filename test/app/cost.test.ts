@@ -13,7 +13,7 @@ t.test('with a thousand tools', async t => {
   const touched = new Map<string, number>()
   const app = await gateway(t)
   for (let index = 0; index < 1_000; index++) {
-    app.tools.add(watched(tool({ name: `tool_${index}`, description: 'd', input: Type.Object({ n: Type.Number() }), run: ({ n }) => ({ n }) }), touched))
+    app.mcp.tools.add(watched(tool({ name: `tool_${index}`, description: 'd', input: Type.Object({ n: Type.Number() }), run: ({ n }) => ({ n }) }), touched))
   }
   const client = await createClient(app)
   const call = async (name: string, n: unknown) => await client.request('tools/call', { name, arguments: { n } })
@@ -35,7 +35,7 @@ t.test('with a thousand tools', async t => {
     let compiled = 0
     const { compile } = Ajv2020.prototype
     t.intercept(Ajv2020.prototype, 'compile', { value: function (this: Ajv, ...args: Parameters<Ajv['compile']>) { compiled++; return compile.apply(this, args) } })
-    app.tools.add(tool({ name: 'compiled', description: 'd', input: Type.Object({}, { not: { required: ['x'] } }), run: () => '' }))
+    app.mcp.tools.add(tool({ name: 'compiled', description: 'd', input: Type.Object({}, { not: { required: ['x'] } }), run: () => '' }))
     t.equal(compiled, 1, 'the counter counts')
     await call('tool_7', 'wrong')
     const once = compiled
@@ -54,7 +54,7 @@ t.test('with a thousand tools', async t => {
     for (let round = 0; round < 5; round++) await client.request('tools/list')
     const once = listed()
     t.ok(once > 0 && once <= 100, `${once} of the thousand were read for a page of 100`)
-    app.tools.add(tool({ name: 'a_new_one', description: 'd', run: () => '' }))
+    app.mcp.tools.add(tool({ name: 'a_new_one', description: 'd', run: () => '' }))
     await client.request('tools/list')
     t.ok(listed() > once)
   })

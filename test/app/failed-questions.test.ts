@@ -103,5 +103,5 @@ t.test('many questions in one call, many waits for its signal and many calls on 
 })
 
 async function asking (t: Test, run: (call: Parameters<Parameters<typeof tool>[0]['run']>[1]) => Promise<string>): Promise<FastifyInstance> {
-  return await gateway(t, { plugins: [async ({ tools }) => { tools.add(tool({ name: 'ask', description: 'd', run: async (_input, call) => await run(call) })) }] })
+  return await gateway(t, { plugins: [async ({ mcp: { tools } }) => { tools.add(tool({ name: 'ask', description: 'd', run: async (_input, call) => await run(call) })) }] })
 }

@@ -13,9 +13,9 @@ async function logged (t: Test, ...items: Array<ReturnType<typeof tool>>) {
   const output = new Writable({ write: (chunk: Buffer, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Json); done() } })
   const app = await gateway(t, {
     plugins: [async fastify => {
-      for (const item of items) fastify.tools.add(item)
-      fastify.resources.add(resource({ uri: 'it://broken', name: 'broken', read: () => { throw new Error('secret detail') } }))
-      fastify.prompts.add(prompt({ name: 'broken', get: () => { throw new Error('secret detail') } }))
+      for (const item of items) fastify.mcp.tools.add(item)
+      fastify.mcp.resources.add(resource({ uri: 'it://broken', name: 'broken', read: () => { throw new Error('secret detail') } }))
+      fastify.mcp.prompts.add(prompt({ name: 'broken', get: () => { throw new Error('secret detail') } }))
     }]
   }, { loggerInstance: pino({ level: 'debug' }, output) })
   return { app, lines }

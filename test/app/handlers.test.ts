@@ -22,7 +22,7 @@ for (const [kind, input] of Object.entries(KINDS)) {
 
 t.test('nothing is a result of a tool, no resource, and no prompt', async t => {
   const app = await gateway(t, {
-    plugins: [async ({ tools, resources, prompts }) => {
+    plugins: [async ({ mcp: { tools, resources, prompts } }) => {
       tools.add(tool({ name: 'nothing', description: 'd', run: () => {} }))
       resources.add(resource({ uri: 'bad://nothing', name: 'nothing', read: () => undefined }))
       prompts.add(prompt({ name: 'nothing', arguments: { it: { complete: (() => undefined) as never } }, get: (() => undefined) as never }))
@@ -41,18 +41,18 @@ t.test('what is not what a client expects is a fault, not an answer', async t =>
   const app = await gateway(t)
   const { request } = await createClient(app)
   for (const [what, value] of Object.entries(ODD)) {
-    app.prompts.add(prompt({ name: what, get: () => value as string }))
+    app.mcp.prompts.add(prompt({ name: what, get: () => value as string }))
     await t.rejects(request('prompts/get', { name: what }), { code: -32603, message: /^Internal error/ }, `a prompt that is ${what}`)
   }
   for (const [index, value] of ['text', 5, {}, [1], [null]].entries()) {
-    app.prompts.add(prompt({ name: `completes ${index}`, get: () => '', arguments: { it: { complete: () => value as string[] } } }))
+    app.mcp.prompts.add(prompt({ name: `completes ${index}`, get: () => '', arguments: { it: { complete: () => value as string[] } } }))
     await t.rejects(request('completion/complete', { ref: { type: 'ref/prompt', name: `completes ${index}` }, argument: { name: 'it', value: '' } }), { code: -32603 }, JSON.stringify(value))
   }
 })
 
 t.test('a handler that blocks the loop delays others, and no more', async t => {
   const { app, url } = await listening(t, { heartbeat: 100, callTimeout: 200 })
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'block',
     description: 'd',
     run: () => {
@@ -69,7 +69,7 @@ t.test('a handler that blocks the loop delays others, and no more', async t => {
 
 t.test('an answer of 100 MB arrives, and others are served meanwhile', async t => {
   const { app, url } = await listening(t)
-  app.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(100_000_000) }))
+  app.mcp.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(100_000_000) }))
   const large = fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: callTool('large')('legacy') }).then(async reply => (await reply.arrayBuffer()).byteLength)
   t.equal((await fetch(`${url}/health`)).status, 200)
   t.ok(await large > 100_000_000)

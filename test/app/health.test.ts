@@ -7,7 +7,7 @@ t.test('a server that is closing is not healthy any more, while what is in fligh
   const { app, url } = await listening(t)
   const started = defer()
   const released = defer()
-  app.tools.add(tool({ name: 'wait', description: 'Waits', run: async () => { started.resolve(); await released.promise; return 'done' } }))
+  app.mcp.tools.add(tool({ name: 'wait', description: 'Waits', run: async () => { started.resolve(); await released.promise; return 'done' } }))
   const agent = new http.Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
   t.match(await get(`${url}/health`, agent), { status: 200, body: /"ready":true/ })

@@ -12,7 +12,7 @@ async function cost (t: Test, tools: number): Promise<Record<string, number>> {
   for (let index = 0; index < tools; index++) {
     const item = add(`tool_${String(index).padStart(5, '0')}`)
     const { listed } = item
-    app.tools.add(Object.defineProperty(item, 'listed', { get: () => { counted.read++; return listed } }))
+    app.mcp.tools.add(Object.defineProperty(item, 'listed', { get: () => { counted.read++; return listed } }))
   }
   // What is read when a tool is registered does not count.
   counted.read = 0
@@ -27,7 +27,7 @@ async function cost (t: Test, tools: number): Promise<Record<string, number>> {
   })
   for (let round = 0; round < 50; round++) for (const client of clients) await client.request('tools/list')
   const before = { ...counted }
-  app.tools.add(add('aaa'))
+  app.mcp.tools.add(add('aaa'))
   for (const client of clients) await client.request('tools/list')
   return { ...before, readAgain: counted.read - before.read, writtenAgain: counted.written - before.written }
 }

@@ -178,7 +178,7 @@ t.test('who leaves while a hook takes its time is not written to', async t => {
     connection.ask(MODERN, [1])
     await entered
     connection.socket.resetAndDestroy()
-    await until(() => app.pendingReplies.size === 0)
+    await until(() => app.mcp.connections.replies.size === 0)
     hook.emit('leave')
   })
   hook.on('entered', () => setImmediate(() => hook.emit('leave')))

@@ -29,7 +29,7 @@ export const FAULTS: Record<string, () => unknown> = {
 }
 
 /** Tools, resources, prompts and completions that do each of these, by name. */
-export async function misbehaviour ({ tools, resources, prompts }: FastifyInstance): Promise<void> {
+export async function misbehaviour ({ mcp: { tools, resources, prompts } }: FastifyInstance): Promise<void> {
   for (const [what, run] of Object.entries(FAULTS)) {
     const name = nameOf(what)
     tools.add(tool({ name, description: 'd', run: run as () => object }))

@@ -76,16 +76,16 @@ t.test('JSON-RPC errors are replies, which no error handler sees', async t => {
 
 t.test('the host adds and removes what is served', async t => {
   const app = await host(t)
-  app.tools.add(tool({ name: 'orders', description: 'd', run: () => 'none' }))
-  app.resources.add(resource({ uri: 'host://a', name: 'a', read: () => 'content' }))
-  app.prompts.add(prompt({ name: 'p', get: () => 'text' }))
+  app.mcp.tools.add(tool({ name: 'orders', description: 'd', run: () => 'none' }))
+  app.mcp.resources.add(resource({ uri: 'host://a', name: 'a', read: () => 'content' }))
+  app.mcp.prompts.add(prompt({ name: 'p', get: () => 'text' }))
   app.mcp.method('host/status', {}, () => ({ ok: true }))
   const { request } = await createClient(app)
   t.match(await request('tools/call', { name: 'orders' }), { content: [{ text: 'none' }] })
   t.match(await request('resources/read', { uri: 'host://a' }), { contents: [{ text: 'content' }] })
   t.match(await request('prompts/get', { name: 'p' }), { messages: [{ content: { text: 'text' } }] })
   t.match(await request('host/status'), { ok: true })
-  app.tools.remove('orders')
+  app.mcp.tools.remove('orders')
   await t.rejects(request('tools/call', { name: 'orders' }), { code: -32602 })
 })
 
@@ -93,7 +93,7 @@ t.test('a plugin of the host may come after without waiting', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
   void app.register(patchbay)
-  void app.register(async scope => { scope.tools.add(tool({ name: 'orders', description: 'd', run: () => 'none' })) })
+  void app.register(async scope => { scope.mcp.tools.add(tool({ name: 'orders', description: 'd', run: () => 'none' })) })
   const { request } = await createClient(app)
   t.match(await request('tools/call', { name: 'orders' }), { content: [{ text: 'none' }] })
 })
@@ -104,11 +104,11 @@ t.test('the built-in tools, resources and prompts come only when they are asked 
     t.teardown(async () => await app.close())
     await app.register(patchbay, { prefix: '/ai', ...options } as object)
     await app.ready()
-    t.strictSame([app.tools.names().length > 0, app.resources.uris().length > 0, app.prompts.names().length > 0], [built, built, built], JSON.stringify(options))
+    t.strictSame([app.mcp.tools.names().length > 0, app.mcp.resources.uris().length > 0, app.mcp.prompts.names().length > 0], [built, built, built], JSON.stringify(options))
   }
   const alone = await build()
   t.teardown(async () => await alone.close())
-  t.ok(alone.tools.names().includes('calculate'), 'a gateway of its own has them')
+  t.ok(alone.mcp.tools.names().includes('calculate'), 'a gateway of its own has them')
 })
 
 t.test('an encapsulated part of the host can hold all of it, with its own prefix and hooks', async t => {

@@ -26,8 +26,8 @@ function caller (app: FastifyInstance): { call: (name: string, args?: Json) => v
   const answers: string[] = []
   const channel = { streams: true, respond: (text: string) => { answers.push(text) }, emit: () => {}, end: () => {} }
   const peer = new Peer({ transport: 'memory', channel })
-  const send = (text: string) => app.mcp.receive(app.mcp.decode(text), peer, channel)
-  app.mcp.connect(peer)
+  const send = (text: string) => app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(text), peer, channel)
+  app.mcp.dispatcher.connect(peer)
   send('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}')
   let id = 0
   return { answers, call: (name, args = {}) => send(message(name, args, {}, ++id)) }
@@ -75,11 +75,11 @@ function remembered (app: FastifyInstance): Json {
   return {
     server: listeners(app.server),
     process: listeners(process),
-    peers: app.mcp.peers.size,
-    inbound: [...app.mcp.peers].reduce((sum, peer) => sum + peer.inbound.size, 0),
-    sessions: app.sessions.size,
-    replies: app.pendingReplies.size,
-    tools: app.tools.names().length
+    peers: app.mcp.dispatcher.peers.size,
+    inbound: [...app.mcp.dispatcher.peers].reduce((sum, peer) => sum + peer.inbound.size, 0),
+    sessions: app.mcp.sessions.size,
+    replies: app.mcp.connections.replies.size,
+    tools: app.mcp.tools.names().length
   }
 }
 
@@ -121,7 +121,7 @@ t.test('a call reads one clock when it begins and when it ends, and hardly ever 
 
 t.test('a call that waits makes a handful of promises', async t => {
   const app = await gateway(t)
-  app.tools.add(later)
+  app.mcp.tools.add(later)
   const { call, answers } = caller(app)
   const made = counting(t)
   const calls = async () => {
@@ -136,7 +136,7 @@ t.test('a call that waits makes a handful of promises', async t => {
 
 t.test('a request over HTTP', async t => {
   const app = await gateway(t)
-  app.tools.add(later)
+  app.mcp.tools.add(later)
   const bare = Fastify().post('/mcp', (_request, reply) => { void reply.header('content-type', 'application/json').send('{}') })
   t.teardown(async () => await bare.close())
   const atOnce = await waysOver(app, 'echo', { text: 'x' })
@@ -169,7 +169,7 @@ t.test('a request over HTTP', async t => {
     const errors = countErrors(t)
     for (let count = 0; count < CALLS / 10; count++) for (const work of [...Object.values(atOnce), ...Object.values(waiting)]) await work(app)
     t.equal(errors(), 0)
-    await until(() => left() < 5 && app.pendingReplies.size === 0)
+    await until(() => left() < 5 && app.mcp.connections.replies.size === 0)
     t.strictSame(remembered(app), before)
     await post(app, message('nothing', {}))
     t.ok(errors() > 0, 'the counter counts')

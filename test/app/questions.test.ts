@@ -11,7 +11,7 @@ const question = (message: string) => ({ method: 'elicitation/create', params: {
 
 /** A gateway with one tool, and a client of 2026-07-28 for it. */
 async function asking (t: Test, run: (call: Call) => unknown) {
-  const app = await gateway(t, { plugins: [async fastify => { fastify.tools.add(tool({ name: 'it', description: 'd', input: { type: 'object' }, run: async (_input, call) => await run(call) as object })) }] })
+  const app = await gateway(t, { plugins: [async fastify => { fastify.mcp.tools.add(tool({ name: 'it', description: 'd', input: { type: 'object' }, run: async (_input, call) => await run(call) as object })) }] })
   return { app, call: async (round: Round = {}, args: Json = {}): Promise<Answer> => await callTool(app, 'it', args, round) }
 }
 

@@ -13,12 +13,12 @@ const names = ({ tools }: Json): string[] => (tools as Array<{ name: string }>).
 t.test('what is added or removed while clients are connected is announced, listed and called', async t => {
   const app = await gateway(t)
   const client = await createClient(app)
-  app.tools.add(named('late'))
+  app.mcp.tools.add(named('late'))
   await within(5_000, async () => await client.notified('notifications/tools/list_changed'))
   t.ok(names(await client.request('tools/list')).includes('late'))
   t.match(await client.request('tools/call', { name: 'late' }), { content: [{ text: 'late' }] })
-  t.equal(app.tools.remove('late'), true)
-  t.equal(app.tools.remove('late'), false)
+  t.equal(app.mcp.tools.remove('late'), true)
+  t.equal(app.mcp.tools.remove('late'), false)
   await within(5_000, async () => await client.notified('notifications/tools/list_changed'))
   t.notOk(names(await client.request('tools/list')).includes('late'))
   await t.rejects(client.request('tools/call', { name: 'late' }), { code: -32602, message: /Unknown tool: late/ })
@@ -27,10 +27,10 @@ t.test('what is added or removed while clients are connected is announced, liste
 t.test('many changes in one turn are one announcement', async t => {
   const app = await gateway(t)
   const client = await createClient(app)
-  for (let index = 0; index < 50; index++) app.tools.add(named(`t${index}`))
-  app.prompts.add(prompt({ name: 'p', get: () => 'x' }))
-  app.resources.add(resource({ uri: 'a://b', name: 'b', read: () => 'x' }))
-  app.resources.add(resource({ uri: 'a://{b}', name: 'c', read: () => 'x' }))
+  for (let index = 0; index < 50; index++) app.mcp.tools.add(named(`t${index}`))
+  app.mcp.prompts.add(prompt({ name: 'p', get: () => 'x' }))
+  app.mcp.resources.add(resource({ uri: 'a://b', name: 'b', read: () => 'x' }))
+  app.mcp.resources.add(resource({ uri: 'a://{b}', name: 'c', read: () => 'x' }))
   for (const what of ['tools', 'prompts', 'resources']) await within(5_000, async () => await client.notified(`notifications/${what}/list_changed`))
   await client.request('ping')
   t.strictSame(client.notifications.map(({ method }) => method).filter(method => !method.includes('resources')), [])
@@ -39,25 +39,25 @@ t.test('many changes in one turn are one announcement', async t => {
 t.test('a call that is under way when its tool is removed is answered', async t => {
   const app = await gateway(t)
   let finish: (value: string) => void = () => {}
-  app.tools.add(tool({ name: 'late', description: 'd', run: async () => await new Promise<string>(resolve => { finish = resolve }) }))
+  app.mcp.tools.add(tool({ name: 'late', description: 'd', run: async () => await new Promise<string>(resolve => { finish = resolve }) }))
   const { request } = await createClient(app)
   const answer = request('tools/call', { name: 'late' })
-  app.tools.remove('late')
+  app.mcp.tools.remove('late')
   finish('done')
   t.match(await answer, { content: [{ text: 'done' }] })
 })
 
 t.test('a name that is taken is refused, and the first tool stays', async t => {
   const app = await gateway(t)
-  t.throws(() => app.tools.add(named('echo')), /there is a tool "echo" already/)
-  t.throws(() => app.prompts.add(prompt({ name: 'introduce', get: () => '' })), /there is a prompt "introduce" already/)
-  t.throws(() => app.resources.add(resource({ uri: 'test://text', name: 'x', read: () => '' })), /there is a resource "test:\/\/text" already/)
+  t.throws(() => app.mcp.tools.add(named('echo')), /there is a tool "echo" already/)
+  t.throws(() => app.mcp.prompts.add(prompt({ name: 'introduce', get: () => '' })), /there is a prompt "introduce" already/)
+  t.throws(() => app.mcp.resources.add(resource({ uri: 'test://text', name: 'x', read: () => '' })), /there is a resource "test:\/\/text" already/)
   t.match(await callTool(app, 'echo', { text: 'hi' }), { result: { structuredContent: { text: 'hi' } } })
 })
 
 t.test('whether a client can be asked is known before it is asked', async t => {
   const app = await gateway(t)
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'can',
     description: 'd',
     run: (_input, call) => ({

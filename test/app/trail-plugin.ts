@@ -13,9 +13,9 @@ export default async function trails (fastify: FastifyInstance): Promise<void> {
   const profiler = new GCProfiler()
   let release: Array<() => void> = []
 
-  fastify.tools.add(tool({ name: 'later', description: 'Answers a moment later', input: Type.Object({ text: Type.String() }), run: async ({ text }) => text }))
-  fastify.tools.add(tool({ name: 'hold', description: 'Answers when `age` is called', run: async () => await new Promise<void>(resolve => { release.push(resolve) }) }))
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({ name: 'later', description: 'Answers a moment later', input: Type.Object({ text: Type.String() }), run: async ({ text }) => text }))
+  fastify.mcp.tools.add(tool({ name: 'hold', description: 'Answers when `age` is called', run: async () => await new Promise<void>(resolve => { release.push(resolve) }) }))
+  fastify.mcp.tools.add(tool({
     name: 'age',
     description: 'Makes everything old that is in use now, and lets go whom it held',
     run: () => {
@@ -26,8 +26,8 @@ export default async function trails (fastify: FastifyInstance): Promise<void> {
       return String(held.length)
     }
   }))
-  fastify.tools.add(tool({ name: 'start', description: 'Begins to look', run: () => profiler.start() }))
-  fastify.tools.add(tool({ name: 'stop', description: 'Tells what was seen since', run: () => JSON.stringify(summary(profiler)) }))
+  fastify.mcp.tools.add(tool({ name: 'start', description: 'Begins to look', run: () => profiler.start() }))
+  fastify.mcp.tools.add(tool({ name: 'stop', description: 'Tells what was seen since', run: () => JSON.stringify(summary(profiler)) }))
 }
 
 /** How often memory was full, how many bytes were in use then, and how many of them afterwards. */

@@ -79,7 +79,7 @@ t.test('bodies count that are not complete, and are let go with their connection
   const head = request('POST', '/message', postHead(server.port, [['Content-Length', String(400 * KILO)]]))
   const slow = connect(server.port, '127.0.0.1').on('error', () => {})
   slow.write(Buffer.concat([head, Buffer.alloc(180 * KILO, 'x')]))
-  await until(() => server.app.mcp.byteBudget.bytes >= 180 * KILO, 'half a body')
+  await until(() => server.app.mcp.dispatcher.byteBudget.bytes >= 180 * KILO, 'half a body')
 
   const refused = await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(150 * KILO) })('legacy'))
   t.strictSame([summariseReply(refused), refused.headers.get('retry-after')], ['503 -32603 id null', '1'])
@@ -110,7 +110,7 @@ t.test('a body in many small chunks of an encoder that writes as it goes is read
 })
 
 async function rested (t: Test, server: Server): Promise<void> {
-  await until(() => server.app.mcp.byteBudget.bytes === 0, 'the end of all calls')
+  await until(() => server.app.mcp.dispatcher.byteBudget.bytes === 0, 'the end of all calls')
   Object.assign(server.seen, { hanging: 0, aborted: 0 })
   await expectUnharmed(t, server)
 }

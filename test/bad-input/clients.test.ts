@@ -14,7 +14,7 @@ const WIRES: Array<[name: string, open: (server: Server) => Promise<Wire>]> = [[
 
 t.test('of what a client says of itself its name, version and title are kept, cut to a length', async t => {
   const server = await startServer(t)
-  const clients = () => [...server.app.mcp.peers].map(({ client }) => client)
+  const clients = () => [...server.app.mcp.dispatcher.peers].map(({ client }) => client)
   const kept = { name: 'n'.repeat(256), version: '1', title: 'T' }
 
   for (const [name, open] of WIRES) {
@@ -24,13 +24,13 @@ t.test('of what a client says of itself its name, version and title are kept, cu
       await wire.inbox.next()
       t.strictSame(clients(), [kept])
       await wire.close()
-      await until(() => server.app.mcp.peers.size === 0, 'the end of the client')
+      await until(() => server.app.mcp.dispatcher.peers.size === 0, 'the end of the client')
     })
   }
 
   await t.test('a session', async t => {
     const id = await openSession(server.port, talkative)
-    t.strictSame(server.app.sessions.find(id, undefined)?.peer.client, kept)
+    t.strictSame(server.app.mcp.sessions.find(id, undefined)?.peer.client, kept)
   })
 })
 

@@ -53,7 +53,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   await t.test('a session that is gone is not known any more', async t => {
     const wire = await sseWire(server)
     await wire.close()
-    await until(() => app.mcp.peers.size === 0, 'the end of the peer')
+    await until(() => app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
     t.match(await wire.write(ping), /^404/)
     await expectUnharmed(t, server)
   })

@@ -120,5 +120,5 @@ async function hear (wire: Wire): Promise<string> {
 }
 
 async function inFlight ({ app }: Server): Promise<void> {
-  await until(() => [...app.mcp.peers].some(peer => peer.inbound.size > 0), 'a call in flight')
+  await until(() => [...app.mcp.dispatcher.peers].some(peer => peer.inbound.size > 0), 'a call in flight')
 }

@@ -96,7 +96,7 @@ function completion (ref: object, name: string): Row['input'] {
   return call('completion/complete', { ref, argument: { name, value: '' } })
 }
 
-function expired ({ mcp: { sealer } }: Awaited<ReturnType<typeof startServer>>['app'], state: string): string {
+function expired ({ mcp: { dispatcher: { sealer } } }: Awaited<ReturnType<typeof startServer>>['app'], state: string): string {
   return sealer.seal('requestState', { ...sealer.open('requestState', state) as object, expires: Date.now() - 1 })
 }
 

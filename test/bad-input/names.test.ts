@@ -51,7 +51,7 @@ t.test('names that every object has are names like others', async t => {
   t.strictSame(Reflect.ownKeys(Object.prototype), own, 'and no object has more than before')
 })
 
-function addAll ({ tools, prompts, resources, mcp }: FastifyInstance): void {
+function addAll ({ mcp, mcp: { tools, prompts, resources } }: FastifyInstance): void {
   for (const name of NAMES) {
     tools.add(tool({ name, description: name, run: () => name }))
     prompts.add(prompt({ name, get: () => name }))

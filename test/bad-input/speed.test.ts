@@ -49,7 +49,7 @@ const TAILS = ['/', ',', 'x', '%', '%2F', '=', '&', '.', '/b/', 'x,', '?x=', '&y
 
 t.test('evil input is dealt with quickly', async t => {
   const server = await startServer(t)
-  for (const template of TEMPLATES) server.app.resources.add(resource({ uri: template.replace('://a', '://item'), name: template, read: () => '' }))
+  for (const template of TEMPLATES) server.app.mcp.resources.add(resource({ uri: template.replace('://a', '://item'), name: template, read: () => '' }))
 
   for (const [title, input] of Object.entries(INPUTS)) {
     await t.test(title, async t => {
@@ -96,6 +96,6 @@ async function quickest (run: () => Promise<unknown>): Promise<number> {
 /** Reads and answers a message as a transport would. */
 async function answer ({ app }: Server, text: string | Uint8Array): Promise<string> {
   return await new Promise(resolve => {
-    app.mcp.receive(decode(Buffer.from(text)), new Peer({ revision: newestStateful }), { streams: false, respond: resolve, emit: () => {}, end: () => resolve('') })
+    app.mcp.dispatcher.receive(decode(Buffer.from(text)), new Peer({ revision: newestStateful }), { streams: false, respond: resolve, emit: () => {}, end: () => resolve('') })
   })
 }

@@ -10,13 +10,13 @@ const TALKER = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'
 export default async function talker (fastify) {
-  fastify.tools.add(tool({ name: 'talk', description: 'd', run: async (_input, call) => {
+  fastify.mcp.tools.add(tool({ name: 'talk', description: 'd', run: async (_input, call) => {
     for (let said = 0; said < 600; said++) {
       call.log('error', 'x'.repeat(10_000))
       await sleep(5)
     }
   } }))
-  fastify.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(3_000_000) }))
+  fastify.mcp.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(3_000_000) }))
 }`
 
 /** A process whose standard output nobody reads until it is told to. */

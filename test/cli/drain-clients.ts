@@ -13,14 +13,14 @@ import { tool } from 'mcp-patchbay'
 let started = 0
 export default async function wait (fastify) {
   const draining = new Promise(resolve => fastify.mcp.onDrain(resolve))
-  fastify.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, call) => {
+  fastify.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async (_input, call) => {
     const mine = started++
     call.progress(0)
     await draining
     await sleep(100 + mine % 300)
     return 'done'
   } }))
-  fastify.tools.add(tool({ name: 'started', description: 'd', run: () => started }))
+  fastify.mcp.tools.add(tool({ name: 'started', description: 'd', run: () => started }))
 }`
 
 export const waiting = async (t: Test): Promise<string> => await folder(t, { 'wait.mjs': WAIT })

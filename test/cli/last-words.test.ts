@@ -22,14 +22,14 @@ const leave = () => writeFileSync('leaving', 'x')
 const TALKS: Array<[what: string, plugin: string, code: number, last: RegExp]> = [
   ['a signal, and the plugin has something to say at the end', `export default async function (fastify) {
     fastify.addHook('onClose', async () => { leave(); console.log('last words of the plugin') })
-    fastify.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); setImmediate(() => process.kill(process.pid, 'SIGTERM')) } }))
+    fastify.mcp.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); setImmediate(() => process.kill(process.pid, 'SIGTERM')) } }))
   }`, 0, /^last words of the plugin$/],
   ['the plugin ends the process', `export default async function (fastify) {
     process.on('exit', () => console.log('last words at the exit'))
-    fastify.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); leave(); process.exit(7) } }))
+    fastify.mcp.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); leave(); process.exit(7) } }))
   }`, 7, /^last words at the exit$/],
   ['an error that is not caught', `export default async function (fastify) {
-    fastify.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); setImmediate(() => { leave(); throw new Error('last words of an error') }) } }))
+    fastify.mcp.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); setImmediate(() => { leave(); throw new Error('last words of an error') }) } }))
   }`, 1, /"message":"last words of an error"/]
 ]
 

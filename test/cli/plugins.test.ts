@@ -39,7 +39,7 @@ const FILES = {
   'plugin.ts': `import { tool } from 'mcp-patchbay'
     import type { FastifyInstance } from 'fastify'
     export default async function (fastify: FastifyInstance): Promise<void> {
-      fastify.tools.add(tool({ name: 'plugin', description: '', run: () => 'plugin' }))
+      fastify.mcp.tools.add(tool({ name: 'plugin', description: '', run: () => 'plugin' }))
       fastify.get('/own', async () => ({ own: true }))
     }`
 }
@@ -83,8 +83,8 @@ t.test('a mistake in TypeScript is found at its own place', async t => {
 
 t.test('a JavaScript file may import this package late, where nothing is installed, and is run once', async t => {
   const dir = await folder(t, {
-    'late.mjs': "globalThis.runs = (globalThis.runs ?? 0) + 1\nexport default async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_' + globalThis.runs, description: 'x', run: () => 'hi' })) }",
-    'late.cjs': "module.exports = async app => { const { tool } = await import('mcp-patchbay'); app.tools.add(tool({ name: 'late_cjs', description: 'x', run: () => 'hi' })) }"
+    'late.mjs': "globalThis.runs = (globalThis.runs ?? 0) + 1\nexport default async app => { const { tool } = await import('mcp-patchbay'); app.mcp.tools.add(tool({ name: 'late_' + globalThis.runs, description: 'x', run: () => 'hi' })) }",
+    'late.cjs': "module.exports = async app => { const { tool } = await import('mcp-patchbay'); app.mcp.tools.add(tool({ name: 'late_cjs', description: 'x', run: () => 'hi' })) }"
   })
   for (const [file, name] of [['late.mjs', 'late_1'], ['late.cjs', 'late_cjs']] as const) {
     const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', join(dir, file)])

@@ -16,9 +16,9 @@ function block (ms) {
   while (performance.now() < until);
 }
 export default async function busy (fastify) {
-  const { tools } = fastify
+  const { mcp: { tools } } = fastify
   const watch = setInterval(() => {
-    if (fastify.pressure.level !== 'heavy') return
+    if (fastify.mcp.pressure.level !== 'heavy') return
     clearInterval(watch)
     setTimeout(() => { kept.length = 0 }, 1_500)
   }, 50)

@@ -82,7 +82,7 @@ t.test('the command', async t => {
         console.log('loaded')
         export default async function (fastify) {
           fastify.log.warn('registered')
-          fastify.tools.add(tool({ name: 'noisy', description: '', run: (_input, call) => {
+          fastify.mcp.tools.add(tool({ name: 'noisy', description: '', run: (_input, call) => {
             for (let line = 0; line < 2000; line++) { fastify.log.info({ line }, 'noise'); call.log('info', 'below the level of the client') }
             process.emitWarning('careful')
             console.log('called')

@@ -57,7 +57,7 @@ t.test('a client without a handler for a question learns which capability is mis
 
 t.test('arguments that proxies route by arrive in headers as well, whatever characters they have', async t => {
   const { app, url } = await listening(t)
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'weather',
     description: 'The weather of a region',
     input: Type.Object({ region: Type.String({ 'x-mcp-header': 'Region' }) }),

@@ -49,7 +49,7 @@ export async function http<T extends { terminateSession: () => Promise<void> }> 
     transport,
     leave: async (t, close) => {
       await transport.terminateSession()
-      t.equal(app.sessions.size, 0, 'the session is over')
+      t.equal(app.mcp.sessions.size, 0, 'the session is over')
       await close()
       await forgotten(app)
     }
@@ -81,7 +81,7 @@ async function serve (t: Test): Promise<{ app: FastifyInstance, url: string }> {
 }
 
 async function forgotten ({ mcp }: FastifyInstance): Promise<void> {
-  await until(() => mcp.peers.size === 0, 'the server forgets the client')
+  await until(() => mcp.dispatcher.peers.size === 0, 'the server forgets the client')
 }
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))

@@ -7,7 +7,7 @@ export default async function levers (fastify: FastifyInstance): Promise<void> {
   let noteEnd: (reason: string) => void
   const lingerEnded = new Promise<string>(resolve => { noteEnd = resolve })
 
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'linger',
     description: 'Says that it runs and waits until it is aborted',
     run: async (_input, call) => {
@@ -17,23 +17,23 @@ export default async function levers (fastify: FastifyInstance): Promise<void> {
     }
   }))
 
-  fastify.tools.add(tool({ name: 'linger_ended', description: 'Waits until linger was aborted and tells why', run: async () => await lingerEnded }))
+  fastify.mcp.tools.add(tool({ name: 'linger_ended', description: 'Waits until linger was aborted and tells why', run: async () => await lingerEnded }))
 
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'who',
     description: 'How the server sees the client',
     run: (_input, { client, capabilities, revision }) => ({ client, capabilities: Object.keys(capabilities).sort(), revision: revision.version })
   }))
 
-  fastify.tools.add(tool({ name: 'touch', description: 'Announces that test://text changed', run: () => fastify.resources.updated('test://text') }))
+  fastify.mcp.tools.add(tool({ name: 'touch', description: 'Announces that test://text changed', run: () => fastify.mcp.resources.updated('test://text') }))
 
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'grow',
     description: 'Adds a tool',
-    run: () => fastify.tools.add(tool({ name: 'grown', description: 'Was added at run time', run: () => 'grown' }))
+    run: () => fastify.mcp.tools.add(tool({ name: 'grown', description: 'Was added at run time', run: () => 'grown' }))
   }))
 
-  fastify.tools.add(tool({
+  fastify.mcp.tools.add(tool({
     name: 'start_and_break',
     description: 'Shows progress and breaks down',
     run: (_input, call) => {

@@ -32,7 +32,7 @@ for (const [name, connect] of Object.entries(generations)) {
         seen.push((progress as { progress: number }).progress)
         if (seen.length > 1) return
         app.server.closeAllConnections()
-        app.tools.add(tool({ name: 'added', description: 'Added while nobody was connected', run: () => {} }))
+        app.mcp.tools.add(tool({ name: 'added', description: 'Added while nobody was connected', run: () => {} }))
         goOn()
       }
     })
@@ -77,7 +77,7 @@ for (const [name, connect] of Object.entries(generations)) {
         return await fetch(input, init)
       })
       const answered = t.rejects(call({ name: 'wait' }, { timeout: 30_000 }), { code: -32603, message: /before the call was answered; whether it took effect is not known/ })
-      await until(() => one.app.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
+      await until(() => one.app.mcp.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
       const headers = { 'mcp-session-id': id, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
       if (end === 'ended') await fetch(one.url, { method: 'DELETE', headers })
       else await fetch(two.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' }) })
@@ -97,7 +97,7 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that know
     onprogress: () => { void first.client.close() }
   })
   await t.rejects(lost, /closed/i)
-  const place = await app.sessions.find(sessionId)?.locate(lastEvent)
+  const place = await app.mcp.sessions.find(sessionId)?.locate(lastEvent)
   await until(() => typeof place === 'object' && !place.stream.connected, 'the server notices that the client is gone')
   goOn()
   const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)
@@ -109,7 +109,7 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that know
 async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
   const gate = new EventTarget()
   const { app, url } = await listening(t, { plugins: [fixture, levers], ...options })
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'pause',
     description: 'Shows progress before and after a pause',
     run: async (_input, call) => {
@@ -120,8 +120,8 @@ async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: F
       return 'done'
     }
   }))
-  app.tools.add(tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }))
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }))
+  app.mcp.tools.add(tool({
     name: 'let_go',
     description: 'Lets the client poll for the answer',
     run: async (_input, call) => {

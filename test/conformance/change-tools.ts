@@ -5,7 +5,7 @@ const extraTool = tool({ name: 'test_zz_extra_tool', description: 'Comes and goe
 const extraPrompt = prompt({ name: 'test_zz_extra_prompt', description: 'Comes and goes.', get: () => 'Here for now.' })
 
 /** Tools that change the lists while clients watch. */
-export const changeTools = ({ tools, prompts }: FastifyInstance) => [
+export const changeTools = ({ mcp: { tools, prompts } }: FastifyInstance) => [
   tool({
     name: 'test_trigger_tool_change',
     description: 'Adds a tool, or removes it again.',

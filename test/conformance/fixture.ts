@@ -10,7 +10,7 @@ import { roundTools } from './round-tools.js'
 /** Everything the official conformance suite expects a server to offer, written with the API every plugin author has. */
 export default async function conformanceFixture (fastify: FastifyInstance): Promise<void> {
   const tools = [...contentTools, ...callTools, ...questionTools, ...roundTools, ...changeTools(fastify)]
-  for (const tool of tools) fastify.tools.add(tool)
-  for (const resource of resources) fastify.resources.add(resource)
-  for (const prompt of prompts) fastify.prompts.add(prompt)
+  for (const tool of tools) fastify.mcp.tools.add(tool)
+  for (const resource of resources) fastify.mcp.resources.add(resource)
+  for (const prompt of prompts) fastify.mcp.prompts.add(prompt)
 }

@@ -24,7 +24,7 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
   'a session that is not bound to its caller': {
     among: ATTACKS.visits,
     kinds: ['isolation'],
-    bug: async ({ sessions }) => {
+    bug: async ({ mcp: { sessions } }) => {
       const find = sessions.find.bind(sessions)
       sessions.find = id => find(id, ADA) ?? find(id, 'key:bob')
     }
@@ -32,7 +32,7 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
   'a note that is read for another': {
     among: ATTACKS.notes,
     kinds: ['isolation'],
-    bug: async ({ notes }) => {
+    bug: async ({ mcp: { notes } }) => {
       const { get, newest, page } = notes
       Object.assign(notes, { get: async (_owner: string, id: string) => await get(ADA, id), newest: async (_owner: string, tags: string[], limit: number) => await newest(ADA, tags, limit), page: async (_owner: string, after: string | undefined, size: number) => await page(ADA, after, size) })
     }
@@ -40,7 +40,7 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
   'a change of a note that everybody hears of': {
     among: ATTACKS.notes,
     kinds: ['isolation'],
-    bug: async ({ resources }) => {
+    bug: async ({ mcp: { resources } }) => {
       const { updated } = resources
       resources.updated = uri => updated(uri)
     }
@@ -49,9 +49,9 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
     among: ATTACKS.collisions,
     kinds: ['isolation'],
     bug: async ({ mcp }) => {
-      const receive = mcp.receive.bind(mcp)
+      const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
       const last = new Map<string | undefined, Channel>()
-      mcp.receive = (incoming, peer, channel, ...rest) => {
+      mcp.dispatcher.receive = (incoming, peer, channel, ...rest) => {
         last.set(peer.principal, channel)
         const others = () => [...last].filter(([principal]) => principal !== peer.principal).map(([, other]) => other)
         const leaky = new Proxy(channel, {
@@ -69,10 +69,10 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
     among: ATTACKS.collisions,
     kinds: ['unanswered'],
     bug: async ({ mcp }) => {
-      const receive = mcp.receive.bind(mcp)
-      mcp.receive = (incoming, peer, ...rest) => {
+      const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
+      mcp.dispatcher.receive = (incoming, peer, ...rest) => {
         const { method, params } = incoming as { method?: string, params?: { requestId?: string } }
-        if (method === 'notifications/cancelled') for (const other of mcp.peers) other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
+        if (method === 'notifications/cancelled') for (const other of mcp.dispatcher.peers) other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
         receive(incoming, peer, ...rest)
       }
     }
@@ -119,7 +119,7 @@ t.test('a ticket that is good twice is found with two principals', async t => {
 })
 
 t.test('a cursor that is good for everybody is found with two principals', async t => {
-  const anybody: Plugin = async ({ mcp: { sealer } }) => {
+  const anybody: Plugin = async ({ mcp: { dispatcher: { sealer } } }) => {
     const { seal, open } = sealer
     const common = (purpose: string) => purpose.replace(/ key:\w+$/, '')
     Object.assign(sealer, { seal: (purpose: string, value: unknown) => seal.call(sealer, common(purpose), value), open: (purpose: string, text: string) => open.call(sealer, common(purpose), text) })

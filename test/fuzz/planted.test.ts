@@ -7,8 +7,8 @@ import { hurry, short } from './short.js'
 
 type Planted = (incoming: Incoming, channel: Channel, peer: Peer) => Channel
 const planted = (bug: Planted): Plugin => async ({ mcp }) => {
-  const receive = mcp.receive.bind(mcp)
-  mcp.receive = (incoming, peer, channel, ...rest) => receive(incoming, peer, bug(incoming, channel, peer), ...rest)
+  const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
+  mcp.dispatcher.receive = (incoming, peer, channel, ...rest) => receive(incoming, peer, bug(incoming, channel, peer), ...rest)
 }
 
 /** Most good requests have another id. */
@@ -58,7 +58,7 @@ t.test('a peer that is forgotten is found when everybody has left', async t => {
   })
   hurry(t)
   let leak: ((peer: Peer) => void) | undefined
-  const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.connect(peer) }] })
+  const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.dispatcher.connect(peer) }] })
   t.match(findings, [{ fault: { kind: 'leak', text: /"peers":0.*"peers":\d/ } }])
 })
 

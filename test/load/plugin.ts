@@ -18,10 +18,10 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 /** What the load programs call in the gateway they drive. */
 export default async function loadTools (fastify: FastifyInstance): Promise<void> {
-  for (const item of [echo, later, steps, ...crowd()]) fastify.tools.add(item)
-  for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) fastify.tools.add(item)
-  fastify.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
-  fastify.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
+  for (const item of [echo, later, steps, ...crowd()]) fastify.mcp.tools.add(item)
+  for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) fastify.mcp.tools.add(item)
+  fastify.mcp.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
+  fastify.mcp.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
 }
 
 const LOG = 'notifications/message'
@@ -75,7 +75,7 @@ const steps = tool({
   }
 })
 
-const change = ({ tools }: FastifyInstance) => tool({
+const change = ({ mcp: { tools } }: FastifyInstance) => tool({
   name: 'load_change',
   description: 'Adds a tool, or removes it again',
   run: () => {
@@ -90,15 +90,15 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   input: Type.Object({ bytes: Type.Integer({ minimum: 1 }) }),
   run: ({ bytes }) => {
     const text = encodeNotification(LOG, { level: 'info', data: 'x'.repeat(bytes) })
-    for (const { revision, channel } of mcp.peers) if (revision !== undefined) channel?.emit(text, LOG)
+    for (const { revision, channel } of mcp.dispatcher.peers) if (revision !== undefined) channel?.emit(text, LOG)
   }
 })
 
 /** Whoever has ever been there and is not gone for good. */
 function memory ({ mcp }: FastifyInstance): Set<WeakRef<Peer>> {
   const known = new Set<WeakRef<Peer>>()
-  const connect = mcp.connect.bind(mcp)
-  mcp.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
+  const connect = mcp.dispatcher.connect.bind(mcp.dispatcher)
+  mcp.dispatcher.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
   return known
 }
 
@@ -111,7 +111,7 @@ const vitals = (fastify: FastifyInstance, known: Set<WeakRef<Peer>>) => tool({
     const handles: Record<string, number> = {}
     for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1
     const { rss, heapUsed: heap } = process.memoryUsage()
-    return { rss, heap, peers: fastify.mcp.peers.size, sessions: fastify.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
+    return { rss, heap, peers: fastify.mcp.dispatcher.peers.size, sessions: fastify.mcp.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
   }
 })
 

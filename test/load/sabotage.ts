@@ -20,9 +20,9 @@ const FAULTS = [double, misroute, double, misroute, lose]
 /** What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment says. The load programs have to notice. */
 export default async function sabotage ({ mcp }: FastifyInstance): Promise<void> {
   const leaks = process.env['LOAD_SABOTAGE'] === 'memory'
-  const receive = mcp.receive.bind(mcp)
+  const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
   let count = 0
-  mcp.receive = (incoming, peer, channel) => {
+  mcp.dispatcher.receive = (incoming, peer, channel) => {
     const hit = incoming.kind === 'request' && JSON.stringify(incoming.params).includes('canary-') && ++count % EVERY === 0
     if (hit && leaks) kept.push(peer)
     const fault = hit && !leaks ? FAULTS[count / EVERY % FAULTS.length] : undefined

@@ -65,5 +65,5 @@ t.test('a plugin may be given as a function, too', async t => {
   const app = await build({ plugins: [async fastify => { fastify.decorate('mine', 7) }], http: false })
   t.teardown(async () => await app.close())
   await app.ready()
-  t.equal(app.hasDecorator('tools'), true)
+  t.equal(app.hasDecorator('mcp'), true)
 })

@@ -14,7 +14,7 @@ async function warnings (options: Partial<Options>): Promise<string[]> {
   const said: string[] = []
   const out = new Writable({ write: (chunk, _encoding, done) => { said.push((JSON.parse(String(chunk)) as { msg: string }).msg); done() } })
   const app = Fastify({ loggerInstance: pino({ level: 'warn' }, out) })
-  await app.register(patchbay, { tools: true, plugins: [async app => app.tools.add(ship)], ...options })
+  await app.register(patchbay, { tools: true, plugins: [async app => app.mcp.tools.add(ship)], ...options })
   await app.ready()
   await app.close()
   return said
@@ -50,7 +50,7 @@ t.test('each name that fits nothing is one warning, with the one that was meant'
 
 t.test('the scopes of the built-in tools are listed in one place', async t => {
   const app = await gateway(t, { plugins: [], roots: [t.testdir()], commands: { node: { program: process.execPath } }, clipboard: { remote: true } })
-  const asked = [...app.tools.names().map(name => app.tools.get(name)), ...app.resources.uris().map(uri => app.resources.get(uri))].flatMap(item => item?.scopes ?? [])
+  const asked = [...app.mcp.tools.names().map(name => app.mcp.tools.get(name)), ...app.mcp.resources.uris().map(uri => app.mcp.resources.get(uri))].flatMap(item => item?.scopes ?? [])
   t.strictSame([...new Set(asked)].filter(scope => !BUILT_IN_SCOPES.includes(scope)), [])
-  t.strictSame(unknownNames(app, { scopes: {}, toolRates: {}, apiKeys: [listed('ada', 'a', BUILT_IN_SCOPES)] }), [])
+  t.strictSame(unknownNames(app.mcp, { scopes: {}, toolRates: {}, apiKeys: [listed('ada', 'a', BUILT_IN_SCOPES)] }), [])
 })

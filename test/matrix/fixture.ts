@@ -10,10 +10,10 @@ const DATED = { audience: ['user' as const], priority: 0.5, lastModified: '2025-
 
 /** What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in another process too. */
 export default async function matrixFixture (fastify: FastifyInstance): Promise<void> {
-  for (const item of [hang, waitFor, aborted, meet, decorated, decoratedBlocks, unavailable, askTwice, canAsk]) fastify.tools.add(item)
-  for (const item of changers(fastify)) fastify.tools.add(item)
-  for (const uri of ['decorated://one', 'decorated://some/{id}']) fastify.resources.add(decoratedResource(uri))
-  fastify.prompts.add(decoratedPrompt)
+  for (const item of [hang, waitFor, aborted, meet, decorated, decoratedBlocks, unavailable, askTwice, canAsk]) fastify.mcp.tools.add(item)
+  for (const item of changers(fastify)) fastify.mcp.tools.add(item)
+  for (const uri of ['decorated://one', 'decorated://some/{id}']) fastify.mcp.resources.add(decoratedResource(uri))
+  fastify.mcp.prompts.add(decoratedPrompt)
 }
 
 const moments = new EventEmitter().setMaxListeners(0)
@@ -133,12 +133,12 @@ const canAsk = tool({
 function changers (fastify: FastifyInstance) {
   const Change = Type.Object({ name: Type.String() })
   return [
-    tool({ name: 'touch', description: 'A resource has changed', input: Type.Object({ uri: Type.String() }), run: ({ uri }) => fastify.resources.updated(uri) }),
-    tool({ name: 'add_tool', description: 'Adds a tool', input: Change, run: ({ name }) => fastify.tools.add(tool({ name, description: 'New', run: () => `I am ${name}` })) }),
-    tool({ name: 'remove_tool', description: 'Removes a tool', input: Change, run: ({ name }) => { fastify.tools.remove(name) } }),
-    tool({ name: 'add_prompt', description: 'Adds a prompt', input: Change, run: ({ name }) => fastify.prompts.add(prompt({ name, get: () => name })) }),
-    tool({ name: 'remove_prompt', description: 'Removes a prompt', input: Change, run: ({ name }) => { fastify.prompts.remove(name) } }),
-    tool({ name: 'add_resource', description: 'Adds a resource', input: Change, run: ({ name }) => fastify.resources.add(resource({ uri: `new://${name}`, name, read: () => name })) }),
-    tool({ name: 'remove_resource', description: 'Removes a resource', input: Change, run: ({ name }) => { fastify.resources.remove(`new://${name}`) } })
+    tool({ name: 'touch', description: 'A resource has changed', input: Type.Object({ uri: Type.String() }), run: ({ uri }) => fastify.mcp.resources.updated(uri) }),
+    tool({ name: 'add_tool', description: 'Adds a tool', input: Change, run: ({ name }) => fastify.mcp.tools.add(tool({ name, description: 'New', run: () => `I am ${name}` })) }),
+    tool({ name: 'remove_tool', description: 'Removes a tool', input: Change, run: ({ name }) => { fastify.mcp.tools.remove(name) } }),
+    tool({ name: 'add_prompt', description: 'Adds a prompt', input: Change, run: ({ name }) => fastify.mcp.prompts.add(prompt({ name, get: () => name })) }),
+    tool({ name: 'remove_prompt', description: 'Removes a prompt', input: Change, run: ({ name }) => { fastify.mcp.prompts.remove(name) } }),
+    tool({ name: 'add_resource', description: 'Adds a resource', input: Change, run: ({ name }) => fastify.mcp.resources.add(resource({ uri: `new://${name}`, name, read: () => name })) }),
+    tool({ name: 'remove_resource', description: 'Removes a resource', input: Change, run: ({ name }) => { fastify.mcp.resources.remove(`new://${name}`) } })
   ]
 }

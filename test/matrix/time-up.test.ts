@@ -31,7 +31,7 @@ const alive = tool({
 })
 
 t.test('whoever waits for an answer that never comes is told so, whatever it came by', async t => {
-  const place = await listening(t, { callTimeout: 1_000, plugins: [async app => { app.tools.add(stuck); app.tools.add(alive) }] })
+  const place = await listening(t, { callTimeout: 1_000, plugins: [async app => { app.mcp.tools.add(stuck); app.mcp.tools.add(alive) }] })
   const { members } = await gather(t, place)
   const replies = await inTime(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
   for (const [index, reply] of replies.entries()) {
@@ -55,8 +55,8 @@ t.test('whoever was never agreed with on anything is told so as well', async t =
 })
 
 t.test('calls that begin after their client was let go end, too', async t => {
-  const leave = tool({ name: 'leave', description: 'Lets its own client go', run: async (_args, call) => { place.app.mcp.disconnect(call.peer, new Error('gone')) } })
-  const place = await listening(t, { callTimeout: 200, plugins: [async app => { app.tools.add(stuck); app.tools.add(leave) }] })
+  const leave = tool({ name: 'leave', description: 'Lets its own client go', run: async (_args, call) => { place.app.mcp.dispatcher.disconnect(call.peer, new Error('gone')) } })
+  const place = await listening(t, { callTimeout: 200, plugins: [async app => { app.mcp.tools.add(stuck); app.mcp.tools.add(leave) }] })
   const ended: string[] = []
   place.app.mcp.onEnd((call, { outcome }) => { ended.push(`${call.id} ${outcome}`) })
   const call = (id: number, name: string): object => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })

@@ -113,7 +113,7 @@ t.test('links in circles end', async t => {
 t.test('the first page of a folder with 20,000 files comes quickly, and so does the last', async t => {
   const root = await tree(t, { 10_000: '' })
   for (let count = 10_001; count < 30_000; count++) linkSync(join(root, '10000'), join(root, `${count}`))
-  const { client, app: { folders: [folder] } } = await serving(t, [root], { pageSize: 10 })
+  const { client, app: { mcp: { folders: [folder] } } } = await serving(t, [root], { pageSize: 10 })
   const first = await within(1_000, async signal => await client.request('resources/list', {}, signal)) as { resources: unknown[] }
   t.equal(first.resources.length, 10)
   const last = await within(1_000, async signal => await folder?.list(uriOf(root, '29996'), 100, signal))

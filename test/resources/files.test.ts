@@ -98,7 +98,7 @@ t.test('several folders are served, and each file once', async t => {
   await symlink(join(root, 'b'), join(root, 'same'))
   const roots = ['a', 'a/inner', 'b', 'b/', 'same', 'a/link'].map(name => join(root, name))
   const { client, app } = await serving(t, [relative(process.cwd(), roots[0] as string), ...roots])
-  t.equal(app.folders.length, 4, 'the same folder twice is one folder')
+  t.equal(app.mcp.folders.length, 4, 'the same folder twice is one folder')
   t.strictSame((await pages(client)).flat().map(({ uri }) => uri).sort(), [
     uriOf(root, 'a/1.txt'), uriOf(root, 'a/inner-not/3.txt'), uriOf(root, 'a/inner/2.txt'), uriOf(root, 'a/link/5.txt'), uriOf(root, 'b/4.txt')
   ])

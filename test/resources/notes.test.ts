@@ -11,7 +11,7 @@ const TEMPLATE = 'note:///{id}'
 
 async function withNotes (t: Test, contents: string[], options: object = {}): Promise<FastifyInstance> {
   const app = await gateway(t, { http: false, plugins: [], ...options })
-  for (const content of contents) await app.notes.add(undefined, content, [])
+  for (const content of contents) await app.mcp.notes.add(undefined, content, [])
   return app
 }
 
@@ -58,7 +58,7 @@ for (const version of ERAS) {
 t.test('many notes in one turn are one change of the list', async t => {
   const app = await withNotes(t, [])
   const speaker = new Speaker(app)
-  await Promise.all(Array.from({ length: 20 }, async () => await app.notes.add(undefined, 'a', [])))
+  await Promise.all(Array.from({ length: 20 }, async () => await app.mcp.notes.add(undefined, 'a', [])))
   await speaker.next(LIST_CHANGED)
   t.strictSame(speaker.heard, [])
 })
@@ -94,7 +94,7 @@ t.test('ids are completed, the newest first', async t => {
     t.strictSame(await complete(speaker, '7'), { values: ['79', '78', '77', '76', '75', '74', '73', '72', '71', '70', '7'], total: 11, hasMore: false })
     t.match(await complete(speaker, ''), { values: Array.from({ length: 100 }, (_, index) => `${120 - index}`), total: 120, hasMore: true })
     t.strictSame(await complete(speaker, 'x'), { values: [], total: 0, hasMore: false })
-    await app.notes.delete(undefined, '11')
+    await app.mcp.notes.delete(undefined, '11')
     t.match(await complete(speaker, '11'), { total: 10 })
   }
 })

@@ -23,7 +23,7 @@ class Shelves {
     return [...this.#shelves].flatMap(([name, books]) => books.map(book => uriOf(name, book)))
   }
 
-  readonly plugin = async ({ resources }: FastifyInstance): Promise<void> => {
+  readonly plugin = async ({ mcp: { resources } }: FastifyInstance): Promise<void> => {
     for (const name of this.#shelves.keys()) resources.add(this.shelf(name))
     resources.add(resource({ uri: 'b-silent:///{book}', name: 'silent', read: () => undefined }))
     for (const name of ['x', 'y']) resources.add(resource({ uri: `fixed://${name}`, name, read: () => name }))
@@ -80,12 +80,12 @@ for (const pageSize of [1, 2, 3, 4, 5, 100]) {
     const app = await library(t, pageSize, shelves)
     for (const [what, a, c, noteCount] of FILLINGS) {
       shelves.fill('a', a).fill('c', c)
-      const notes = await Promise.all(Array.from({ length: noteCount }, async () => await app.notes.add(undefined, 'a', [])))
+      const notes = await Promise.all(Array.from({ length: noteCount }, async () => await app.mcp.notes.add(undefined, 'a', [])))
       const found = await pages(new Speaker(app))
       const behind = [...a.map(book => uriOf('a', book)), ...c.map(book => uriOf('c', book)), ...notes.map(({ id }) => `note:///${id}`)]
       t.strictSame(found.flat(), [...FIXED, ...behind], what)
       t.ok(found.slice(0, -1).every(({ length }) => length === pageSize), `${what}: no page but the last is short`)
-      for (const { id } of notes) await app.notes.delete(undefined, id)
+      for (const { id } of notes) await app.mcp.notes.delete(undefined, id)
     }
   })
 }
@@ -104,16 +104,16 @@ t.test('what is neither added nor removed is seen once, whatever else comes and 
   for (const pageSize of [1, 2, 3, 4, 5]) {
     const shelves = new Shelves().fill('a', [10, 20, 30, 40]).fill('c', [10, 20, 30])
     const app = await library(t, pageSize, shelves, { data: await folder(t, {}) })
-    for (let count = 0; count < 6; count++) await app.notes.add(undefined, 'stays or goes', [])
+    for (let count = 0; count < 6; count++) await app.mcp.notes.add(undefined, 'stays or goes', [])
     const found = await pages(new Speaker(app), async number => {
       shelves.fill('a', [number % 10, 10, 20 + number % 10, 30, 40].filter(book => book !== 20 || number % 2 === 0).sort((one, two) => one - two))
       shelves.fill('c', number % 2 === 0 ? [10, 30] : [5, 10, 20, 30])
-      if (number === 2) app.resources.add(resource({ uri: 'fixed://a', name: 'a', read: () => '' }))
-      if (number === 3) app.resources.remove('fixed://x')
-      if (number === 4) app.resources.add(new Shelves().fill('aa', [1]).shelf('aa'))
-      await app.notes.delete(undefined, number % 2 === 0 ? '2' : '5')
-      await app.notes.add(undefined, 'new', [])
-      if (number > 30) for (const { id } of (await app.notes.newest(undefined, [], 1000)).notes) if (Number(id) > 6) await app.notes.delete(undefined, id)
+      if (number === 2) app.mcp.resources.add(resource({ uri: 'fixed://a', name: 'a', read: () => '' }))
+      if (number === 3) app.mcp.resources.remove('fixed://x')
+      if (number === 4) app.mcp.resources.add(new Shelves().fill('aa', [1]).shelf('aa'))
+      await app.mcp.notes.delete(undefined, number % 2 === 0 ? '2' : '5')
+      await app.mcp.notes.add(undefined, 'new', [])
+      if (number > 30) for (const { id } of (await app.mcp.notes.newest(undefined, [], 1000)).notes) if (Number(id) > 6) await app.mcp.notes.delete(undefined, id)
     })
     const seen = found.flat()
     t.equal(new Set(seen).size, seen.length, `pages of ${pageSize}: nothing twice`)
@@ -125,7 +125,7 @@ t.test('what is neither added nor removed is seen once, whatever else comes and 
 t.test('a template that is removed between two pages ends there, and the next one goes on from its start', async t => {
   const shelves = new Shelves().fill('a', [1, 2, 3, 4]).fill('c', [1, 2])
   const app = await library(t, 5, shelves)
-  const found = await pages(new Speaker(app), number => { if (number === 1) app.resources.remove('a:///{book}') })
+  const found = await pages(new Speaker(app), number => { if (number === 1) app.mcp.resources.remove('a:///{book}') })
   t.strictSame(found.flat(), [...FIXED, uriOf('a', 1), uriOf('c', 1), uriOf('c', 2)])
 })
 
@@ -139,13 +139,13 @@ t.test('a template that gives more than it was asked for, or waits, harms nothin
     },
     read: () => ''
   })
-  const app = await gateway(t, { http: false, tools: false, pageSize: 2, plugins: [async ({ resources }) => resources.add(greedy)] })
+  const app = await gateway(t, { http: false, tools: false, pageSize: 2, plugins: [async ({ mcp: { resources } }) => resources.add(greedy)] })
   t.strictSame((await pages(new Speaker(app))), [[uriOf('greedy', 1), uriOf('greedy', 2)], [uriOf('greedy', 3), uriOf('greedy', 4)], [uriOf('greedy', 5)]])
 })
 
 t.test('a list is cut to the words of the revision', async t => {
   const wordy = resource({ uri: 'w:///{id}', name: 'w', list: () => [{ uri: 'w:///1', name: 'n', title: 'T', description: 'd', mimeType: 'text/plain', size: 3 }], read: () => '' })
-  const app = await gateway(t, { http: false, tools: false, plugins: [async ({ resources }) => resources.add(wordy)] })
+  const app = await gateway(t, { http: false, tools: false, plugins: [async ({ mcp: { resources } }) => resources.add(wordy)] })
   const entry = async (version: string): Promise<Json | undefined> => ((await new Speaker(app, { version }).request('resources/list')).result.resources as Json[])[0]
   for (const version of ERAS) t.strictSame(await entry(version), { uri: 'w:///1', name: 'n', ...(version >= '2025-06-18' ? { title: 'T' } : {}), description: 'd', mimeType: 'text/plain', size: 3 }, version)
 })

@@ -47,7 +47,7 @@ t.test('whoever subscribed hears when the status changes, and when it changes ba
     t.match(await status(speaker), { status: 'degraded', reason: /maxData/ }, version)
     t.equal(await succeed(other), 'Counter: 2')
     t.match(await status(speaker), { status: 'degraded' }, 'a change in place says nothing about new things')
-    await app.store.values.put('small', 'key', 1)
+    await app.mcp.store.values.put('small', 'key', 1)
     t.match(await speaker.next(UPDATED), { uri: STATUS }, version)
     t.match(await status(speaker), { status: 'healthy' }, version)
     t.notOk('reason' in await status(speaker))
@@ -87,7 +87,7 @@ t.test('a write that was refused for another reason proves nothing about the dis
   t.match(await health(app), { status: 'degraded' })
   t.match(await succeed(speaker), /no sum that can be counted exactly/)
   t.match(await health(app), { status: 'degraded' })
-  await app.notes.delete(undefined, '999')
+  await app.mcp.notes.delete(undefined, '999')
   t.match(await health(app), { status: 'degraded' })
 })
 

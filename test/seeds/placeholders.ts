@@ -8,9 +8,9 @@ export const PLACEHOLDERS = fileURLToPath(import.meta.url)
 
 /** What the documents use as examples and nobody would serve: `tool_name`, `custom://resource/id` and the like. */
 export default async function placeholders (fastify: FastifyInstance): Promise<void> {
-  for (const item of [toolName, constrained, fails, crashes, chatty, forgetful, contentTypes, flatResource, askCapital, indexServices]) fastify.tools.add(item)
-  fastify.resources.add(resource({ uri: 'custom://resource/id', name: 'Resource Name', description: 'What this resource provides', mimeType: 'text/plain', read: () => 'Resource content' }))
-  fastify.resources.add(resource({ uri: 'dbus://service/org.freedesktop.NetworkManager', name: 'NetworkManager Service Info', mimeType: 'application/json', read: () => ({ state: 'connected' }) }))
+  for (const item of [toolName, constrained, fails, crashes, chatty, forgetful, contentTypes, flatResource, askCapital, indexServices]) fastify.mcp.tools.add(item)
+  fastify.mcp.resources.add(resource({ uri: 'custom://resource/id', name: 'Resource Name', description: 'What this resource provides', mimeType: 'text/plain', read: () => 'Resource content' }))
+  fastify.mcp.resources.add(resource({ uri: 'dbus://service/org.freedesktop.NetworkManager', name: 'NetworkManager Service Info', mimeType: 'application/json', read: () => ({ state: 'connected' }) }))
 }
 
 const toolName = tool({

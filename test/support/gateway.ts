@@ -20,16 +20,16 @@ export async function listening (t: Test, options: Partial<Options> = {}, server
 
 /** One tool, resource or prompt for each mechanism that tests want to see. */
 export default async function fixture (fastify: FastifyInstance): Promise<void> {
-  for (const item of [echo, slow, boom, refuse, askName, askModel, askRoots, say, everyBlock]) fastify.tools.add(item)
-  fastify.resources.add(resource({ uri: 'test://text', name: 'text', title: 'Text', mimeType: 'text/plain', read: () => 'hello' }))
-  fastify.resources.add(resource({ uri: 'test://bytes', name: 'bytes', mimeType: 'application/octet-stream', read: () => new Uint8Array([1, 2, 3]) }))
-  fastify.resources.add(resource({
+  for (const item of [echo, slow, boom, refuse, askName, askModel, askRoots, say, everyBlock]) fastify.mcp.tools.add(item)
+  fastify.mcp.resources.add(resource({ uri: 'test://text', name: 'text', title: 'Text', mimeType: 'text/plain', read: () => 'hello' }))
+  fastify.mcp.resources.add(resource({ uri: 'test://bytes', name: 'bytes', mimeType: 'application/octet-stream', read: () => new Uint8Array([1, 2, 3]) }))
+  fastify.mcp.resources.add(resource({
     uri: 'test://item/{id}',
     name: 'item',
     complete: { id: typed => ['one', 'two', 'three'].filter(id => id.startsWith(typed)) },
     read: ({ id }) => id === 'missing' ? undefined : { id }
   }))
-  fastify.prompts.add(prompt({
+  fastify.mcp.prompts.add(prompt({
     name: 'introduce',
     title: 'Introduce',
     description: 'Introduces somebody',

@@ -11,7 +11,7 @@ export const COUNT = 40
 
 /** Tools that make a list of more than 8 KiB, in characters of every length. */
 export default async function longList (app: FastifyInstance): Promise<void> {
-  for (let index = 0; index < COUNT; index++) app.tools.add(entry(`tool_${String(index).padStart(2, '0')}`))
+  for (let index = 0; index < COUNT; index++) app.mcp.tools.add(entry(`tool_${String(index).padStart(2, '0')}`))
 }
 
 export const entry = (name: string) => tool({ name, description: `${name}: größer, "€" und 😀. `.repeat(12), run: () => name })

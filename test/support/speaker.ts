@@ -48,7 +48,7 @@ export class Speaker {
       ...(principal === undefined ? {} : { identity: { principal, scopes: 'all' as const } })
     })
     if (!spoken.stateless) this.peer.capabilities = capabilities
-    app.mcp.connect(this.peer)
+    app.mcp.dispatcher.connect(this.peer)
   }
 
   /** The answer to a request, after all questions on the way to it. */
@@ -99,12 +99,12 @@ export class Speaker {
   }
 
   close (): void {
-    this.#app.mcp.disconnect(this.peer, new Error('the client was closed'))
+    this.#app.mcp.dispatcher.disconnect(this.peer, new Error('the client was closed'))
   }
 
   #receive (message: Json): void {
     const { channel } = this.peer
-    if (channel !== undefined) this.#app.mcp.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
+    if (channel !== undefined) this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
   }
 
   #hear (message: Json): void {

@@ -10,13 +10,13 @@ const ACCEPT = { action: 'accept', content: { confirm: true } }
 
 /** A note, and a client that answers so when it is asked about it. */
 async function asked (app: FastifyInstance, { answer = ACCEPT, content = 'Water the plants', ...speaks }: Speaks & { answer?: unknown, content?: string } = {}) {
-  const { id } = await app.notes.add(undefined, content, [])
+  const { id } = await app.mcp.notes.add(undefined, content, [])
   const speaker = new Speaker(app, { capabilities: { elicitation: {} }, answers: { 'elicitation/create': () => answer }, ...speaks })
   return {
     id,
     speaker,
     remove: async (args: Json = {}) => await speaker.tool('delete_note', { id, ...args }),
-    kept: async () => await app.notes.get(undefined, id) !== undefined
+    kept: async () => await app.mcp.notes.get(undefined, id) !== undefined
   }
 }
 
@@ -90,11 +90,11 @@ t.test('over /message and in a reply without a stream nobody can be asked; in a 
   const stream = await session.stream({ id: 1, method: 'tools/call', params: { name: 'delete_note', arguments: { id: '2', confirm: true } } })
   const question = await stream.message()
   t.match(question, { method: 'elicitation/create', params: { message: 'Delete note 2? "b"' } })
-  t.equal((await app.notes.newest(undefined, [], 10)).notes.length, 2, 'nothing happens before the user has answered')
+  t.equal((await app.mcp.notes.newest(undefined, [], 10)).notes.length, 2, 'nothing happens before the user has answered')
   await session.post({ id: question.id, result: ACCEPT })
   t.match(await stream.message(), { id: 1, result: { structuredContent: { deleted: true } } })
-  t.match((await app.notes.newest(undefined, [], 10)).notes, [{ id: '1' }])
-  t.equal((await app.notes.newest(undefined, [], 10)).notes.length, 1)
+  t.match((await app.mcp.notes.newest(undefined, [], 10)).notes, [{ id: '1' }])
+  t.equal((await app.mcp.notes.newest(undefined, [], 10)).notes.length, 1)
 })
 
 t.test('a long note is shown on one line, cut between characters', async t => {
@@ -134,7 +134,7 @@ t.test('a note that somebody else deleted while the user was asked is not said t
   for (const version of ASKING) {
     const { remove } = await asked(app, {
       version,
-      answers: { 'elicitation/create': async ({ message }) => { await app.notes.delete(undefined, /\d+/.exec(String(message))?.[0] ?? ''); return ACCEPT } }
+      answers: { 'elicitation/create': async ({ message }) => { await app.mcp.notes.delete(undefined, /\d+/.exec(String(message))?.[0] ?? ''); return ACCEPT } }
     })
     const text = textOf(await remove())
     t.match(text, /\d/, version)

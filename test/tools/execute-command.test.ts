@@ -27,7 +27,7 @@ const count = (folder: string, prefix: string, most: number): number => Array.fr
 
 t.test('without a list there is no such tool, and it is said why', async t => {
   const app = await gateway(t)
-  t.equal(app.unavailable.get('execute_command'), 'no programs are listed: set option commands, see docs/commands.md')
+  t.equal(app.mcp.unavailable.get('execute_command'), 'no programs are listed: set option commands, see docs/commands.md')
   const { request } = await createClient(app)
   await t.rejects(request('tools/call', call('ls')), { message: /Unknown tool: execute_command/ })
   t.notMatch(JSON.stringify(await request('tools/list')), /execute_command/)
@@ -35,7 +35,7 @@ t.test('without a list there is no such tool, and it is said why', async t => {
 
 t.test('it is listed as what it is, with the names of what may be run', async t => {
   const { app } = await serving(t, { one: '', two: '' })
-  t.notOk(app.unavailable.has('execute_command'))
+  t.notOk(app.mcp.unavailable.has('execute_command'))
   const { tools } = await (await createClient(app)).request('tools/list') as { tools: Json[] }
   t.match(tools.find(({ name }) => name === 'execute_command'), {
     description: 'Execute a command. Allowed are: one, two',
@@ -126,7 +126,7 @@ async function overWebSocket (t: Test, url: string, command: string): Promise<un
 t.test('whoever says who it is is served over the network', async t => {
   const { app } = await serving(t, { it: 'echo hello' })
   for (const [options, text] of [[{ identity: { principal: 'ada', scopes: 'all' } }, 'hello\n'], [{}, UNTRUSTED]] as const) {
-    const { request } = client(app.mcp, { transport: 'http', revision: revision('2025-11-25'), ...options })
+    const { request } = client(app.mcp.dispatcher, { transport: 'http', revision: revision('2025-11-25'), ...options })
     t.match(await request('tools/call', call('it')), { result: { content: [{ text }] } })
   }
 })

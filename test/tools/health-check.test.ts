@@ -67,12 +67,12 @@ t.test('transports are the doors that are open, and those through which somebody
   const speaker = new Speaker(app)
   t.strictSame(await transports(speaker), ['http'])
   speaker.close()
-  t.strictSame(app.health.now().transports, [])
+  t.strictSame(app.mcp.health.now().transports, [])
 })
 
 t.test('what is not served is named, with what to do about it', async t => {
   const app = await gateway(t)
-  app.unavailable.set('teleport', 'there is no pad: buy one')
+  app.mcp.unavailable.set('teleport', 'there is no pad: buy one')
   const { unavailable } = dataOf<{ unavailable: Record<string, string> }>(await new Speaker(app).tool('health_check'))
   t.equal(unavailable['teleport'], 'there is no pad: buy one')
   const served = await gateway(t, { commands: { echo: {} } })

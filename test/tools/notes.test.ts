@@ -157,7 +157,7 @@ t.test('what a tool keeps under the names of ours is its own, and harms nothing'
       return JSON.stringify(await Promise.all(['notes', 'counter'].map(async space => (await store.list(space)).length)))
     }
   })
-  const app = await gateway(t, { http: false, plugins: [async ({ tools }) => tools.add(keeper)] })
+  const app = await gateway(t, { http: false, plugins: [async ({ mcp: { tools } }) => tools.add(keeper)] })
   const speaker = new Speaker(app)
   await speaker.tool('add_note', { content: 'a' })
   await speaker.subscribe('note:///1')

@@ -13,7 +13,7 @@ const model = (app: FastifyInstance, answer: unknown = SUMMARY, speaks: Speaks =
 
 async function withNotes (t: Test, ...contents: string[]): Promise<FastifyInstance> {
   const app = await gateway(t, { http: false, data: await folder(t, {}) })
-  for (const content of contents) await app.notes.add(undefined, content, [`tag ${content}`])
+  for (const content of contents) await app.mcp.notes.add(undefined, content, [`tag ${content}`])
   return app
 }
 
@@ -91,7 +91,7 @@ t.test('without notes nobody is asked', async t => {
     t.match(await speaker.tool('summarize_notes'), { result: { isError: true, content: [{ text: 'There are no notes to summarize' }] } }, version)
     t.strictSame(speaker.asked, [])
   }
-  await app.notes.add('ada', 'not yours', [])
+  await app.mcp.notes.add('ada', 'not yours', [])
   t.match(textOf(await model(app).tool('summarize_notes')), 'There are no notes to summarize')
   t.match(dataOf(await model(app, SUMMARY, { principal: 'ada' }).tool('summarize_notes')), { notes: 1 })
 })
@@ -108,7 +108,7 @@ t.test('a client without a model is told what it lacks', async t => {
 
 t.test('a client that refuses is passed on', async t => {
   const { app, url } = await listening(t)
-  await app.notes.add(undefined, 'one', [])
+  await app.mcp.notes.add(undefined, 'one', [])
   const session = await openSession(url, '2025-11-25', { sampling: {} })
   const stream = await session.stream({ id: 1, method: 'tools/call', params: { name: 'summarize_notes' } })
   const { id } = await stream.message()
@@ -128,7 +128,7 @@ t.test('as many notes are counted as the model was shown, whatever is added mean
       answers: {
         'sampling/createMessage': async ({ messages }) => {
           shown = (JSON.stringify(messages).match(/Note \d+:/g) ?? []).length
-          await app.notes.add(undefined, 'later', [])
+          await app.mcp.notes.add(undefined, 'later', [])
           return SUMMARY
         }
       }

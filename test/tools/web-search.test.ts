@@ -183,8 +183,8 @@ t.test('a search that is cancelled leaves the service at once', async t => {
 
 t.test('plugins search with what the app has, and get failures that a client may see', async t => {
   const app = await gateway(t, { searchUrl: (await giving(t, three)).url, http: false })
-  t.strictSame(await app.webSearch('mcp', 2, new AbortController().signal), found.slice(0, 2))
-  await t.rejects(app.webSearch(' ', 2, new AbortController().signal), { name: 'ToolError', message: /^Search error: / })
+  t.strictSame(await app.mcp.webSearch('mcp', 2, new AbortController().signal), found.slice(0, 2))
+  await t.rejects(app.mcp.webSearch(' ', 2, new AbortController().signal), { name: 'ToolError', message: /^Search error: / })
 })
 
 t.test('an address that cannot be asked is refused at start', async t => {

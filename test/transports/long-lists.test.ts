@@ -89,10 +89,10 @@ t.test('a long list', async t => {
   t.test('that changes is sent anew, at every door', async t => {
     const client = await createClient(app)
     for (const name of ['zzz_1', 'zzz_2']) {
-      app.tools.add(entry(name))
+      app.mcp.tools.add(entry(name))
       for (const door of Object.values(ways)) t.equal(namesIn(await listOver(t, url, door)).at(-1), name)
       t.equal((await client.request('tools/list') as { tools: Json[] }).tools.at(-1)?.['name'], name)
-      app.tools.remove(name)
+      app.mcp.tools.remove(name)
       for (const door of Object.values(ways)) t.strictSame(namesIn(await listOver(t, url, door)), NAMES)
     }
   })
@@ -140,7 +140,7 @@ async function leaveEarly (app: FastifyInstance, connection: Connection, door: D
   connection.ask(door, Array.from({ length: 50 }, (_, index) => index))
   await within(5_000, async signal => await once(connection.socket, 'data', { signal }))
   connection.socket.resetAndDestroy()
-  await until(() => app.pendingReplies.size === 0)
+  await until(() => app.mcp.connections.replies.size === 0)
 }
 
 t.test('a client that leaves in the middle of a long list harms nobody', async t => {
@@ -172,7 +172,7 @@ t.test('over HTTP/2 the list is the same', async t => {
 })
 
 t.test('a short list is what it always was', async t => {
-  const { url } = await listening(t, { tools: false, plugins: [async app => { app.tools.add(entry('only')) }] })
+  const { url } = await listening(t, { tools: false, plugins: [async app => { app.mcp.tools.add(entry('only')) }] })
   for (const door of Object.values(await doors(url))) {
     const { headers, body, message } = await listOver(t, url, door, 'ü€😀')
     t.equal(Number(headers.get('content-length')), body.length)

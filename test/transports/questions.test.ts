@@ -64,7 +64,7 @@ const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer:
 for (const [wire, open] of Object.entries(WIRES)) {
   for (const [how, name, options, answer] of ENDS) {
     t.test(`${wire}: a question of a call that ${how} is taken back before the answer, and a late reply is ignored`, async t => {
-      const { url } = await listening(t, { ...options, plugins: [fixture, async ({ tools }) => { tools.add(impatient) }] })
+      const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(impatient) }] })
       const { call, tell, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })
       const question = await next()

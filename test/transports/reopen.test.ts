@@ -16,7 +16,7 @@ const WIRES: Record<string, (server: Server) => Promise<Wire>> = { stdio: stdioW
 async function setUp (t: Test, options: Partial<Options> = {}) {
   const watched = { begun: 0, ended: 0 }
   const signals = new EventEmitter().setMaxListeners(0)
-  const plugin = async ({ tools, resources }: FastifyInstance): Promise<void> => {
+  const plugin = async ({ mcp: { tools, resources } }: FastifyInstance): Promise<void> => {
     resources.add(resource({ uri: 'test://watched', name: 'watched', read: () => 'x', watch: async () => { watched.begun++; return () => { watched.ended++ } } }))
     tools.add(tool({ name: 'murmur', description: 'd', run: (_input, call) => { call.log('info', 'psst'); return 'murmured' } }))
     tools.add(tool({
@@ -39,7 +39,7 @@ async function setUp (t: Test, options: Partial<Options> = {}) {
     }))
   }
   const server = await startServer(t, { plugins: [plugin], ...options })
-  return { server, watched, signals, updated: () => server.app.resources.updated('test://watched') }
+  return { server, watched, signals, updated: () => server.app.mcp.resources.updated('test://watched') }
 }
 
 async function ask (wire: Wire, text: string): Promise<Json> {

@@ -37,7 +37,7 @@ const call = (id: number, name: string, args: Json = {}, meta: Json = {}): strin
 function gate (app: FastifyInstance): { open: () => void, waiting: () => number } {
   let [open, waiting] = [() => {}, 0]
   const opened = new Promise<void>(resolve => { open = resolve })
-  app.tools.add(tool({ name: 'gate', description: 'd', run: async () => { waiting++; await opened; return 'open' } }))
+  app.mcp.tools.add(tool({ name: 'gate', description: 'd', run: async () => { waiting++; await opened; return 'open' } }))
   return { open, waiting: () => waiting }
 }
 
@@ -115,7 +115,7 @@ t.test('an answer over HTTP', async t => {
   }
   const { response } = await post('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}')
   const session = String(response.headers['mcp-session-id'])
-  app.tools.add(tool({ name: 'later', description: 'd', run: async () => { await turn(); return 'later' } }))
+  app.mcp.tools.add(tool({ name: 'later', description: 'd', run: async () => { await turn(); return 'later' } }))
 
   const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
   const big = 'x'.repeat(100_000)

@@ -7,9 +7,9 @@ import { GONE, jsonReply, takeBody } from './channels.js'
 /** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
 export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
   const peer = peerOf(request)
-  mcp.connect(peer)
-  reply.onGone(() => mcp.disconnect(peer, GONE))
-  mcp.receive(mcp.decode(takeBody(request)), peer, jsonReply(reply))
+  mcp.dispatcher.connect(peer)
+  mcp.connections.onGone(reply, () => mcp.dispatcher.disconnect(peer, GONE))
+  mcp.dispatcher.receive(mcp.dispatcher.decode(takeBody(request)), peer, jsonReply(reply))
 }
 
 /** Speaks the oldest revision unless the header, or the message itself, says otherwise. */

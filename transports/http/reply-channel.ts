@@ -38,7 +38,7 @@ export class ReplyChannel implements Channel {
 
   /** A reply that has not become a stream yet may find that there are too many: then it is the answer and nothing else. */
   get streams (): boolean {
-    return this.#stream !== undefined || this.#options.session?.named === true || this.#app.events.hasRoom
+    return this.#stream !== undefined || this.#options.session?.named === true || this.#app.mcp.eventStreams.hasRoom
   }
 
   respond (text: string, status: number, headers?: Record<string, string>): void {
@@ -80,9 +80,9 @@ export class ReplyChannel implements Channel {
   }
 
   #open (retryMs?: number): Channel {
-    if (this.#options.session === undefined) return overSink(this.#app.events.open(this.#reply))
+    if (this.#options.session === undefined) return overSink(this.#app.mcp.eventStreams.open(this.#reply))
     const stream = this.#options.session.openStream(this.#options.interruptedResponse?.() ?? '')
-    const sink = this.#app.events.open(this.#reply, undefined, () => stream.detach(sink))
+    const sink = this.#app.mcp.eventStreams.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream
   }

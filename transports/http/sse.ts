@@ -25,13 +25,13 @@ export class SseConnections {
   /** `GET /sse`: the first event says where to post. */
   open (endpoint: string, request: FastifyRequest, reply: FastifyReply): void {
     if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
-    this.#app.events.checkRoom()
+    this.#app.mcp.eventStreams.checkRoom()
     const id = randomBytes(24).toString('base64url')
     const peer = new Peer({ transport: 'sse', identity: request.identity })
-    this.#app.mcp.connect(peer)
-    const sink = this.#app.events.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
+    this.#app.mcp.dispatcher.connect(peer)
+    const sink = this.#app.mcp.eventStreams.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
       this.#clients.delete(id)
-      this.#app.mcp.disconnect(peer, new Error('the client closed the stream'))
+      this.#app.mcp.dispatcher.disconnect(peer, new Error('the client closed the stream'))
     })
     this.#clients.set(id, { peer, sink })
     peer.channel = { ...overSink(sink), end: () => {}, forwarded: isForwarded(request.headers) }
@@ -44,28 +44,28 @@ export class SseConnections {
     const { peer, sink } = this.#clients.get(id) ?? {}
     if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw httpErrors.unknownSseSession()
     if (sink?.isFull?.() === true) throw httpErrors.streamFull()
-    const incoming = this.#app.mcp.decode(takeBody(request))
+    const incoming = this.#app.mcp.dispatcher.decode(takeBody(request))
     // What has no id cannot be answered on the stream.
-    if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.receive(incoming, peer, jsonReply(reply))
+    if (incoming.kind === 'invalid' && incoming.id === undefined) return this.#app.mcp.dispatcher.receive(incoming, peer, jsonReply(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    this.#app.mcp.receive(incoming, peer, { ...peer.channel, counted: true, headers: request.headers }, request.identity)
+    this.#app.mcp.dispatcher.receive(incoming, peer, { ...peer.channel, counted: true, headers: request.headers }, request.identity)
   }
 }
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain replies. */
 export async function serveNamedEvents (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
-  app.events.checkRoom()
-  const session = sessionId(request) === undefined ? app.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
+  app.mcp.eventStreams.checkRoom()
+  const session = sessionId(request) === undefined ? app.mcp.sessions.create({ revision: oldest, identity: request.identity }) : findSession(app, request)
   // A new session has nothing to resume, whatever a browser that lost its old one remembers.
   const after = sessionId(request) === undefined ? undefined : await seenBy(session, request)
-  await app.sessions.save(session)
+  await app.mcp.sessions.save(session)
   checkAlive(app, session)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
-  const sink = app.events.open(reply, nameOf, () => {
+  const sink = app.mcp.eventStreams.open(reply, nameOf, () => {
     session.standalone.detach(sink)
     // Without a handshake the session lasts as long as its streams.
-    if (!session.peer.initialized && !session.standalone.connected) app.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
+    if (!session.peer.initialized && !session.standalone.connected) app.mcp.sessions.end(session, new Error('the client closed the stream')).catch(error => app.log.error({ err: error }, 'a session could not be forgotten'))
   })
   sink.write({ text: JSON.stringify({ type: 'connected', session_id: session.id }), method: 'connection' })
   session.standalone.attach(sink, after)

@@ -27,7 +27,7 @@ export function postServer (serve: (request: FastifyRequest, reply: FastifyReply
 
 /** `POST /mcp`: one message in either era, answered as JSON or, as soon as something precedes the answer, as a stream. */
 export function servePost (app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const incoming = app.mcp.decode(takeBody(request))
+  const incoming = app.mcp.dispatcher.decode(takeBody(request))
   try {
     route(app, incoming, request, reply)
   } catch (error) {
@@ -49,9 +49,9 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
   // The event-stream way of saying that there is nothing to come back for.
   if (place === 'exhausted') return sendJson(reply, undefined, 204)
   checkAlive(app, session)
-  app.events.checkRoom()
+  app.mcp.eventStreams.checkRoom()
   reply.header('mcp-session-id', session.id)
-  const sink = app.events.open(reply, undefined, () => place.stream.detach(sink))
+  const sink = app.mcp.eventStreams.open(reply, undefined, () => place.stream.detach(sink))
   place.stream.attach(sink, place.after)
 }
 
@@ -60,7 +60,7 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
   refuseModern(request, reply, httpErrors.noSessions)
   const session = findSession(app, request)
   checkVersion(session, request)
-  await app.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
+  await app.mcp.sessions.end(session, new Error('the client ended the session')).catch(unavailable)
   await reply.code(200).send()
 }
 
@@ -68,14 +68,14 @@ export async function endSession (app: FastifyInstance, request: FastifyRequest,
 export function reviveSession (app: FastifyInstance): preHandlerHookHandler {
   return ({ identity, headers: { 'mcp-session-id': own, 'x-session-id': alias } }, _reply, done) => {
     const id = own ?? alias
-    const revival = id === undefined ? undefined : app.sessions.restore(String(id), identity.principal)
+    const revival = id === undefined ? undefined : app.mcp.sessions.restore(String(id), identity.principal)
     if (revival === undefined) done()
     else revival.catch(unavailable).then(() => done(), done)
   }
 }
 
 /** Throws what an unknown session is answered with, once a session that was found before has ended. */
-export function checkAlive ({ sessions }: FastifyInstance, session: Session): void {
+export function checkAlive ({ mcp: { sessions } }: FastifyInstance, session: Session): void {
   if (sessions.find(session.id, session.peer.principal) !== session) unknownSession()
 }
 
@@ -83,7 +83,7 @@ export function checkAlive ({ sessions }: FastifyInstance, session: Session): vo
 export function findSession (app: FastifyInstance, request: FastifyRequest): Session {
   const id = sessionId(request)
   if (id === undefined) throw httpErrors.sessionIdMissing()
-  return app.sessions.find(id, request.identity.principal) ?? unknownSession()
+  return app.mcp.sessions.find(id, request.identity.principal) ?? unknownSession()
 }
 
 export function sessionId ({ headers }: FastifyRequest): string | undefined {
@@ -107,7 +107,7 @@ export const acceptsBoth = (request: FastifyRequest): boolean =>
 
 function route (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   if (isSelfDescribed(incoming, request)) serveOnce(app, incoming, request, reply)
-  else if (incoming.kind === 'invalid') app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
+  else if (incoming.kind === 'invalid') app.mcp.dispatcher.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
   else if (isInitialize(incoming) && sessionId(request) === undefined) openSession(app, incoming, request, reply)
   else serveSession(app, incoming, request, reply)
 }
@@ -116,38 +116,38 @@ function route (app: FastifyInstance, incoming: Incoming, request: FastifyReques
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   const peer = new Peer({ headerVersion: versionOf(request), headers: request.headers, identity: request.identity })
   peer.lastRevision = modern
-  app.mcp.connect(peer)
-  reply.onGone(() => app.mcp.disconnect(peer, GONE))
+  app.mcp.dispatcher.connect(peer)
+  app.mcp.connections.onGone(reply, () => app.mcp.dispatcher.disconnect(peer, GONE))
   const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
-  app.mcp.receive(message, peer, new ReplyChannel(app, reply))
+  app.mcp.dispatcher.receive(message, peer, new ReplyChannel(app, reply))
 }
 
 function openSession (app: FastifyInstance, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
   const { polling } = negotiate(incoming.params.protocolVersion)
-  const session = app.sessions.create({ identity }, polling)
+  const session = app.mcp.sessions.create({ identity }, polling)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
-  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+  app.mcp.dispatcher.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     beforeAnswer: () => {
-      if (session.peer.initialized) return app.sessions.save(session)
+      if (session.peer.initialized) return app.mcp.sessions.save(session)
       reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
-      return app.sessions.end(session, new Error('the handshake failed')).catch(() => {})
+      return app.mcp.sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
   }))
 }
 
 function serveSession (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   if (incoming.kind === 'request' && incoming.method === 'ping' && sessionId(request) === undefined) {
-    app.mcp.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
+    app.mcp.dispatcher.receive(incoming, new Peer({ identity: request.identity }), new ReplyChannel(app, reply))
     return
   }
   const session = findSession(app, request)
   if (!isInitialize(incoming)) checkVersion(session, request)
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)
-  app.mcp.receive(incoming, session.peer, new ReplyChannel(app, reply, {
+  app.mcp.dispatcher.receive(incoming, session.peer, new ReplyChannel(app, reply, {
     session,
     interruptedResponse: () => encodeErrorFor(errors.interrupted(), incoming) ?? '',
-    beforeAnswer: () => app.sessions.save(session)
+    beforeAnswer: () => app.mcp.sessions.save(session)
   }), request.identity)
 }
 

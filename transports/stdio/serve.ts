@@ -36,7 +36,7 @@ export interface Stdio {
  * One process, one peer, one message a line. Reading pauses while the client does not read what it is sent, so that answers are bounded;
  * notifications are not, and whoever lets too many of them wait for too long is given up.
  */
-export function serveStdio (mcp: Dispatcher, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANONYMOUS_ALL_SCOPES }: StdioOptions): Stdio {
+export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, { input, onBytes = take => input.on('data', (chunk: Buffer) => take(chunk, chunk.length)), output, writeNow, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANONYMOUS_ALL_SCOPES }: StdioOptions): Stdio {
   const writer = new LineWriter(output, writeNow)
   let giveUp = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), toleratesResponses: true, shared: mcp.backlogs })

@@ -8,7 +8,7 @@ const Text = Type.Object({ text: Type.String() })
 const scopes = ['notes:write']
 
 /** What tells a caller its own text on every way there is, and what only Ada may use. */
-export default async function fixture ({ tools, resources, prompts }: FastifyInstance): Promise<void> {
+export default async function fixture ({ mcp: { tools, resources, prompts } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'confide',
     description: 'Says a text in the log, as progress and as its result',

@@ -45,14 +45,14 @@ class MemoryCase {
   }
 
   async run (): Promise<Heard> {
-    this.#app.mcp.connect(this.#peer)
+    this.#app.mcp.dispatcher.connect(this.#peer)
     if (greets(this.#input.door)) this.#greet()
     for (const { bytes } of this.#input.steps) {
       this.#deliver(this.#talk.send(bytes))
       if (!this.#input.burst) await this.#settled(PACE)
     }
     await this.#settled()
-    this.#app.mcp.disconnect(this.#peer, new Error('the case is over'))
+    this.#app.mcp.dispatcher.disconnect(this.#peer, new Error('the case is over'))
     this.#judge()
     return { faults: this.#talk.faults, signatures: this.#talk.signatures() }
   }
@@ -60,14 +60,14 @@ class MemoryCase {
   #greet (): void {
     const { hello, thanks } = handshake(this.#input.door)
     const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
-    for (const text of [hello, thanks]) this.#app.mcp.receive(this.#app.mcp.decode(text), this.#peer, ignore)
+    for (const text of [hello, thanks]) this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(text), this.#peer, ignore)
   }
 
   #deliver (bytes: Buffer): void {
     const step = { bytes, texts: [], ends: 0 }
     this.#steps.push(step)
     const startedAt = performance.now()
-    this.#app.mcp.receive(this.#app.mcp.decode(bytes), this.#peer, this.#channel(step))
+    this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(bytes), this.#peer, this.#channel(step))
     const { user, system } = performance.now() - startedAt > HANG ? process.cpuUsage(this.#cpu) : { user: 0, system: 0 }
     if (user + system > HANG * 1_000) this.#talk.faults.push({ kind: 'hang', text: `${Math.round((user + system) / 1_000)} ms for one message` })
   }
@@ -105,6 +105,6 @@ const listens = (bytes: Buffer): boolean => bytes.indexOf('[') !== 0 && messages
 
 async function pinged (app: FastifyInstance): Promise<boolean> {
   return await new Promise(resolve => {
-    app.mcp.receive(app.mcp.decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
+    app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(PROBE), new Peer(), { streams: false, respond: text => resolve(text.includes('"result"')), emit: () => {}, end: () => resolve(false) })
   })
 }

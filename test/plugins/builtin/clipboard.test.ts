@@ -15,8 +15,8 @@ async function app (t: Test, options: Partial<Options> = {}) {
 }
 
 type App = Awaited<ReturnType<typeof app>>
-const served = ({ tools }: App): string[] => NAMES.filter(name => tools.get(name) !== undefined)
-const reasons = ({ unavailable }: App): Array<string | undefined> => NAMES.map(name => unavailable.get(name))
+const served = ({ mcp: { tools } }: App): string[] => NAMES.filter(name => tools.get(name) !== undefined)
+const reasons = ({ mcp: { unavailable } }: App): Array<string | undefined> => NAMES.map(name => unavailable.get(name))
 
 t.test('who may use the clipboard', async t => {
   // With a display there is no other reason why it could not be had.
@@ -79,5 +79,5 @@ t.test('without a display the tools are there, and it is known that they do not 
   const gateway = await app(t)
   t.strictSame(served(gateway), NAMES)
   t.match(reasons(gateway), [/^No display environment available\. .*Xvfb/, /^No display/])
-  t.equal(gateway.clipboard.obstacle(), reasons(gateway)[0])
+  t.equal(gateway.mcp.clipboard.obstacle(), reasons(gateway)[0])
 })

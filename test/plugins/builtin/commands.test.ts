@@ -9,7 +9,7 @@ type Commands = Options['commands']
 
 const quiet = { signal: new AbortController().signal, onOutput: () => {} }
 
-const using = async (t: Test, commands: Commands) => (await gateway(t, { http: false, commands })).commands
+const using = async (t: Test, commands: Commands) => (await gateway(t, { http: false, commands })).mcp.commands
 
 t.test('a list that cannot be served is a mistake at start, told by the name of the option', async t => {
   const MISTAKES: Array<[commands: unknown, message: RegExp]> = [

@@ -17,7 +17,7 @@ async function waiting (t: Test) {
       return 'too late'
     }
   })
-  const app = await gateway(t, { http: false, plugins: [async ({ tools }) => { tools.add(wait) }] })
+  const app = await gateway(t, { http: false, plugins: [async ({ mcp: { tools } }) => { tools.add(wait) }] })
   const aborted = async (): Promise<unknown> => (await within(5_000, async signal => await once(calls, 'aborted', { signal })))[0]
   return { app, aborted }
 }
@@ -26,7 +26,7 @@ const cancel = (requestId: unknown, reason?: string) => ({ jsonrpc: '2.0', metho
 
 t.test('a call that is cancelled is aborted with the reason given, and never answered', async t => {
   const { app, aborted } = await waiting(t)
-  const { ask, send, channel } = client(app.mcp)
+  const { ask, send, channel } = client(app.mcp.dispatcher)
   const id = ask('tools/call', { name: 'wait' })
   const reason = aborted()
   send(cancel(id, 'the user left'))
@@ -37,12 +37,12 @@ t.test('a call that is cancelled is aborted with the reason given, and never ans
 
 t.test('what is finished, unknown or of another type is cancelled without a word', async t => {
   const { app, aborted } = await waiting(t)
-  const { ask, send, request, channel } = client(app.mcp)
+  const { ask, send, request, channel } = client(app.mcp.dispatcher)
   await request('ping')
   const reason = aborted()
   const id = ask('tools/call', { name: 'wait' })
   for (const other of [1, 99, String(id), null, {}, undefined]) send(cancel(other))
-  const { request: another } = client(app.mcp)
+  const { request: another } = client(app.mcp.dispatcher)
   await another('ping')
   t.equal(channel.sent.length, 1, 'nothing was said')
   send(cancel(id))
@@ -51,7 +51,7 @@ t.test('what is finished, unknown or of another type is cancelled without a word
 
 t.test('a client cannot cancel the call of another', async t => {
   const { app } = await waiting(t)
-  const [ada, bob] = [client(app.mcp), client(app.mcp)]
+  const [ada, bob] = [client(app.mcp.dispatcher), client(app.mcp.dispatcher)]
   const id = ada.ask('tools/call', { name: 'wait' })
   bob.send(cancel(id))
   t.equal(ada.peer.inbound.size, 1)
@@ -61,7 +61,7 @@ t.test('a client cannot cancel the call of another', async t => {
 
 t.test('a question that a cancelled call had asked is taken back', async t => {
   const app = await gateway(t, { http: false })
-  const { ask, send, channel, peer } = client(app.mcp)
+  const { ask, send, channel, peer } = client(app.mcp.dispatcher)
   peer.capabilities = { elicitation: {} }
   const id = ask('tools/call', { name: 'ask_name' })
   const question = await channel.next()

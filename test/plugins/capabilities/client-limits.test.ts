@@ -38,6 +38,6 @@ t.test('of what a client says of itself its name is kept, not its pictures', asy
   })
   const id = response.headers.get('mcp-session-id') ?? ''
   t.match((await response.json() as object), { result: { protocolVersion: '2025-11-25' } })
-  t.strictSame((await app.store.sessions.load(id))?.client, { name: 'n'.repeat(256), version: '1' })
+  t.strictSame((await app.mcp.store.sessions.load(id))?.client, { name: 'n'.repeat(256), version: '1' })
   t.ok(await openSession(url), 'others are served')
 })

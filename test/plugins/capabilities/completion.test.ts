@@ -4,7 +4,7 @@ import { gateway } from '../../support/gateway.js'
 
 async function completing (t: Test) {
   const app = await gateway(t, { http: false })
-  app.prompts.add(prompt({
+  app.mcp.prompts.add(prompt({
     name: 'trip',
     arguments: {
       country: { complete: typed => ['Italy', 'Iceland', 'France'].filter(name => name.startsWith(typed)) },
@@ -15,7 +15,7 @@ async function completing (t: Test) {
     },
     get: () => ''
   }))
-  app.resources.add(resource({ uri: 'trip://{country}/{+path}', name: 'trip', complete: { country: typed => [`${typed}!`] }, read: () => '' }))
+  app.mcp.resources.add(resource({ uri: 'trip://{country}/{+path}', name: 'trip', complete: { country: typed => [`${typed}!`] }, read: () => '' }))
   const { request } = await createClient(app)
   const complete = async (ref: object, name: string, value: string, given?: object) =>
     (await request('completion/complete', { ref, argument: { name, value }, ...(given === undefined ? {} : { context: { arguments: given } }) })).completion

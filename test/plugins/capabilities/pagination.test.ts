@@ -5,7 +5,7 @@ import { gateway } from '../../support/gateway.js'
 const NAMES = Array.from({ length: 25 }, (_, index) => `tool_${String(index).padStart(2, '0')}`)
 
 async function paged (t: Test, pageSize = 10) {
-  const app = await gateway(t, { tools: false, pageSize, plugins: [async ({ tools }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }] })
+  const app = await gateway(t, { tools: false, pageSize, plugins: [async ({ mcp: { tools } }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }] })
   return { app, client: await createClient(app) }
 }
 
@@ -42,8 +42,8 @@ t.test('a page has as many entries as it may', async t => {
 t.test('changes between pages neither repeat nor hide what stays', async t => {
   const { app, client } = await paged(t)
   const seen = await all(client, number => {
-    app.tools.remove(NAMES[number * 10 - 1] as string)
-    app.tools.add(tool({ name: `added_${number}`, description: 'd', run: () => '' }))
+    app.mcp.tools.remove(NAMES[number * 10 - 1] as string)
+    app.mcp.tools.add(tool({ name: `added_${number}`, description: 'd', run: () => '' }))
   })
   t.strictSame(seen, NAMES)
 })
@@ -65,7 +65,7 @@ t.test('a cursor that was changed, made up, or given for another list is refused
 
 t.test('a cursor is understood by every instance that shares the secret, and by no other', async t => {
   const secret = 'shared between instances'
-  const plugins = [async ({ tools }: { tools: { add: (item: ReturnType<typeof tool>) => void } }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }]
+  const plugins = [async ({ mcp: { tools } }: { mcp: { tools: { add: (item: ReturnType<typeof tool>) => void } } }) => { for (const name of NAMES) tools.add(tool({ name, description: 'd', run: () => name })) }]
   const [one, two, three] = await Promise.all([secret, secret, 'another secret, much longer'].map(async secret => await createClient(await gateway(t, { tools: false, pageSize: 10, plugins, secret }))))
   const { nextCursor } = await page(one as Client)
   t.strictSame((await page(two as Client, nextCursor)).names, NAMES.slice(10, 20))

@@ -7,7 +7,7 @@ const uri = (name: string, length: number) => `test://item/${name}`.padEnd(lengt
 
 t.test('all subscriptions of a client together have at most as many characters as option maxSubscriptionText allows', async t => {
   const { mcp } = await gateway(t, { maxSubscriptionText: 100 })
-  const { ask, channel } = client(mcp, { transport: 'websocket' })
+  const { ask, channel } = client(mcp.dispatcher, { transport: 'websocket' })
   const send = async (method: string, params: object) => { ask(method, params); return await channel.next() }
   t.match(await send('resources/subscribe', { uri: uri('a', 60) }), { result: {} })
   t.match(await send('resources/subscribe', { uri: uri('a', 60) }), { result: {} }, 'the same counts once')

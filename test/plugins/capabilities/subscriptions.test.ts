@@ -10,7 +10,7 @@ const late = () => tool({ name: 'late', description: 'd', run: () => '' })
 
 async function listening (t: Test, notifications: object) {
   const app = await gateway(t, { http: false })
-  const connected = client(app.mcp)
+  const connected = client(app.mcp.dispatcher)
   connected.peer.revision = undefined
   const id = connected.ask('subscriptions/listen', { notifications, ...modern() })
   return { app, id, ...connected, acknowledged: await connected.channel.next() }
@@ -27,11 +27,11 @@ t.test('a subscription is acknowledged first, with what will be told and nothing
 
 t.test('what was asked for is told under the id of the subscription, and nothing else', async t => {
   const { app, channel, id } = await listening(t, { toolsListChanged: true, resourceSubscriptions: ['test://text'] })
-  app.prompts.remove('introduce')
-  app.resources.updated('test://bytes')
-  app.resources.updated('test://text')
+  app.mcp.prompts.remove('introduce')
+  app.mcp.resources.updated('test://bytes')
+  app.mcp.resources.updated('test://text')
   t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { _meta: { [SUBSCRIPTION]: id }, uri: 'test://text' } })
-  app.tools.add(late())
+  app.mcp.tools.add(late())
   t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [SUBSCRIPTION]: id } } })
 })
 
@@ -39,7 +39,7 @@ t.test('two subscriptions of one client are told apart', async t => {
   const { app, channel, ask, id } = await listening(t, { toolsListChanged: true })
   const other = ask('subscriptions/listen', { notifications: { toolsListChanged: true }, ...modern() })
   await channel.next()
-  app.tools.add(late())
+  app.mcp.tools.add(late())
   const told = [await channel.next(), await channel.next()].map(({ params }) => (params as { _meta: Record<string, unknown> })._meta[SUBSCRIPTION])
   t.strictSame(told.sort(), [id, other])
 })
@@ -48,20 +48,20 @@ t.test('a subscription that is cancelled ends without an answer, and is told not
   const { app, send, id, channel, peer } = await listening(t, { toolsListChanged: true })
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
   t.equal(peer.inbound.size, 0)
-  app.tools.add(late())
+  app.mcp.tools.add(late())
   await new Promise(resolve => setTimeout(resolve, 20))
   t.equal(channel.sent.length, 1)
 })
 
 t.test('a server that ends answers the subscription', async t => {
   const { app, channel, id } = await listening(t, { toolsListChanged: true })
-  await app.mcp.drain(Infinity)
+  await app.mcp.dispatcher.drain(Infinity)
   t.match(await channel.next(), { id, result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } } })
 })
 
 t.test('a channel that cannot stream is told so', async t => {
   const app = await gateway(t, { http: false })
-  const { ask, channel } = client(app.mcp)
+  const { ask, channel } = client(app.mcp.dispatcher)
   channel.streams = false
   ask('subscriptions/listen', { notifications: {}, ...modern() })
   t.match(await channel.next(), { error: { code: -32600, message: /needs a stream/ } })
@@ -69,16 +69,16 @@ t.test('a channel that cannot stream is told so', async t => {
 
 t.test('a client with a handshake is told without asking, from the handshake on', async t => {
   const app = await gateway(t, { http: false })
-  const [greeted, silent] = [client(app.mcp, { revision: revision('2024-11-05') }), client(app.mcp)]
+  const [greeted, silent] = [client(app.mcp.dispatcher, { revision: revision('2024-11-05') }), client(app.mcp.dispatcher)]
   silent.peer.revision = undefined
-  app.tools.add(late())
+  app.mcp.tools.add(late())
   t.strictSame(await greeted.channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   t.strictSame(silent.channel.sent, [])
 })
 
 t.test('what everybody is told is written once', async t => {
   const app = await gateway(t, { http: false })
-  const clients = Array.from({ length: 20 }, () => client(app.mcp))
+  const clients = Array.from({ length: 20 }, () => client(app.mcp.dispatcher))
   const { stringify } = JSON
   let written = 0
   t.intercept(JSON, 'stringify', {
@@ -87,18 +87,18 @@ t.test('what everybody is told is written once', async t => {
       return stringify(value)
     }
   })
-  app.tools.add(late())
+  app.mcp.tools.add(late())
   for (const { channel } of clients) t.match(await channel.next(), { method: 'notifications/tools/list_changed' })
   t.equal(written, 1)
 })
 
 t.test('a session without a stream learns once of many changes', async t => {
   const app = await gateway(t)
-  const session = app.sessions.create({ revision: revision('2025-11-25') })
-  if (session !== undefined) await app.sessions.save(session)
-  const there = client(app.mcp)
+  const session = app.mcp.sessions.create({ revision: revision('2025-11-25') })
+  if (session !== undefined) await app.mcp.sessions.save(session)
+  const there = client(app.mcp.dispatcher)
   for (let count = 0; count < 5; count++) {
-    app.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))
+    app.mcp.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))
     await there.channel.next()
   }
   const told: string[] = []
@@ -109,21 +109,21 @@ t.test('a session without a stream learns once of many changes', async t => {
 
 t.test('a resource is told of while somebody is subscribed to it', async t => {
   const app = await gateway(t, { http: false })
-  const { request, channel } = client(app.mcp)
+  const { request, channel } = client(app.mcp.dispatcher)
   for (let round = 0; round < 2; round++) {
     t.match(await request('resources/subscribe', { uri: 'test://item/7' }), { result: {} }, 'a template will do')
     t.match(await request('resources/subscribe', { uri: 'test://item/7' }), { result: {} }, 'twice is once')
-    app.resources.updated('test://item/7')
+    app.mcp.resources.updated('test://item/7')
     t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://item/7' } })
     t.match(await request('resources/unsubscribe', { uri: 'test://item/7' }), { result: {} })
-    app.resources.updated('test://item/7')
+    app.mcp.resources.updated('test://item/7')
   }
   t.match(await request('resources/subscribe', { uri: 'test://nowhere' }), { error: { code: -32002 } })
 })
 
 t.test('a client that subscribes and goes again and again leaves nothing behind', async t => {
   const app = await gateway(t, { http: false })
-  const { request, peer } = client(app.mcp)
+  const { request, peer } = client(app.mcp.dispatcher)
   let closings = 0
   const { onClose } = peer
   t.intercept(peer, 'onClose', { value: function (closing: () => void) { closings++; const off = onClose.call(peer, closing); return () => { closings--; return off() } } })
@@ -142,7 +142,7 @@ t.test('a client listens to so many resources and no more, and nothing is begun 
   const first = await speaker.listen({ resourceSubscriptions: uris(2) })
   t.match(await speaker.answerTo(speaker.send('subscriptions/listen', { notifications: { resourceSubscriptions: uris(2) } })), { error: { code: -32603 } }, 'all of a client count')
   await speaker.listen({ toolsListChanged: true })
-  app.mcp.receive(app.mcp.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
+  app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
   await until(() => speaker.peer.inbound.size === 1)
   await speaker.listen({ resourceSubscriptions: uris(3) })
 })

@@ -19,34 +19,34 @@ t.test('a gateway that is well is live and ready, and names no parts', async t =
 
 t.test('a part in trouble is named, with why, until it is well again', async t => {
   const app = await gateway(t)
-  app.health.report('redis', 'it does not answer')
-  app.health.report('jwks', 'the keys cannot be fetched')
+  app.mcp.health.report('redis', 'it does not answer')
+  app.mcp.health.report('jwks', 'the keys cannot be fetched')
   t.match(await health(app), { code: 200, status: 'degraded', live: true, ready: true, reason: 'it does not answer; the keys cannot be fetched', parts: { redis: 'it does not answer', jwks: /fetched/ } })
-  app.health.report('redis', undefined)
+  app.mcp.health.report('redis', undefined)
   t.strictSame((await health(app)).parts, { jwks: 'the keys cannot be fetched' })
-  app.health.report('jwks', undefined)
+  app.mcp.health.report('jwks', undefined)
   t.match(await health(app), { code: 200, status: 'healthy', ready: true })
 })
 
 t.test('the worst decides; who refuses calls is live but not ready, and tells when to ask again', async t => {
   const app = await gateway(t)
-  app.health.report('pressure', 'the event loop is late', 'overloaded')
-  app.health.report('redis', 'it does not answer')
+  app.mcp.health.report('pressure', 'the event loop is late', 'overloaded')
+  app.mcp.health.report('redis', 'it does not answer')
   t.match(await health(app), { code: 503, retryAfter: '1', status: 'overloaded', live: true, ready: false, parts: { pressure: /late/, redis: /answer/ } })
-  app.health.report('pressure', undefined)
+  app.mcp.health.report('pressure', undefined)
   t.match(await health(app), { code: 200, status: 'degraded', ready: true })
 })
 
 t.test('under a Host that is not allowed it tells its three bare fields, whatever the caller may do', async t => {
   const app = await gateway(t, { apiKeys: [listed('ada', ADA, ['admin'])], allowedHosts: ['mcp.example.com'] })
-  app.health.report('redis', 'it does not answer')
+  app.mcp.health.report('redis', 'it does not answer')
   const bare = { status: 'degraded', live: true, ready: true }
   for (const host of ['192.0.2.7:8080', 'patchbay:8080', 'evil.example', '[2001:db8::1]']) {
     for (const headers of [{ host }, { host, ...bearer(ADA) }]) t.strictSame((await app.inject({ url: '/health', headers })).json(), bare, host)
   }
   t.match((await app.inject({ url: '/health', headers: { host: 'mcp.example.com', ...bearer(ADA) } })).json(), { ...bare, reason: /answer/, name: String })
   t.strictSame((await app.inject({ url: '/health', headers: { host: 'mcp.example.com' } })).json(), bare)
-  app.health.report('pressure', 'the event loop is late', 'overloaded')
+  app.mcp.health.report('pressure', 'the event loop is late', 'overloaded')
   t.equal((await app.inject({ url: '/health', headers: { host: '192.0.2.7' } })).statusCode, 503)
 })
 
@@ -62,14 +62,14 @@ t.test('HEAD is answered like GET, without the body', async t => {
   const app = await gateway(t)
   const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url: '/health', headers: { host: '192.0.2.7' } })
   t.match({ statusCode, body, headers }, { statusCode: 200, body: '', headers: { 'cache-control': 'no-store' } })
-  app.health.report('pressure', 'the event loop is late', 'overloaded')
+  app.mcp.health.report('pressure', 'the event loop is late', 'overloaded')
   t.match(await app.inject({ method: 'HEAD', url: '/health' }), { statusCode: 503, body: '' })
 })
 
 t.test('the tool and the resource say the same', async t => {
   const app = await gateway(t)
   const speaker = new Speaker(app)
-  app.health.report('redis', 'it does not answer')
+  app.mcp.health.report('redis', 'it does not answer')
   t.match(dataOf(await speaker.tool('health_check')), { status: 'degraded', reason: 'it does not answer', parts: { redis: 'it does not answer' } })
   const { result } = await speaker.request('resources/read', { uri: 'server://status' })
   t.match(JSON.parse((result.contents as [{ text: string }])[0].text), { status: 'degraded', reason: 'it does not answer' })
@@ -78,13 +78,13 @@ t.test('the tool and the resource say the same', async t => {
 t.test('who wants to know hears of each change once', async t => {
   const app = await gateway(t)
   let heard = 0
-  app.health.onChange(() => { heard++ })
-  app.health.report('redis', undefined)
+  app.mcp.health.onChange(() => { heard++ })
+  app.mcp.health.report('redis', undefined)
   t.equal(heard, 0, 'it was well before')
-  for (let times = 0; times < 3; times++) app.health.report('redis', 'it does not answer')
+  for (let times = 0; times < 3; times++) app.mcp.health.report('redis', 'it does not answer')
   t.equal(heard, 1)
-  app.health.report('redis', 'it does not answer', 'overloaded')
+  app.mcp.health.report('redis', 'it does not answer', 'overloaded')
   t.equal(heard, 2)
-  for (let times = 0; times < 3; times++) app.health.report('redis', undefined)
+  for (let times = 0; times < 3; times++) app.mcp.health.report('redis', undefined)
   t.equal(heard, 3)
 })

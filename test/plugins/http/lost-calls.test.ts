@@ -19,7 +19,7 @@ interface Server { app: FastifyInstance, url: string }
 
 async function serve (t: Test, options: Partial<Options> = {}): Promise<Server> {
   const server = await listening(t, options)
-  server.app.tools.add(tool({
+  server.app.mcp.tools.add(tool({
     name: 'talkative',
     description: 'Says something and goes on until it is aborted',
     run: async (_input, call) => {
@@ -35,7 +35,7 @@ async function pair (t: Test): Promise<[Server, Server]> {
   return [await serve(t, { data }), await serve(t, { data })]
 }
 
-const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) => await until(() => app.sessions.find(id)?.peer.inbound.size === count)
+const inFlight = async ({ app }: Server, { id }: HttpSession, count = 1) => await until(() => app.mcp.sessions.find(id)?.peer.inbound.size === count)
 
 t.test('a call in flight is answered with an error when the session is taken over', async t => {
   const [one, two] = await pair(t)
@@ -118,8 +118,8 @@ t.test('a session that was taken back is not given up because of what happened b
   await openSession(two.url)
   t.equal((await new HttpSession(two.url, session.id).post({ id: 1, method: 'ping' })).status, 200)
   // The first server finds out by writing, and takes the session back before it hears of it from the second.
-  await one.app.store.sessions.append(session.id, '0', { text: '{}', method: 'm' }, false)
-  t.equal(one.app.sessions.find(session.id), undefined)
+  await one.app.mcp.store.sessions.append(session.id, '0', { text: '{}', method: 'm' }, false)
+  t.equal(one.app.mcp.sessions.find(session.id), undefined)
   const answer = session.post(slow(2, 1, 1_000, ''))
   t.match(await answer, { status: 200, body: { id: 2, result: {} } })
 })

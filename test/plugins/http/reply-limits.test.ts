@@ -29,7 +29,7 @@ t.test('who asks for more and more on one connection without waiting is refused 
 })
 
 t.test('who takes nothing of a plain reply is cut, and who takes its time is not', async t => {
-  const { app } = await listening(t, { writeDeadline: 300, plugins: [async app => { app.tools.add(large) }] })
+  const { app } = await listening(t, { writeDeadline: 300, plugins: [async app => { app.mcp.tools.add(large) }] })
   const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
   t.teardown(() => { idle.destroy(); slow.destroy() })
   idle.pause().write(call('large'))

@@ -23,13 +23,13 @@ t.test('sessions beyond the limit are refused, and one that ends makes room', as
 t.test('a handshake that failed leaves no session behind', async t => {
   const { app, url } = await listening(t, { maxSessions: 1 })
   await post(url, { id: 0, method: 'initialize', params: { capabilities: 'none' } })
-  t.equal(app.sessions.size, 0)
+  t.equal(app.mcp.sessions.size, 0)
 })
 
 t.test('a session that nobody uses ends', async t => {
   const { app, url } = await listening(t, { sessionIdle: 50 })
   const session = await openSession(url)
-  await until(() => app.sessions.size === 0)
+  await until(() => app.mcp.sessions.size === 0)
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
 })
 
@@ -39,7 +39,7 @@ t.test('a session with an open stream or a call under way does not end', async t
   const stream = await streaming.listen()
   const call = await calling.stream(slow(1, 4, 700))
   turnable(t).later = 3_600_000
-  await until(() => app.sessions.size === 2)
+  await until(() => app.mcp.sessions.size === 2)
   t.equal((await idle.post({ id: 1, method: 'ping' })).status, 404)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200)
   t.match((await call.rest()).at(-1), { data: /"id":1,"result"/ })
@@ -53,12 +53,12 @@ t.test('the time of a session starts anew when its stream breaks off', async t =
   const streaming = await openSession(url)
   const stream = await streaming.listen()
   clock.later = 3_600_000
-  await until(() => app.sessions.size === 1)
+  await until(() => app.mcp.sessions.size === 1)
   clock.later = 0
   await openSession(url)
   clock.later = 3_600_000
   stream.drop()
-  await until(() => app.sessions.size < 2)
+  await until(() => app.mcp.sessions.size < 2)
   t.equal((await streaming.post({ id: 1, method: 'ping' })).status, 200, 'its last request was an hour ago, but it was connected until a moment ago')
 })
 
@@ -81,8 +81,8 @@ t.test('a client that does not read its stream is cut off', async t => {
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   await until(() => {
-    for (const peer of app.mcp.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
-    return app.mcp.peers.size === 0
+    for (const peer of app.mcp.dispatcher.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    return app.mcp.dispatcher.peers.size === 0
   })
   stream.drop()
 })
@@ -91,13 +91,13 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
   const { app, url } = await listening(t, { maxQueue: 1_000_000, writeDeadline: 50 })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
-  const [peer] = app.mcp.peers
+  const [peer] = app.mcp.dispatcher.peers
   // Enough to fill what the operating system takes, and then some; far less than what is cut at once.
   for (let sent = 0; sent < 240; sent++) {
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
   stream.drop()
 })
 
@@ -105,20 +105,20 @@ t.test('while too much waits for all clients together, one that is behind is not
   const { app, url } = await listening(t, { maxQueue: 1_000_000, maxQueued: 1_000_000 })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
-  const [peer] = app.mcp.peers
+  const [peer] = app.mcp.dispatcher.peers
   // Less than what would be cut in any case, and in less time.
-  for (let sent = 0; sent < 240 && app.mcp.peers.size > 0; sent++) {
+  for (let sent = 0; sent < 240 && app.mcp.dispatcher.peers.size > 0; sent++) {
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await until(() => app.mcp.peers.size === 0, 'the end of the peer', 2_000)
+  await until(() => app.mcp.dispatcher.peers.size === 0, 'the end of the peer', 2_000)
   stream.drop()
 })
 
 t.test('a slow reader gets all of a stream, however many signs of life fall into it', async t => {
   const { app, url } = await listening(t, { keepAlive: 5, maxQueue: 100_000_000 })
   const count = 400
-  app.tools.add(tool({ name: 'flood', description: 'd', run: (_input, call) => { for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000)) } }))
+  app.mcp.tools.add(tool({ name: 'flood', description: 'd', run: (_input, call) => { for (let sent = 1; sent <= count; sent++) call.progress(sent, count, 'x'.repeat(50_000)) } }))
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { ...modernMeta(), progressToken: 1 } } })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.teardown(() => socket.destroy())

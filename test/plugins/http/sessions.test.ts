@@ -30,7 +30,7 @@ t.test('sessions outlive a gateway that is closed, and are brought back where th
   const session = await openSession(first.url)
   await first.app.close()
   const second = await serve(t, port, { data })
-  await until(() => second.app.sessions.size === 1)
+  await until(() => second.app.mcp.sessions.size === 1)
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 200)
 })
 
@@ -40,11 +40,11 @@ t.test('a gateway elsewhere brings a session back when its client comes', async 
   const session = await openSession(first.url)
   await first.app.close()
   const second = await serve(t, 0, { data })
-  t.equal(second.app.sessions.size, 0)
+  t.equal(second.app.mcp.sessions.size, 0)
   const moved = Object.assign(session, { url: second.url })
   const answers = await Promise.all([1, 2, 3, 4, 5].map(async id => await moved.post({ id, method: 'ping' })))
   t.strictSame(answers.map(({ status }) => status), [200, 200, 200, 200, 200])
-  t.equal(second.app.sessions.size, 1, 'once, however many requests bring it back')
+  t.equal(second.app.mcp.sessions.size, 1, 'once, however many requests bring it back')
 })
 
 t.test('no more sessions are brought back than there may be', async t => {
@@ -53,13 +53,13 @@ t.test('no more sessions are brought back than there may be', async t => {
   for (let count = 0; count < 6; count++) await openSession(first.url)
   await first.app.close()
   const second = await serve(t, port, { data, maxSessions: 2 })
-  await until(() => second.app.sessions.size >= 2)
-  t.equal(second.app.sessions.size, 2)
+  await until(() => second.app.mcp.sessions.size >= 2)
+  t.equal(second.app.mcp.sessions.size, 2)
 })
 
 t.test('a client is served although nothing can be kept any more', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t), maxData: 150_000 })
-  while (app.store.failure === undefined) await app.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
+  while (app.mcp.store.failure === undefined) await app.mcp.store.values.put('space', String(Math.random()), 'x'.repeat(3_000)).catch(() => {})
   const session = await openSession(url)
   t.match((await session.post({ id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } })).body, { result: { structuredContent: { text: 'hello' } } })
   const events = await (await session.stream(slow(2, 2, 1))).rest()
@@ -70,22 +70,22 @@ t.test('a client is served although nothing can be kept any more', async t => {
 t.test('a session that is idle for too long is forgotten for good', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t), sessionIdle: 1 })
   const session = await openSession(url)
-  await until(() => app.sessions.size === 0)
-  await app.store.sessions.sweep()
+  await until(() => app.mcp.sessions.size === 0)
+  await app.mcp.store.sessions.sweep()
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 404)
 })
 
 t.test('a session that is being ended is not brought back by what its client sends meanwhile', async t => {
   const { app, url } = await listening(t, { data: await dataFolder(t) })
   const { id } = await openSession(url)
-  const session = app.sessions.find(id)
+  const session = app.mcp.sessions.find(id)
   t.ok(session)
   if (session === undefined) return
-  const ended = app.sessions.end(session, new Error('the client ended the session'))
-  await app.sessions.restore(id)?.catch(() => {})
+  const ended = app.mcp.sessions.end(session, new Error('the client ended the session'))
+  await app.mcp.sessions.restore(id)?.catch(() => {})
   await ended
-  t.equal(app.sessions.find(id), undefined)
-  t.equal(await app.store.sessions.load(id), undefined)
+  t.equal(app.mcp.sessions.find(id), undefined)
+  t.equal(await app.mcp.store.sessions.load(id), undefined)
 })
 
 t.test('handshakes that nobody follows up do not keep others out for long, and sessions in use are kept', async t => {
@@ -97,15 +97,15 @@ t.test('handshakes that nobody follows up do not keep others out for long, and s
   const clock = turnable(t)
   clock.later = 11_000
   const fresh = [await openSession(url), await openSession(url)]
-  t.equal(app.sessions.size, 3)
+  t.equal(app.mcp.sessions.size, 3)
   await t.rejects(openSession(url), /503/, 'now they are fresh again')
   for (const session of [used, ...fresh]) t.equal((await session.post({ id: 2, method: 'ping' })).status, 200)
   for (const session of idle) t.equal((await session.post({ id: 2, method: 'ping' })).status, 404)
   await t.rejects(openSession(url), /503/, 'all are in use')
-  t.match(app.health.now(), { status: 'degraded', parts: { sessions: /maxSessions/ } })
+  t.match(app.mcp.health.now(), { status: 'degraded', parts: { sessions: /maxSessions/ } })
   clock.later = 400_000
   await openSession(url)
-  t.equal(app.sessions.size, 3, 'after some minutes the one that was used last the longest ago makes room')
+  t.equal(app.mcp.sessions.size, 3, 'after some minutes the one that was used last the longest ago makes room')
   t.equal((await used.post({ id: 3, method: 'ping' })).status, 404)
 })
 
@@ -142,10 +142,10 @@ t.test('a session that is brought back for two reasons at once is brought back o
   const ids = await Promise.all(Array.from({ length: 20 }, async () => (await openSession(first.url)).id))
   await first.app.close()
   const { app } = await serve(t, port, { data })
-  await Promise.all(ids.map(async id => await app.sessions.restore(id)))
-  await until(() => app.sessions.size === 20)
-  await app.store.values.put('space', 'after all that was asked for before', true)
-  t.strictSame([app.sessions.size, app.mcp.peers.size], [20, 20], 'each session has one peer')
+  await Promise.all(ids.map(async id => await app.mcp.sessions.restore(id)))
+  await until(() => app.mcp.sessions.size === 20)
+  await app.mcp.store.values.put('space', 'after all that was asked for before', true)
+  t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [20, 20], 'each session has one peer')
 })
 
 t.test('somebody else who asks for a session does not keep its owner from it', async t => {
@@ -154,11 +154,11 @@ t.test('somebody else who asks for a session does not keep its owner from it', a
   const { id } = await openSession(first.url)
   await first.app.close()
   const { app } = await serve(t, 0, { data })
-  const { sessions } = app.store
+  const { sessions } = app.mcp.store
   const load = sessions.load.bind(sessions)
   sessions.load = async id => { const record = await load(id); await sleep(20); return record }
-  await Promise.all([app.sessions.restore(id, 'somebody else'), app.sessions.restore(id)])
-  t.strictSame([app.sessions.find(id, 'somebody else'), app.sessions.find(id)?.id], [undefined, id])
+  await Promise.all([app.mcp.sessions.restore(id, 'somebody else'), app.mcp.sessions.restore(id)])
+  t.strictSame([app.mcp.sessions.find(id, 'somebody else'), app.mcp.sessions.find(id)?.id], [undefined, id])
 })
 
 t.test('a stream that breaks before anything was said goes on where it was, however often, and after a restart', async t => {
@@ -167,7 +167,7 @@ t.test('a stream that breaks before anything was said goes on where it was, howe
   const session = await openSession(first.url)
   let lastId: string | undefined
   for (let time = 0; time < 3; time++) {
-    await until(() => !first.app.sessions.find(session.id)?.standalone.connected)
+    await until(() => !first.app.mcp.sessions.find(session.id)?.standalone.connected)
     const stream = await session.listen(lastId)
     t.equal(stream.response.status, 200)
     lastId = (await stream.event())?.id
@@ -177,7 +177,7 @@ t.test('a stream that breaks before anything was said goes on where it was, howe
   await first.app.close()
   const second = await serve(t, port, { data })
   const stream = await session.listen(lastId)
-  second.app.tools.remove('echo')
+  second.app.mcp.tools.remove('echo')
   t.match(await stream.message(), { method: 'notifications/tools/list_changed' })
   stream.drop()
 })

@@ -27,14 +27,14 @@ const UNHAPPY = [
 
 async function audited (t: Test, options: Partial<Options> = {}) {
   const { loggerInstance, lines, audited } = logging()
-  const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.tools.add(item) }], ...options }, { loggerInstance })
+  const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.mcp.tools.add(item) }], ...options }, { loggerInstance })
   // Lines wait for others, but not beyond the end.
   return { app, lines, audited: async () => { await app.close(); return audited() } }
 }
 
 t.test('each call is one line: who, with which client, what, how it went, when, and how long it took', async t => {
   const { app, audited: lines } = await audited(t)
-  const { request } = client(app.mcp, { transport: 'websocket', identity: { principal: 'ada', scopes: new Set(['mcp', 'notes']) } })
+  const { request } = client(app.mcp.dispatcher, { transport: 'websocket', identity: { principal: 'ada', scopes: new Set(['mcp', 'notes']) } })
   await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 1, b: 2 } })
   await request('resources/read', { uri: 'note:///77' })
   await request('prompts/get', { name: 'greeting', arguments: { name: 'Ada' } })
@@ -48,7 +48,7 @@ t.test('each call is one line: who, with which client, what, how it went, when, 
 
 t.test('the outcome tells failures, errors, refusals and cancellations apart', async t => {
   const { app, lines, audited: audit } = await audited(t)
-  const ada = client(app.mcp, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
+  const ada = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   await ada.request('tools/call', { name: 'declines' })
   const broken = await ada.request('tools/call', { name: 'breaks' }) as { error: { data: { correlation: string } } }
   await ada.request('tools/call', { name: 'guarded' })
@@ -69,7 +69,7 @@ t.test('the outcome tells failures, errors, refusals and cancellations apart', a
 
 t.test('what cannot be a name is refused in words, and is a line like any other', async t => {
   const { app, audited: lines } = await audited(t)
-  const { request } = client(app.mcp, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
+  const { request } = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const odd = { toString: 1, valueOf: 1 }
   for (const [method, params] of Object.entries({
     'tools/call': { name: odd },
@@ -84,7 +84,7 @@ t.test('what cannot be a name is refused in words, and is a line like any other'
 t.test('the client is named as it names itself, but not at any length', async t => {
   const { app, audited: lines } = await audited(t)
   await createClient(app)
-  const { peer, request } = client(app.mcp)
+  const { peer, request } = client(app.mcp.dispatcher)
   peer.client = { name: 'n'.repeat(1_000), version: '1' }
   await request('ping')
   t.equal((await lines())[0]?.['client'], 'in-process/1.0.0')
@@ -93,7 +93,7 @@ t.test('the client is named as it names itself, but not at any length', async t 
 
 t.test('who wants no audit has none', async t => {
   const { app, lines } = await audited(t, { audit: false })
-  await client(app.mcp).request('ping')
+  await client(app.mcp.dispatcher).request('ping')
   t.strictSame(lines, [])
 })
 
@@ -101,8 +101,8 @@ const CANARY = 'cAnArY-5c1f'
 
 t.test('nothing of what a call carries or gives reaches the log', async t => {
   const secretive = tool({ name: 'secretive', description: 'Answers in secret', input: Type.Object({ of: Type.String() }), run: () => ({ secret: `${CANARY}-out` }) })
-  const { app, lines } = await audited(t, { plugins: [async app => { app.tools.add(secretive) }] })
-  const { send, request, channel } = client(app.mcp, { identity: { principal: 'ada', scopes: 'all' } })
+  const { app, lines } = await audited(t, { plugins: [async app => { app.mcp.tools.add(secretive) }] })
+  const { send, request, channel } = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: 'all' } })
   await request('tools/call', { name: 'secretive', arguments: { of: CANARY }, _meta: { progressToken: CANARY } })
   await request('tools/call', { name: 'secretive', arguments: { wrong: CANARY } })
   await request('tools/call', { name: 'add_note', arguments: { content: CANARY, tags: [CANARY] } })
@@ -146,9 +146,9 @@ t.test('in a host application the lines go to the log of the host', async t => {
 t.test('a call over stdio that succeeds is a line at debug level; what went wrong there, and every call on other transports, is at info', async t => {
   for (const level of ['info', 'debug']) {
     const { loggerInstance, lines } = logging(level)
-    const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.tools.add(item) }] }, { loggerInstance })
+    const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.mcp.tools.add(item) }] }, { loggerInstance })
     for (const transport of ['stdio', 'http', 'websocket'] as const) {
-      const { request } = client(app.mcp, { transport })
+      const { request } = client(app.mcp.dispatcher, { transport })
       await request('ping')
       await request('tools/call', { name: 'declines' })
       await request('tools/call', { name: 'breaks' })

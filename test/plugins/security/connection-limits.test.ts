@@ -35,9 +35,9 @@ t.test('a connection too many is closed at once, the others go on, and one that 
   await until(() => (app.server as http.Server & { _connections: number })._connections === 2, 'both are known')
   t.equal(await answer(await open(t, portOf(url))), '')
   t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
-  t.match(app.health.now(), { status: 'degraded', parts: { connections: /maxConnections/ } })
+  t.match(app.mcp.health.now(), { status: 'degraded', parts: { connections: /maxConnections/ } })
   first.destroy()
-  await until(() => app.health.now().status === 'healthy', 'there is room')
+  await until(() => app.mcp.health.now().status === 'healthy', 'there is room')
   t.equal(await answer(await open(t, portOf(url))), 'HTTP/1.1 200 OK')
 })
 
@@ -55,7 +55,7 @@ t.test('one address may have so many, and others still get theirs', async t => {
   t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
   t.equal(await answer(await open(t, portOf(url))), '')
   t.equal(await answer(await open(t, portOf(url), '127.0.0.2')), 'HTTP/1.1 200 OK')
-  t.equal(app.health.now().status, 'healthy', 'it is theirs to worry about')
+  t.equal(app.mcp.health.now().status, 'healthy', 'it is theirs to worry about')
 })
 
 t.test('as many headers as allowed are read, one more is refused', async t => {

@@ -13,7 +13,7 @@ const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'coun
 /** A gateway with a tool that counts how often it was run. */
 async function counting (t: Test, options: Partial<Options>) {
   const ran = { times: 0 }
-  const plugin = async ({ tools }: FastifyInstance) => tools.add(tool({ name: 'count', description: 'd', run: () => { ran.times++; return 'done' } }))
+  const plugin = async ({ mcp: { tools } }: FastifyInstance) => tools.add(tool({ name: 'count', description: 'd', run: () => { ran.times++; return 'done' } }))
   return { ran, ...await listening(t, { plugins: [plugin], ...options }) }
 }
 
@@ -102,7 +102,7 @@ for (const [method, names] of [
 
 t.test('a handshake that has to wait to be counted still comes before what follows it', async t => {
   const app = await gateway(t, { rate: 100, burst: 100 })
-  const { channel, send, peer } = client(app.mcp, { transport: 'stdio' })
+  const { channel, send, peer } = client(app.mcp.dispatcher, { transport: 'stdio' })
   peer.revision = undefined
   send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18' } })
   send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
@@ -174,7 +174,7 @@ t.test('clients in the same process are not limited', async t => {
 
 t.test('whoever is not too fast does not wait', async t => {
   const { app } = await counting(t, {})
-  const { ask, channel } = client(app.mcp, { transport: 'websocket' })
+  const { ask, channel } = client(app.mcp.dispatcher, { transport: 'websocket' })
   for (let call = 1; call <= 300; call++) {
     ask('tools/list')
     t.equal(channel.sent.length, call, 'answered at once')

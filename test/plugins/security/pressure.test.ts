@@ -10,7 +10,7 @@ for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/],
   t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
     const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
-    await until(() => app.pressure.level === 'heavy')
+    await until(() => app.mcp.pressure.level === 'heavy')
     for (const speaker of [known, stateless]) t.match(await speaker.request('tools/list'), { error: { code: -32603, message: words, data: { retryAfter: 1 } } })
     t.match(await known.request('ping'), { result: {} })
     await t.rejects(createClient(app), { code: -32603 })
@@ -22,7 +22,7 @@ for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/],
 t.test('without a limit of its own the memory of the process is nobody\'s trouble', async t => {
   const app = await gateway(t, { maxEventLoopDelay: 100 })
   await new Promise(resolve => setTimeout(resolve, 400))
-  t.strictSame([app.pressure.level, app.pressure.why], ['none', ''])
+  t.strictSame([app.mcp.pressure.level, app.mcp.pressure.why], ['none', ''])
 })
 
 t.test('a host that uses @fastify/under-pressure can have a gateway beside it', async t => {
@@ -31,6 +31,6 @@ t.test('a host that uses @fastify/under-pressure can have a gateway beside it', 
   await app.register(underPressure, { sampleInterval: 50 })
   await app.register(patchbay, { maxRss: 1, maxEventLoopDelay: 100 })
   await app.ready()
-  await until(() => app.pressure.level === 'heavy')
+  await until(() => app.mcp.pressure.level === 'heavy')
   t.match(await app.inject('/health'), { statusCode: 503 })
 })

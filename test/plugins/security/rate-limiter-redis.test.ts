@@ -14,7 +14,7 @@ async function call (app: FastifyInstance): Promise<number> {
   return statusCode
 }
 
-const health = (app: FastifyInstance) => app.health.now()
+const health = (app: FastifyInstance) => app.mcp.health.now()
 const isWell = (app: FastifyInstance) => health(app).status === 'healthy'
 
 /** Makes calls one after the other until told to stop; none may fail, nor take long. */

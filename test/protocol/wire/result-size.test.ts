@@ -21,11 +21,11 @@ t.test('whatever else there is passes, and is not walked through', async t => {
 t.test('a tool, a resource, a prompt and a completion that give one fail alone, and the gateway goes on', async t => {
   const app = await gateway(t)
   const endless: unknown = ENDLESS
-  app.tools.add(tool({ name: 'endless', description: 'x', run: () => ENDLESS }))
-  app.tools.add(tool({ name: 'endless_inside', description: 'x', run: async () => ({ rows: [{ cells: ENDLESS }] }) }))
-  app.tools.add(tool({ name: 'endless_output', description: 'x', output: { type: 'object', properties: { rows: { type: 'array', items: { type: 'string' } } } }, run: () => ({ rows: ENDLESS }) }))
-  app.resources.add(resource({ uri: 'endless://x', name: 'x', read: () => ENDLESS as object[] }))
-  app.prompts.add(prompt({ name: 'endless', arguments: { a: { complete: () => endless as string[] } }, get: () => endless as never }))
+  app.mcp.tools.add(tool({ name: 'endless', description: 'x', run: () => ENDLESS }))
+  app.mcp.tools.add(tool({ name: 'endless_inside', description: 'x', run: async () => ({ rows: [{ cells: ENDLESS }] }) }))
+  app.mcp.tools.add(tool({ name: 'endless_output', description: 'x', output: { type: 'object', properties: { rows: { type: 'array', items: { type: 'string' } } } }, run: () => ({ rows: ENDLESS }) }))
+  app.mcp.resources.add(resource({ uri: 'endless://x', name: 'x', read: () => ENDLESS as object[] }))
+  app.mcp.prompts.add(prompt({ name: 'endless', arguments: { a: { complete: () => endless as string[] } }, get: () => endless as never }))
   const client = await createClient(app)
   for (const name of ['endless', 'endless_inside', 'endless_output']) await t.rejects(client.request('tools/call', { name }), { code: -32603 }, name)
   await t.rejects(client.request('resources/read', { uri: 'endless://x' }), { code: -32603 })

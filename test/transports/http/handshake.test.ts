@@ -25,7 +25,7 @@ t.test('a handshake that is answered as a stream gives a session all the same', 
   t.match(await stream.message(), { method: 'notifications/message', params: { level: 'warning', data: 'hello' } })
   t.match(await stream.message(), { id: 0, result: { protocolVersion: '2025-11-25' } })
   t.strictSame(await stream.rest(), [])
-  t.ok(app.sessions.find(id))
+  t.ok(app.mcp.sessions.find(id))
   t.match(await (await new HttpSession(url, id).stream({ id: 1, method: 'ping' })).message(), { method: 'notifications/message' })
 })
 
@@ -35,8 +35,8 @@ t.test('a handshake that failed gives no session, and leaves none', async t => {
   t.match(body, { id: 0, error: { code: -32602 } })
   t.equal(headers.get('mcp-session-id'), null)
   t.equal(headers.get('x-session-id'), null)
-  t.equal(app.sessions.size, 0)
-  t.equal(app.mcp.peers.size, 0)
+  t.equal(app.mcp.sessions.size, 0)
+  t.equal(app.mcp.dispatcher.peers.size, 0)
 })
 
 t.test('a handshake that failed on a stream leaves no session', async t => {
@@ -45,6 +45,6 @@ t.test('a handshake that failed on a stream leaves no session', async t => {
   t.match(await stream.message(), { method: 'notifications/message' })
   t.match(await stream.message(), { id: 0, error: { code: -32602 } })
   t.strictSame(await stream.rest(), [])
-  t.equal(app.sessions.size, 0)
-  t.equal(app.mcp.peers.size, 0)
+  t.equal(app.mcp.sessions.size, 0)
+  t.equal(app.mcp.dispatcher.peers.size, 0)
 })

@@ -52,13 +52,13 @@ t.test('changes come as notifications', async t => {
   const { app, url } = await listening(t)
   const { stream, id } = await named(url)
   t.match((await post(url, { id: 7, method: 'resources/subscribe', params: { uri: 'test://text' } }, { 'x-session-id': id })).body, { id: 7, result: {} })
-  app.resources.updated('test://text')
+  app.mcp.resources.updated('test://text')
   t.match(await data(stream), { event: 'notification', message: { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://text' } } })
-  app.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
+  app.mcp.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
   t.match(await data(stream), { event: 'notification', message: { method: 'notifications/tools/list_changed' } })
   t.match((await post(url, { id: 8, method: 'resources/unsubscribe', params: { uri: 'test://text' } }, { 'x-session-id': id })).body, { id: 8, result: {} })
-  app.resources.updated('test://text')
-  app.tools.remove('late')
+  app.mcp.resources.updated('test://text')
+  app.mcp.tools.remove('late')
   t.match(await data(stream), { message: { method: 'notifications/tools/list_changed' } }, 'nothing more of that resource')
 })
 
@@ -67,7 +67,7 @@ t.test('a session that was opened by a handshake may listen there', async t => {
   const { headers } = await post(url, { id: 1, method: 'initialize', params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'curl', version: '1.0' } } })
   const { stream, id } = await named(url, { 'x-session-id': headers.get('x-session-id') as string })
   t.equal(id, headers.get('x-session-id'))
-  app.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
+  app.mcp.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
   t.match(await data(stream), { event: 'notification' })
 })
 
@@ -114,7 +114,7 @@ t.test('HTTP+SSE: a stream that is dropped takes its session along', async t => 
   const stream = await openStream(`${url}/sse`)
   const { data: endpoint } = await stream.event() ?? {}
   stream.drop()
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
   const response = await fetch(`${url}${endpoint}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
   t.equal(response.status, 404)
 })
@@ -126,5 +126,5 @@ t.test('a browser that lost its session, and says what it saw last, gets a new o
     t.ok(id)
     stream.drop()
   }
-  await until(() => app.sessions.size === 0)
+  await until(() => app.mcp.sessions.size === 0)
 })

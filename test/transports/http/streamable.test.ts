@@ -11,7 +11,7 @@ import { openStream } from '../../support/event-reader.js'
 /** A tool that reports once, then waits until it is told to go on or aborted. */
 function waiting (app: FastifyInstance): EventEmitter {
   const calls = new EventEmitter()
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'wait',
     description: 'd',
     run: async (_input, call) => {
@@ -52,7 +52,7 @@ t.test('a modern client that drops its stream cancels its call', async t => {
   t.match(await stream.message(), { method: 'notifications/progress' })
   stream.drop()
   await aborted
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
 })
 
 t.test('a modern client that drops before anything was sent cancels its call, too', async t => {
@@ -79,7 +79,7 @@ t.test('a client with a session that drops its stream finds the answer when it c
   const first = await stream.event()
   t.match(first, { id: /^[0-9a-f]{12}-0$/, data: '', retry: /^\d+$/ }, 'a place to resume from comes first')
   stream.drop()
-  const place = await app.sessions.find(session.id)?.locate(first?.id as string)
+  const place = await app.mcp.sessions.find(session.id)?.locate(first?.id as string)
   await until(() => typeof place === 'object' && !place.stream.connected)
   calls.emit('go')
   await done
@@ -104,7 +104,7 @@ t.test('each stream is resumed on its own, once and in order, from wherever it b
 t.test('a call that lets its connection go is answered to whoever comes back', async t => {
   const { app, url } = await listening(t)
   const go = new EventEmitter()
-  app.tools.add(tool({ name: 'released', description: 'd', run: async (_input, call) => { call.release(20); await once(go, 'go'); return 'fetched' } }))
+  app.mcp.tools.add(tool({ name: 'released', description: 'd', run: async (_input, call) => { call.release(20); await once(go, 'go'); return 'fetched' } }))
   const session = await openSession(url)
   const events = await (await session.stream({ id: 1, method: 'tools/call', params: { name: 'released' } })).rest()
   t.match(events, [{ id: /^[0-9a-f]{12}-0$/, data: '', retry: '20' }], 'the stream ends, with a place and a time to come back')
@@ -117,7 +117,7 @@ t.test('a call that lets its connection go is answered to whoever comes back', a
 t.test('what was announced while nobody listened waits for the next stream', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
-  app.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
+  app.mcp.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))
   t.match(await (await session.listen()).message(), { method: 'notifications/tools/list_changed' })
 })
 
@@ -135,7 +135,7 @@ t.test('DELETE ends a session: its stream, its calls, and everything under its i
   t.equal((await session.post({ id: 2, method: 'ping' })).status, 404)
   t.equal((await session.listen()).response.status, 404)
   t.equal(await session.end(), 404)
-  t.equal(app.sessions.size, 0)
+  t.equal(app.mcp.sessions.size, 0)
 })
 
 for (const lastEventId of ['nonsense', '9-0', '0-99', '1-1-1']) {

@@ -9,7 +9,7 @@ import { openStream, type SseReader } from '../../support/event-reader.js'
 
 /** Tells the client of a session a number, which belongs to no call. */
 function tell (app: FastifyInstance, { id }: { id: string }, number: number): void {
-  app.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
+  app.mcp.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
 }
 
 const told = async (stream: SseReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
@@ -76,7 +76,7 @@ t.test('when the newest stream goes, the one before carries on', async t => {
   tell(app, session, 1)
   t.equal(await told(newer), 1)
   newer.drop()
-  await until(() => app.sessions.find(session.id)?.standalone.attended === false)
+  await until(() => app.mcp.sessions.find(session.id)?.standalone.attended === false)
   tell(app, session, 2)
   t.equal(await told(older), 2)
 })
@@ -122,25 +122,25 @@ t.test('named events are taken over like others, and a session without a handsha
   t.match(answer.body, { id: 1, result: {} })
   t.match(await second.event(), { event: 'progress' })
   first.drop()
-  await until(() => app.pendingReplies.size === 1)
+  await until(() => app.mcp.connections.replies.size === 1)
   t.match((await post(url, slow(2, 1, 1), { 'x-session-id': id })).body, { id: 2, result: {} }, 'the reply is JSON still')
   t.match(await second.event(), { event: 'progress' })
   second.drop()
-  await until(() => app.sessions.size === 0)
+  await until(() => app.mcp.sessions.size === 0)
 })
 
 t.test('replies carry their own messages again when a plain stream takes over from named events', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
   const named = await openStream(`${url}/mcp/sse`, { headers: session.headers })
-  t.equal(app.sessions.find(session.id)?.named, true)
+  t.equal(app.mcp.sessions.find(session.id)?.named, true)
   const plain = await session.listen()
   t.equal(plain.response.status, 200)
-  t.equal(app.sessions.find(session.id)?.named, false)
+  t.equal(app.mcp.sessions.find(session.id)?.named, false)
   const reply = await session.stream(slow(1, 1, 1))
   t.match((await reply.rest()).at(-1), { data: /"result"/ })
   plain.drop()
-  await until(() => app.sessions.find(session.id)?.named === true)
+  await until(() => app.mcp.sessions.find(session.id)?.named === true)
   named.drop()
 })
 
@@ -151,7 +151,7 @@ t.test('a stream that its client has replaced does not keep a session that is id
   const older = await left.listen()
   const newer = await left.listen()
   newer.drop()
-  await until(() => app.sessions.size === 1)
+  await until(() => app.mcp.sessions.size === 1)
   t.equal((await older.rest()).filter(({ data }) => data).length, 0, 'the older stream is ended')
   t.equal((await kept.post({ id: 1, method: 'ping' })).status, 200, 'one that nothing has replaced does')
   stays.drop()
@@ -159,7 +159,7 @@ t.test('a stream that its client has replaced does not keep a session that is id
 
 /** Makes a method of the session store slow: what it did is told only after the promise. */
 function delay (app: FastifyInstance, method: 'read' | 'save', until: Promise<unknown>): Promise<string> {
-  const { sessions } = app.store
+  const { sessions } = app.mcp.store
   const inner = sessions[method].bind(sessions) as (...args: unknown[]) => Promise<unknown>
   return new Promise(resolve => {
     Object.assign(sessions, {
@@ -193,8 +193,8 @@ for (const [what, [method, open]] of Object.entries(opening)) {
     t.equal(response.status, 404)
     t.match(await response.text(), /no such session/)
     if (id !== session.id) await session.end()
-    await until(() => app.pendingReplies.size === 0)
-    t.strictSame([app.sessions.size, app.mcp.peers.size], [0, 0])
+    await until(() => app.mcp.connections.replies.size === 0)
+    t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [0, 0])
   })
 }
 

@@ -84,7 +84,7 @@ t.test('a client that does not read for long costs no listeners', async t => {
 
 t.test('what is said in one turn is one write', async t => {
   const { app, output, send } = await serve(t)
-  app.tools.add(tool({ name: 'chatty', description: 'd', run: (_input, call) => { for (let n = 1; n <= 50; n++) call.progress(n) } }))
+  app.mcp.tools.add(tool({ name: 'chatty', description: 'd', run: (_input, call) => { for (let n = 1; n <= 50; n++) call.progress(n) } }))
   await output.until(2)
   const before = output.writes
   send({ id: 1, method: 'tools/call', params: { name: 'chatty', _meta: { progressToken: 1 } } })
@@ -125,7 +125,7 @@ t.test('when the output is gone, calls are aborted and it is over', async t => {
   for (const goes of [(output: Output) => output.destroy(), (output: Output) => output.destroy(new Error('EPIPE'))]) {
     const { app, output, stdio, send } = await serve(t)
     const calls = new EventEmitter()
-    app.tools.add(tool({
+    app.mcp.tools.add(tool({
       name: 'wait',
       description: 'd',
       run: async (_input, { signal }) => {
@@ -141,7 +141,7 @@ t.test('when the output is gone, calls are aborted and it is over', async t => {
       goes(output)
       await Promise.all([stdio.closed, aborted])
     })
-    t.equal(app.mcp.peers.size, 0)
+    t.equal(app.mcp.dispatcher.peers.size, 0)
   }
 })
 
@@ -183,5 +183,5 @@ t.test('a client that ends its input and does not read is waited for no longer t
   send(echo(1))
   input.end()
   await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
-  t.equal(app.mcp.peers.size, 0)
+  t.equal(app.mcp.dispatcher.peers.size, 0)
 })

@@ -14,7 +14,7 @@ const COUNT = 8
 /** A client that is connected to a server with a large resource. */
 async function connected (t: Test, options: Partial<Options> = {}) {
   const { app, url } = await listening(t, options)
-  app.resources.add(resource({ uri: 'it://large', name: 'large', read: () => 'x'.repeat(SIZE) }))
+  app.mcp.resources.add(resource({ uri: 'it://large', name: 'large', read: () => 'x'.repeat(SIZE) }))
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
   await within(5_000, async signal => await once(socket, 'open', { signal }))
@@ -37,7 +37,7 @@ t.test('a client that never reads what it asked for is closed in time', async t 
   const { app, socket, readAll } = await connected(t, { writeDeadline: 50 })
   socket.pause()
   readAll()
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
   const closed = within(5_000, async signal => await once(socket, 'close', { signal }))
   socket.resume()
   t.ok([1006, 1008].includes((await closed)[0] as number))
@@ -46,11 +46,11 @@ t.test('a client that never reads what it asked for is closed in time', async t 
 t.test('frames that follow a binary one are not listened to', async t => {
   const { app, socket, send } = await connected(t)
   let ran = 0
-  app.tools.add(tool({ name: 'count', description: 'd', run: () => { ran++ } }))
+  app.mcp.tools.add(tool({ name: 'count', description: 'd', run: () => { ran++ } }))
   const closed = within(5_000, async signal => await once(socket, 'close', { signal }))
   socket.send(Buffer.from('{}'))
   for (let id = 1; id <= 3; id++) send(id, 'tools/call', { name: 'count' })
   t.equal((await closed)[0], 1003)
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
   t.equal(ran, 0)
 })

@@ -35,7 +35,7 @@ const initialize = { id: 0, method: 'initialize', params: {} }
 /** A tool that waits until it is aborted, and tells of both. */
 function waiting (app: Awaited<ReturnType<typeof serve>>['app']): EventEmitter {
   const calls = new EventEmitter()
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'wait',
     description: 'd',
     run: async (_input, { signal }) => {
@@ -91,7 +91,7 @@ for (const [what, code, act] of CLOSES) {
     const closed = nextEvent(socket, 'close')
     act(socket)
     t.equal((await closed)[0], code)
-    await until(() => app.mcp.peers.size === 0)
+    await until(() => app.mcp.dispatcher.peers.size === 0)
   })
 }
 
@@ -119,7 +119,7 @@ t.test('a socket that is dropped aborts its calls and is forgotten', async t => 
   await started
   socket.terminate()
   t.match(await aborted, [{ message: 'the socket was closed' }])
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
 })
 
 t.test('a client that answers no ping is cut off, one that does stays', async t => {
@@ -132,13 +132,13 @@ t.test('a client that answers no ping is cut off, one that does stays', async t 
   await nextEvent(alive, 'ping')
   t.ok(pings >= 2)
   t.equal(alive.readyState, WebSocket.OPEN)
-  await until(() => app.mcp.peers.size === 1)
+  await until(() => app.mcp.dispatcher.peers.size === 1)
 })
 
 t.test('a client that does not read is cut off, and its calls are aborted', async t => {
   const { app, url } = await serve(t, { maxQueue: 100_000, heartbeat: 60_000 })
   const over = new EventEmitter()
-  app.tools.add(tool({
+  app.mcp.tools.add(tool({
     name: 'flood',
     description: 'd',
     run: async (_input, call) => {
@@ -155,7 +155,7 @@ t.test('a client that does not read is cut off, and its calls are aborted', asyn
   socket.pause()
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { progressToken: 1 } } }))
   await ended
-  await until(() => app.mcp.peers.size === 0)
+  await until(() => app.mcp.dispatcher.peers.size === 0)
   socket.resume()
   t.ok([1006, 1008].includes((await nextEvent(socket, 'close'))[0] as number))
 })
@@ -185,7 +185,7 @@ async function upgrade (t: Test, url: string, headers: string[]): Promise<string
 t.test('what a client says last is begun, though it closes in the same breath; what it says behind a mistake of its own is not', async t => {
   const { app } = await serve(t)
   const begun: string[] = []
-  app.tools.add(tool({ name: 'note_down', description: 'Remembers', input: { type: 'object', properties: { what: { type: 'string' } } }, run: ({ what }) => { begun.push(String(what)) } }))
+  app.mcp.tools.add(tool({ name: 'note_down', description: 'Remembers', input: { type: 'object', properties: { what: { type: 'string' } } }, run: ({ what }) => { begun.push(String(what)) } }))
   const say = (what: string) => frame({ opcode: OPCODE.text, payload: JSON.stringify({ jsonrpc: '2.0', id: what, method: 'tools/call', params: { name: 'note_down', arguments: { what }, _meta: modernMeta() } }) })
   const { port } = app.server.address() as AddressInfo
   for (const [what, ...frames] of [
