@@ -6,7 +6,7 @@ import { Backlog, type BacklogOptions } from '../../lib/backlog.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import type { Sink, StreamEvent } from '../../protocol/sessions/resumable-stream.js'
+import type { Sink, StreamEvent } from '../../protocol/sessions/sink.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -40,7 +40,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
 
   sessions.start()
   fastify.addHook('onListen', async () => { sessions.takeOver(nodeAddress(fastify)).catch(onTrouble) })
-  fastify.addHook('preClose', async () => await sessions.settled())
+  fastify.addHook('preClose', async () => await sessions.flush())
   fastify.addHook('onClose', async () => {
     offStoreFailure()
     sessions.close()

@@ -81,7 +81,7 @@ export class SessionRegistry {
   find (id: string, principal?: string): Session | undefined {
     const session = this.#table.get(id)
     if (session === undefined || session.peer.principal !== principal) return undefined
-    this.#table.use(session)
+    this.#table.markUsed(session)
     return session
   }
 
@@ -116,7 +116,7 @@ export class SessionRegistry {
   }
 
   /** Settles when all events sent so far are stored. */
-  async settled (): Promise<void> {
+  async flush (): Promise<void> {
     for (const session of this.#table.values()) await session.settled()
   }
 
@@ -137,7 +137,7 @@ export class SessionRegistry {
    */
   #reserve (principal: string | undefined): void {
     const { maxSessionsPerPrincipal } = this.#limits
-    const abandoned = this.#isFull ? this.#table.abandoned() : undefined
+    const abandoned = this.#isFull ? this.#table.findAbandoned() : undefined
     if (this.#isFull && abandoned === undefined) {
       this.#ports.reportHealth('there are as many as option maxSessions allows')
       throw httpErrors.tooManySessions()
@@ -167,7 +167,7 @@ export class SessionRegistry {
 
   #dropTaken (session: Session): void {
     this.#removeSession(session, errors.interrupted('Another server took over the session'))
-    session.hangUp()
+    session.disconnect()
   }
 
   // A session that cannot be saved is served all the same; the sweeper tries again.

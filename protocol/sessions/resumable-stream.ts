@@ -1,40 +1,17 @@
 import type { Channel } from '../wire/channel.js'
 import type { LoggedEvent, Replay } from '../store.js'
+import type { Sink, StreamLog } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
-
-/** One message on its way to an SSE client; `id` is where the client may resume after it. */
-export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
-
-/** Where events are written while a client is connected. */
-export interface Sink {
-  /** True where messages have names beside their data, as on `/mcp/sse`. */
-  readonly named?: boolean
-  write (event: StreamEvent): void
-  end (): void
-  /** Ends it, and the connection with it. */
-  close (): void
-  /** True while more waits than may, so that its reader has to read before it asks for more. */
-  isFull? (): boolean
-}
-
-/** Where the events of one stream are kept. Nothing here rejects: an event that could not be kept has no number, and one that is taken is another's to send. */
-export interface StreamLog {
-  append (event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined>
-  /** What follows an event, or what nobody has seen yet; undefined when it cannot be had. */
-  read (after: number | undefined): Promise<Replay | undefined>
-  saw (number: number): void
-  end (): Promise<void>
-}
 
 export interface StreamOptions {
   /** Opens with an event without data, so that the client can resume before the first message. */
   primed: boolean
-  /** Settles when the log knows of the stream; nothing is sent before. */
+  /** Settles when the stream is stored; nothing is sent before. */
   opened?: Promise<unknown> | undefined
-  /** A client has listened before: it may come back for every single event. */
-  known?: boolean
-  /** Runs when the stream has ended and nobody is connected. */
-  onOver?: () => void
+  /** True when a client has been connected before: it may come back for every single event. */
+  wasConnected?: boolean
+  /** Runs when the stream has ended and no client is connected. */
+  onClosed?: () => void
 }
 
 const RETRY_MS = 1_000
@@ -42,46 +19,47 @@ const DONE = Promise.resolve()
 const nothing = (): void => {}
 
 /**
- * A stream of a session that outlives its connection, and the process too where its log does: what is sent while nobody listens waits,
- * and a client that names the last event it saw gets what followed, once and in order. An event is kept before it is sent.
+ * A stream of a session that outlives its connections, and the process too where its log does. Events emitted while no client is connected
+ * wait in the log. A client that sends the id of the last event it saw gets those after it, once and in order. An event is stored before it
+ * is sent.
  *
- * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot see, or alive; it stays
- * open and silent, so that two clients which are alive do not close each other in turns. When the newest is gone, the one before carries
- * on; what is written there does not count as seen, because its client may have left it long ago.
+ * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot detect; it stays open and
+ * gets nothing, so that two live clients do not close each other in turns. When the newest is closed, the one before it is written to again;
+ * events written there do not count as seen, because its client may have left long ago.
  */
 export class ResumableStream implements Channel {
   readonly streams = true
   readonly key: string
   readonly #log: StreamLog
   readonly #primed: boolean
-  readonly #onOver: () => void
-  /** News that waits for a client, of the kind of which the latest is enough. */
-  #unheard: Set<string> | undefined
-  /** What was begun is done one after the other: appending, connecting, ending. */
-  #turn: Promise<void> = DONE
-  #known: boolean
+  readonly #onClosed: () => void
+  /** Change notifications that wait for a client; one of each is enough. */
+  #waitingNotices: Set<string> | undefined
+  /** The last of the jobs that run one after the other: appending, connecting, ending. */
+  #lastJob: Promise<void> = DONE
+  #wasConnected: boolean
   readonly #connections = new StreamConnections()
-  /** The connection that is written to: the newest, once it has been sent what came before. */
+  /** The connection that is written to: the newest, once it has got the events before. */
   #sink: Sink | undefined
-  #sent = 0
+  #lastSent = 0
   ended = false
 
-  constructor (key: string, log: StreamLog, { primed, opened, known = false, onOver = nothing }: StreamOptions) {
+  constructor (key: string, log: StreamLog, { primed, opened, wasConnected = false, onClosed = nothing }: StreamOptions) {
     this.key = key
     this.#log = log
     this.#primed = primed
-    this.#known = known
-    this.#onOver = onOver
-    if (opened !== undefined) this.#next(async () => { await opened })
+    this.#wasConnected = wasConnected
+    this.#onClosed = onClosed
+    if (opened !== undefined) this.#enqueue(async () => { await opened })
   }
 
   get connected (): boolean {
     return this.#connections.newest !== undefined
   }
 
-  /** True while there is a connection which its client has not replaced: a sign that there is a client. */
+  /** True while there is a connection that its client has not replaced, so that the client is known to be there. */
   get attended (): boolean {
-    return this.connected && !this.#connections.doubtful
+    return this.connected && !this.#connections.newestMayBeStale
   }
 
   /** True while the newest connection is one with named events. */
@@ -89,42 +67,42 @@ export class ResumableStream implements Channel {
     return this.#connections.newest?.named === true
   }
 
-  /** Settles when everything that was begun is done. */
-  async settled (): Promise<void> {
-    await this.#turn
+  /** Settles when everything begun so far is stored and written. */
+  async flush (): Promise<void> {
+    await this.#lastJob
   }
 
-  /** Connects a client: it gets what followed the event it names, or else what was not seen yet, and then whatever comes, until a newer one connects. */
+  /** Connects a client: it gets the events after `after`, or else those not seen yet, and then new ones until a newer connection comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
-    this.#known = true
-    this.#unheard = undefined
-    this.#next(async () => {
+    this.#wasConnected = true
+    this.#waitingNotices = undefined
+    this.#enqueue(async () => {
       const replay = await this.#log.read(after)
-      if (this.#connections.has(sink)) this.#begin(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
+      if (this.#connections.has(sink)) this.#replay(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
     })
   }
 
-  /** The connection is gone; the stream goes on. */
+  /** Removes a connection that is closed; the stream goes on. */
   detach (sink: Sink): void {
     const newest = this.#connections.newest === sink
     this.#connections.remove(sink)
-    // The one before the newest has been sent what came before, but a newer one has not.
+    // The connection before the newest has got all earlier events; a newer one gets them in the job that attaches it.
     if (this.#sink === sink) this.#sink = newest ? this.#connections.newest : undefined
-    this.#rest()
+    this.#closeIfDone()
   }
 
   emit (text: string, method: string): void {
-    if (this.ended || this.#isOldNews(text, method)) return
+    if (this.ended || this.#isRepeatedNotice(text, method)) return
     const event = { text, method }
-    const seen = this.#isSeen
-    const kept = this.#log.append(event, seen)
-    this.#next(async () => {
-      const number = await kept
+    const seen = this.#countsAsSeen
+    const stored = this.#log.append(event, seen)
+    this.#enqueue(async () => {
+      const number = await stored
       if (number === 'taken') return
       this.#write(number, event)
-      // The client has connected meanwhile.
-      if (number !== undefined && !seen && this.#isSeen) this.#log.saw(number)
+      // A client has connected meanwhile.
+      if (number !== undefined && !seen && this.#countsAsSeen) this.#log.markSeen(number)
     })
   }
 
@@ -135,74 +113,74 @@ export class ResumableStream implements Channel {
   end (): void {
     if (this.ended) return
     this.ended = true
-    const clients = this.#connections.all
-    const kept = this.#log.end()
-    this.#next(async () => {
-      await kept
-      this.#leave(clients)
-      this.#rest()
+    const sinks = this.#connections.all
+    const stored = this.#log.end()
+    this.#enqueue(async () => {
+      await stored
+      this.#disconnectFrom(sinks)
+      this.#closeIfDone()
     })
   }
 
-  /** Lets the client go; it may come back. */
-  hangUp (): void {
-    const clients = this.#connections.all
-    this.#next(async () => this.#leave(clients))
+  /** Ends all connections; clients may come back. */
+  disconnect (): void {
+    const sinks = this.#connections.all
+    this.#enqueue(async () => this.#disconnectFrom(sinks))
   }
 
   release (retryMs: number): void {
-    const clients = this.#connections.all
-    this.#next(async () => {
-      if (this.#sink !== undefined && clients.includes(this.#sink)) this.#sink.write({ text: '', retry: retryMs })
-      this.#leave(clients)
+    const sinks = this.#connections.all
+    this.#enqueue(async () => {
+      if (this.#sink !== undefined && sinks.includes(this.#sink)) this.#sink.write({ text: '', retry: retryMs })
+      this.#disconnectFrom(sinks)
     })
   }
 
-  /** True when what is written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
-  get #isSeen (): boolean {
-    return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.doubtful
+  /** True when an event written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
+  get #countsAsSeen (): boolean {
+    return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.newestMayBeStale
   }
 
-  #begin (sink: Sink, { after, events, ended }: Replay, retry: number): void {
+  #replay (sink: Sink, { after, events, ended }: Replay, retry: number): void {
     this.#sink = sink
-    this.#sent = after
+    this.#lastSent = after
     if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
     for (const { number, ...event } of events) this.#write(number, event)
-    if (events.length > 0) this.#log.saw(this.#sent)
-    if (ended) this.#leave([sink])
+    if (events.length > 0) this.#log.markSeen(this.#lastSent)
+    if (ended) this.#disconnectFrom([sink])
   }
 
-  // What a client was sent when it connected is not sent again when its turn comes.
+  // An event that was replayed when the client connected is not written again when its own job runs.
   #write (number: number | undefined, { text, method }: LoggedEvent): void {
-    if (number !== undefined && number <= this.#sent) return
-    this.#sent = number ?? this.#sent
+    if (number !== undefined && number <= this.#lastSent) return
+    this.#lastSent = number ?? this.#lastSent
     this.#sink?.write(number === undefined ? { text, method } : { id: `${this.key}-${number}`, text, method })
   }
 
-  // Whoever is not there learns once that a list has changed, not how often. The same holds of resources while nobody has ever listened.
-  #isOldNews (text: string, method: string): boolean {
-    const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#known)
+  // One list_changed waits for a client that is not connected, however often the list changed. The same holds for updated resources until a client has connected for the first time.
+  #isRepeatedNotice (text: string, method: string): boolean {
+    const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#wasConnected)
     if (this.connected || !once) return false
-    this.#unheard ??= new Set()
-    if (this.#unheard.has(text)) return true
-    this.#unheard.add(text)
+    this.#waitingNotices ??= new Set()
+    if (this.#waitingNotices.has(text)) return true
+    this.#waitingNotices.add(text)
     return false
   }
 
-  #next (job: () => Promise<void>): void {
-    this.#turn = this.#turn.then(job)
+  #enqueue (job: () => Promise<void>): void {
+    this.#lastJob = this.#lastJob.then(job)
   }
 
-  // A client that has connected meanwhile is not meant.
-  #leave (clients: Sink[]): void {
-    for (const client of clients) {
-      if (!this.#connections.has(client)) continue
-      this.detach(client)
-      client.end()
+  // Connections that came after the job was queued are not in `sinks`.
+  #disconnectFrom (sinks: Sink[]): void {
+    for (const sink of sinks) {
+      if (!this.#connections.has(sink)) continue
+      this.detach(sink)
+      sink.end()
     }
   }
 
-  #rest (): void {
-    if (this.ended && !this.connected) this.#onOver()
+  #closeIfDone (): void {
+    if (this.ended && !this.connected) this.#onClosed()
   }
 }

@@ -1,17 +1,17 @@
-import type { Sink } from './resumable-stream.js'
+import type { Sink } from './sink.js'
 
 /** How many connections a stream has at most; beyond that the oldest is closed. */
-const MOST = 4
+const MAX_CONNECTIONS = 4
 
-/** The connections of one stream, which all are the same caller's. Any but the newest may be half-open, which the server cannot see. */
+/** The connections of one stream, all of the same caller. Any but the newest may be half-open, which the server cannot detect. */
 export class StreamConnections {
   newest: Sink | undefined
-  /** True while the newest connection is one that another had followed, and that is gone: its client may have left it long ago. */
-  doubtful = false
-  /** Those before the newest, the oldest first; hardly any stream has some. */
+  /** True when the newest connection was older than one that is closed by now: its client may have left it long ago. */
+  newestMayBeStale = false
+  /** The ones before the newest, oldest first; most streams have none. */
   #older: Sink[] | undefined
 
-  /** All of them, the newest last. */
+  /** Oldest first. */
   get all (): Sink[] {
     return this.newest === undefined ? [] : [...this.#older ?? [], this.newest]
   }
@@ -23,15 +23,15 @@ export class StreamConnections {
   add (sink: Sink): void {
     if (this.newest !== undefined) (this.#older ??= []).push(this.newest)
     this.newest = sink
-    this.doubtful = false
-    if ((this.#older?.length ?? 0) >= MOST) this.#older?.shift()?.close()
+    this.newestMayBeStale = false
+    if ((this.#older?.length ?? 0) >= MAX_CONNECTIONS) this.#older?.shift()?.close()
   }
 
   /** When the newest goes, the one before it becomes the newest. */
   remove (sink: Sink): void {
     if (this.newest === sink) {
       this.newest = this.#older?.pop()
-      this.doubtful = this.newest !== undefined
+      this.newestMayBeStale = this.newest !== undefined
     } else if (this.has(sink)) {
       this.#older = this.#older?.filter(other => other !== sink)
     }

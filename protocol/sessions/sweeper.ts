@@ -48,7 +48,7 @@ export class SessionSweeper {
     const at = now()
     for (const session of sessions()) {
       const { peer } = session
-      if (session.busy) session.lastSeen = at
+      if (session.isBusy) session.lastSeen = at
       else if (session.lastSeen < at - sessionIdle) end(session)
       if (peer.hasUnsavedChanges && peer.initialized && !peer.closed) save(session)
     }

@@ -97,7 +97,7 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that know
     onprogress: () => { void first.client.close() }
   })
   await t.rejects(lost, /closed/i)
-  const place = await app.mcp.sessions.find(sessionId)?.locate(lastEvent)
+  const place = await app.mcp.sessions.find(sessionId)?.findResumePoint(lastEvent)
   await until(() => typeof place === 'object' && !place.stream.connected, 'the server notices that the client is gone')
   goOn()
   const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)

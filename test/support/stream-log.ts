@@ -1,4 +1,4 @@
-import type { StreamLog } from '../../protocol/sessions/resumable-stream.js'
+import type { StreamLog } from '../../protocol/sessions/sink.js'
 import type { SessionRecord, SessionStore } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
 
@@ -19,7 +19,7 @@ export function logOf (sessions: SessionStore, id: string, stream: string): Stre
   return {
     append: async (event, seen) => await sessions.append(id, stream, event, seen),
     read: async after => await sessions.read(id, stream, after),
-    saw: number => { void sessions.markSeen(id, stream, number) },
+    markSeen: number => { void sessions.markSeen(id, stream, number) },
     end: async () => await sessions.end(id, stream)
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { Cohort, WHEN_SETTLED } from '../../lib/turn-batch.js'
 import type { SharedTail } from '../../protocol/wire/result.js'
-import type { Sink } from '../../protocol/sessions/resumable-stream.js'
+import type { Sink } from '../../protocol/sessions/sink.js'
 
 /** Why calls end whose reply nobody waits for. One for all: it is told of every connection, and is news to calls in flight only. */
 export const GONE = new Error('the client closed the connection')

@@ -81,7 +81,7 @@ export class ReplyChannel implements Channel {
 
   #open (retryMs?: number): Channel {
     if (this.#options.session === undefined) return overSink(this.#app.mcp.eventStreams.open(this.#reply))
-    const stream = this.#options.session.openStream(this.#options.interruptedResponse?.() ?? '')
+    const stream = this.#options.session.openReply(this.#options.interruptedResponse?.() ?? '')
     const sink = this.#app.mcp.eventStreams.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream

@@ -4,7 +4,7 @@ import { isForwarded } from '../../protocol/http/forwarded.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { oldest } from '../../protocol/revisions/table.js'
-import type { Sink } from '../../protocol/sessions/resumable-stream.js'
+import type { Sink } from '../../protocol/sessions/sink.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import { jsonReply, overSink, takeBody } from './channels.js'
 import { accepts, checkAlive, findSession, sessionId } from './streamable.js'
@@ -73,7 +73,7 @@ export async function serveNamedEvents (app: FastifyInstance, request: FastifyRe
 
 async function seenBy (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
   if (id === undefined) return undefined
-  const place = await session.locate(String(id))
+  const place = await session.findResumePoint(String(id))
   if (place === undefined || place === 'exhausted' || place.stream !== session.standalone) throw httpErrors.nothingToResume()
   return place.after
 }

@@ -44,7 +44,7 @@ export async function serveStream (app: FastifyInstance, request: FastifyRequest
   const session = findSession(app, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
-  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.locate(String(lastEventId))
+  const place = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.findResumePoint(String(lastEventId))
   if (place === undefined) throw httpErrors.nothingToResume()
   // The event-stream way of saying that there is nothing to come back for.
   if (place === 'exhausted') return sendJson(reply, undefined, 204)

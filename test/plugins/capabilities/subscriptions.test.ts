@@ -103,7 +103,7 @@ t.test('a session without a stream learns once of many changes', async t => {
   }
   const told: string[] = []
   session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {}, close: () => {} })
-  await session?.standalone.settled()
+  await session?.standalone.flush()
   t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
 

@@ -164,7 +164,7 @@ t.test('closing leaves sessions in the store', async t => {
   sessions.start()
   const session = sessions.create()
   await sessions.save(session)
-  await sessions.settled()
+  await sessions.flush()
   sessions.close()
   t.strictSame([sessions.size, peers.size], [0, 0])
   t.ok(await store.load(session.id))

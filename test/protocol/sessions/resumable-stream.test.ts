@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ResumableStream, type Sink, type StreamEvent, type StreamLog } from '../../../protocol/sessions/resumable-stream.js'
+import { ResumableStream } from '../../../protocol/sessions/resumable-stream.js'
+import type { Sink, StreamEvent, StreamLog } from '../../../protocol/sessions/sink.js'
 import { memoryLog } from '../../support/stream-log.js'
 
 class Listener implements Sink {
@@ -22,7 +23,7 @@ function stream (texts: string[], primed = false, log = memoryLog('7')): Resumab
 async function listen (to: ResumableStream, after?: number): Promise<Listener> {
   const listener = new Listener()
   to.attach(listener, after)
-  await to.settled()
+  await to.flush()
   return listener
 }
 
@@ -39,7 +40,7 @@ t.test('a client that listens gets each event as it comes, with the place to res
   const listener = await listen(source)
   source.emit('a', 'notifications/progress')
   source.respond('b')
-  await source.settled()
+  await source.flush()
   t.match(listener.events, [{ id: '7-1', text: 'a', method: 'notifications/progress' }, { id: '7-2', text: 'b' }])
 })
 
@@ -54,7 +55,7 @@ t.test('a client that comes back again and again gets everything once', async t 
   for (let round = 0; round < 10; round++) {
     const listener = await listen(source, seen.length)
     source.emit(`while listening ${round}`, 'm')
-    await source.settled()
+    await source.flush()
     source.detach(listener)
     source.emit(`while away ${round}`, 'm')
     seen.push(...listener.texts)
@@ -75,7 +76,7 @@ t.test('whoever is not there learns once that a list has changed, and again when
   t.strictSame(first.texts, ['tools', 'prompts', 'progress', 'progress', 'progress'])
   source.emit('tools', tools)
   source.emit('tools', tools)
-  await source.settled()
+  await source.flush()
   t.equal(first.texts.length, 7, 'whoever is there learns each time')
   source.detach(first)
   source.emit('tools', tools)
@@ -98,7 +99,7 @@ t.test('an older client that goes does not take the newer one along', async t =>
   source.attach(newer)
   source.detach(older)
   source.emit('a', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(newer.texts, ['a'])
   t.strictSame(older.texts, [])
   t.equal(source.connected, true)
@@ -108,7 +109,7 @@ t.test('each event goes to the newest connection, and the older ones stay open a
   const source = stream([])
   const [first, second, third] = [await listen(source), await listen(source), await listen(source)]
   for (let number = 1; number <= 3; number++) source.emit(`event ${number}`, 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame([first, second, third].map(({ texts }) => texts), [[], [], ['event 1', 'event 2', 'event 3']])
   t.strictSame([first, second, third].map(({ ended }) => ended), [false, false, false])
 })
@@ -117,11 +118,11 @@ t.test('a client that returns with its last event gets what was written to the c
   const source = stream([])
   const lost = await listen(source)
   for (const text of ['a', 'b', 'c']) source.emit(text, 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(lost.texts, ['a', 'b', 'c'])
   const back = await listen(source, 1)
   source.emit('d', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(back.texts, ['b', 'c', 'd'])
   t.strictSame(lost.texts, ['a', 'b', 'c'])
 })
@@ -131,12 +132,12 @@ t.test('what is told while a newer connection is being opened goes to that one, 
     const source = stream([])
     const older = await listen(source)
     source.emit('a', 'm')
-    await source.settled()
+    await source.flush()
     const newer = new Listener()
     source.attach(newer, after)
     source.emit('b', 'm')
     source.emit('c', 'm')
-    await source.settled()
+    await source.flush()
     t.strictSame([older.texts, newer.texts], [['a'], ['b', 'c']])
   }
 })
@@ -152,11 +153,11 @@ t.test('when the newest connection goes, the one before carries on, and what it 
   const source = stream([])
   const [older, newer] = [await listen(source), await listen(source)]
   source.emit('a', 'm')
-  await source.settled()
+  await source.flush()
   source.detach(newer)
   t.strictSame([source.connected, source.attended], [true, false])
   source.emit('b', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame([older.texts, newer.texts], [['b'], ['a']])
   const fresh = await listen(source)
   t.strictSame(fresh.texts, ['b'], 'a client that does not say what it saw gets it, because the older connection may have been dead')
@@ -171,7 +172,7 @@ t.test('an older connection that goes before the newer one is served takes nothi
   source.attach(newer, 0)
   source.detach(older)
   source.emit('a', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(newer.texts, ['a'])
 })
 
@@ -183,16 +184,16 @@ t.test('a newer connection that goes before it is served leaves the older one as
   source.emit('a', 'm')
   source.detach(newer)
   source.emit('b', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame([older.texts, newer.texts], [['a', 'b'], []])
 })
 
 t.test('the end of a stream, a release and a hang-up end every connection', async t => {
-  for (const leave of [(source: ResumableStream) => source.end(), (source: ResumableStream) => source.release(250), (source: ResumableStream) => source.hangUp()]) {
+  for (const leave of [(source: ResumableStream) => source.end(), (source: ResumableStream) => source.release(250), (source: ResumableStream) => source.disconnect()]) {
     const source = stream(['a'], true)
     const listeners = [await listen(source), await listen(source), await listen(source)]
     leave(source)
-    await source.settled()
+    await source.flush()
     t.strictSame(listeners.map(({ ended }) => ended), [true, true, true])
     t.equal(source.connected, false)
   }
@@ -204,7 +205,7 @@ t.test('two that come for the rest of an ended stream both get it', async t => {
   const [one, other] = [new Listener(), new Listener()]
   source.attach(one, 0)
   source.attach(other, 1)
-  await source.settled()
+  await source.flush()
   t.strictSame([one.texts, other.texts, one.ended, other.ended], [['a', 'b'], ['b'], true, true])
 })
 
@@ -217,7 +218,7 @@ t.test('a released stream says when to come back, hangs up, and goes on for whoe
   const source = stream(['a'], true)
   const listener = await listen(source)
   source.release(250)
-  await source.settled()
+  await source.flush()
   t.match(listener.events.at(-1), { text: '', retry: 250 })
   t.equal(listener.ended, true)
   t.equal(source.connected, false)
@@ -232,10 +233,10 @@ t.test('an ended stream takes nothing more, and hangs up on whoever comes for th
   const source = stream(['a', 'b'])
   const listener = await listen(source)
   source.end()
-  await source.settled()
+  await source.flush()
   t.equal(listener.ended, true)
   source.emit('late', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(listener.texts, ['a', 'b'])
   const back = await listen(source, 1)
   t.strictSame(back.texts, ['b'])
@@ -245,14 +246,14 @@ t.test('an ended stream takes nothing more, and hangs up on whoever comes for th
 
 t.test('a place is reached while everything after it is still here', async t => {
   const log = memoryLog('7')
-  await stream(['a', 'b'], false, log).settled()
+  await stream(['a', 'b'], false, log).flush()
   t.strictSame(await Promise.all([-1, 0, 1, 2, 3, Infinity].map(async place => await reaches(log, place))), [false, true, true, true, false, false])
 })
 
 t.test('the oldest events are given up beyond a thousand, and a place among them is reached no more', async t => {
   const log = memoryLog('7')
   const source = stream(Array.from({ length: 1_200 }, (_, index) => String(index + 1)), false, log)
-  await source.settled()
+  await source.flush()
   t.equal(await reaches(log, 199), false)
   t.equal(await reaches(log, 200), true)
   const { texts } = await listen(source, 200)
@@ -264,7 +265,7 @@ t.test('the oldest events are given up beyond a mebibyte of text', async t => {
   const large = 'x'.repeat(300_000)
   const log = memoryLog('7')
   const source = stream([large, large, large, large, 'last'], false, log)
-  await source.settled()
+  await source.flush()
   t.equal(await reaches(log, 0), false)
   t.strictSame((await listen(source, 1)).texts.map(text => text.length), [300_000, 300_000, 300_000, 4])
 })
@@ -278,7 +279,7 @@ t.test('an event that could not be kept is sent all the same, without a place to
   const source = stream([], false, { ...memoryLog('7'), append: async () => undefined })
   const listener = await listen(source)
   source.emit('a', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(listener.events, [{ text: 'a', method: 'm' }])
 })
 
@@ -288,7 +289,7 @@ t.test('an event is kept before it is sent', async t => {
   const kept: Array<Promise<unknown>> = []
   source.attach({ write: () => { kept.push(log.read(0)) }, end: () => {}, close: () => {} })
   source.emit('a', 'm')
-  await source.settled()
+  await source.flush()
   t.match(await Promise.all(kept), [{ events: [{ number: 1, text: 'a' }] }])
 })
 
@@ -298,7 +299,7 @@ t.test('a client that connects while events are on their way gets each once and 
   source.attach(listener, 1)
   source.emit('c', 'm')
   source.emit('d', 'm')
-  await source.settled()
+  await source.flush()
   t.strictSame(listener.texts, ['b', 'c', 'd'])
 })
 

@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { ResumableStream, StreamEvent } from '../../../protocol/sessions/resumable-stream.js'
-import { Session, type Place } from '../../../protocol/sessions/session.js'
+import type { ResumableStream } from '../../../protocol/sessions/resumable-stream.js'
+import type { StreamEvent } from '../../../protocol/sessions/sink.js'
+import { Session, type ResumePoint } from '../../../protocol/sessions/session.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
@@ -24,7 +25,7 @@ t.test('what belongs to no call goes to the standalone stream', async t => {
   peer.notify('notifications/tools/list_changed')
   const texts: string[] = []
   standalone.attach({ write: ({ text }) => { texts.push(text) }, end: () => {}, close: () => {} })
-  await standalone.settled()
+  await standalone.flush()
   t.strictSame(texts, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
 
@@ -51,7 +52,7 @@ for (const id of ['', 'KEY', 'KEY-', '-1', '9-0', 'KEY-5', 'KEY-1x', ' KEY-1', '
 }
 
 t.test('the keys of replies differ from process to process', async t => {
-  const keys = Array.from({ length: 100 }, () => session().openStream('').key)
+  const keys = Array.from({ length: 100 }, () => session().openReply('').key)
   t.equal(new Set(keys).size, 100)
   for (const key of keys) t.match(key, /^[0-9a-f]{12}$/)
 })
@@ -118,9 +119,9 @@ t.test('a reply that is not finished is kept, however much the others need', asy
 t.test('replies are primed where the revision knows polling', async t => {
   for (const [version, primed] of [['2025-11-25', true], ['2025-06-18', false]] as const) {
     let first: unknown
-    const stream = session(version).openStream('')
+    const stream = session(version).openReply('')
     stream.attach({ write: event => { first ??= event }, end: () => {}, close: () => {} })
-    await stream.settled()
+    await stream.flush()
     t.equal(first !== undefined, primed, version)
   }
 })
@@ -138,32 +139,32 @@ t.test('a session is busy while its client is connected', async t => {
 function bound (session: Session) {
   return {
     standalone: session.standalone,
-    openStream: () => session.openStream(''),
-    locate: async (id: string) => await session.locate(id),
+    openStream: () => session.openReply(''),
+    locate: async (id: string) => await session.findResumePoint(id),
     reachable: async (replies: ResumableStream[]) => {
-      const places = await Promise.all(replies.map(async ({ key }) => await session.locate(`${key}-0`)))
+      const places = await Promise.all(replies.map(async ({ key }) => await session.findResumePoint(`${key}-0`)))
       return replies.filter((_, index) => places[index] !== undefined)
     },
-    busy: () => session.busy
+    busy: () => session.isBusy
   }
 }
 
 t.test('a finished reply that nobody has fetched is kept longer than one that was read', async t => {
   const client = session()
   const reply = async (size: number, read: boolean) => {
-    const stream = client.openStream('')
+    const stream = client.openReply('')
     if (read) stream.attach({ write: () => {}, end: () => {}, close: () => {} })
     stream.respond('x'.repeat(size))
     stream.end()
-    await stream.settled()
+    await stream.flush()
     return `${stream.key}-0`
   }
   const released = await reply(600_000, false)
   const read = await reply(300_000, true)
   const newest = await reply(300_000, true)
-  t.ok(await client.locate(released), 'its client may still come for it')
-  t.notOk(await client.locate(read))
-  t.ok(await client.locate(newest))
+  t.ok(await client.findResumePoint(released), 'its client may still come for it')
+  t.notOk(await client.findResumePoint(read))
+  t.ok(await client.findResumePoint(newest))
 })
 
 t.test('what is agreed with the client is kept, and a session that comes back has it', async t => {
@@ -188,7 +189,7 @@ t.test('a session that comes back goes on with its streams where they were', asy
   const first = new Session({ store, onTrouble: () => {} })
   await store.save(first.id, RECORD, 'home', TOMORROW)
   first.standalone.emit('a', 'm')
-  const reply = first.openStream('the last word')
+  const reply = first.openReply('the last word')
   reply.emit('progress', 'm')
   await first.settled()
   const second = Session.from(RECORD, { id: first.id, store, onTrouble: () => {} })
@@ -196,16 +197,16 @@ t.test('a session that comes back goes on with its streams where they were', asy
   second.standalone.emit('b', 'm')
   t.match(await eventsAfter(second, '0-0'), [{ id: '0-0', text: '' }, { id: '0-1', text: 'a' }, { id: '0-2', text: 'b' }])
   t.match(await eventsAfter(second, `${reply.key}-0`), [{ text: '' }, { text: 'progress' }, { text: 'the last word' }])
-  t.equal(await second.locate(`${reply.key}-2`), 'exhausted', 'and nothing follows that')
+  t.equal(await second.findResumePoint(`${reply.key}-2`), 'exhausted', 'and nothing follows that')
   await second.finishReplies()
-  t.equal(await second.locate(`${reply.key}-3`), undefined, 'it is said once')
+  t.equal(await second.findResumePoint(`${reply.key}-3`), undefined, 'it is said once')
 })
 
 async function eventsAfter (session: Session, eventId: string): Promise<StreamEvent[]> {
-  const place = await placeAt(async id => await session.locate(id), eventId)
+  const place = await placeAt(async id => await session.findResumePoint(id), eventId)
   const events: StreamEvent[] = []
   place?.stream.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} }, place.after)
-  await place?.stream.settled()
+  await place?.stream.flush()
   return events
 }
 
@@ -217,12 +218,12 @@ t.test('what cannot be kept is told, and the client is served all the same', asy
   const events: StreamEvent[] = []
   standalone.attach({ write: event => { events.push(event) }, end: () => {}, close: () => {} })
   standalone.emit('a', 'm')
-  await standalone.settled()
+  await standalone.flush()
   t.match(events, [{ text: 'a' }])
   t.match(troubles, [{ message: 'full' }])
 })
 
-async function placeAt (locate: Session['locate'], id: string): Promise<Place | undefined> {
+async function placeAt (locate: Session['findResumePoint'], id: string): Promise<ResumePoint | undefined> {
   const place = await locate(id)
   return place === 'exhausted' ? undefined : place
 }

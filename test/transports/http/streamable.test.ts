@@ -79,7 +79,7 @@ t.test('a client with a session that drops its stream finds the answer when it c
   const first = await stream.event()
   t.match(first, { id: /^[0-9a-f]{12}-0$/, data: '', retry: /^\d+$/ }, 'a place to resume from comes first')
   stream.drop()
-  const place = await app.mcp.sessions.find(session.id)?.locate(first?.id as string)
+  const place = await app.mcp.sessions.find(session.id)?.findResumePoint(first?.id as string)
   await until(() => typeof place === 'object' && !place.stream.connected)
   calls.emit('go')
   await done
