@@ -1,6 +1,6 @@
 import { until } from '../support/wait.js'
 import { greet } from '../support/transports.js'
-import { openEvents } from '../support/events.js'
+import { openEvents } from '../support/event-reader.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, initialize, NEWEST } from '../support/messages.js'
 import type { Server } from '../support/server.js'
@@ -21,14 +21,14 @@ export const ears: Record<string, Opener> = {
   session: async ({ port, head = [] }, uris) => {
     const id = await openSession(port, initialize(), head)
     const messages: Json[] = []
-    const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, ({ data }) => { if (data !== '') messages.push(JSON.parse(data) as Json) })
+    const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, data => { if (data !== '') messages.push(JSON.parse(data) as Json) })
     for (const uri of uris) await post(port, '/mcp', call('resources/subscribe', { uri })('legacy'), [['Mcp-Session-Id', id], ...head])
     return { heard: () => inWords(messages), close: async () => { await stream.close(); await endSession(port, id, head) } }
   },
   stateless: async ({ port, head = [] }, uris) => {
     const body = listen(uris)
     const messages: Json[] = []
-    const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), ({ data }) => messages.push(JSON.parse(data) as Json), body)
+    const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), data => messages.push(JSON.parse(data) as Json), body)
     await until(() => messages.length > 0, 'an acknowledgement')
     return { heard: () => inWords(messages), close: stream.close }
   },

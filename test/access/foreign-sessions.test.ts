@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { until } from '../support/wait.js'
-import { openEvents } from '../support/events.js'
+import { openEvents } from '../support/event-reader.js'
 import { endSession, openSession, post, postHead } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST, notification } from '../support/messages.js'
 import { exchange, request, type Head, type Reply } from '../support/http-client.js'
@@ -127,7 +127,7 @@ class AdasSession {
   static async open (server: Server & { head: Head }): Promise<AdasSession> {
     const session = new AdasSession(server, await openSession(server.port, initialize(NEWEST, { elicitation: {} }), server.head))
     await session.#post(call('resources/subscribe', { uri: 'server://counter' })('legacy'))
-    const stream = await openEvents(server.port, '/mcp', { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) }, ({ id, data }) => {
+    const stream = await openEvents(server.port, '/mcp', { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) }, (data, { id }) => {
       if (id !== undefined) session.#events.push(id)
       if (data !== '') session.heard.push(data)
     })
@@ -166,7 +166,7 @@ class AdasSession {
 
 async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, heard: string[], close: () => Promise<void> }> {
   const heard: string[] = []
-  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), ({ data }) => heard.push(data))
+  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), data => heard.push(data))
   await until(() => heard.length > 0, 'the endpoint')
   return { path: heard.shift() as string, heard, close }
 }

@@ -3,7 +3,7 @@ import { endSession, openSession, post, postModern } from '../support/http-reque
 import { call, initialize, notification, NEWEST, type Era } from '../support/messages.js'
 import type { Reply } from '../support/http-client.js'
 import type { Server } from '../support/server.js'
-import { messagesOf } from '../support/summary.js'
+import { messagesOf } from '../support/event-reader.js'
 import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
 
 export type Json = Record<string, unknown>

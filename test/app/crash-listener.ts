@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../support/wait.js'
 import { openSession, type HttpSession } from '../support/http-session.js'
-import type { SseReader } from '../support/event-reader.js'
+import type { EventReader } from '../support/event-reader.js'
 import { numberOf } from '../support/restarting.js'
 
 /** One client that listens to the counter, and takes up its stream again wherever it broke off. */
@@ -14,7 +14,7 @@ export class CounterListener {
   connections = 0
   readonly #session: HttpSession
   #lastId: string | undefined
-  #reader: SseReader | undefined
+  #reader: EventReader | undefined
   #over = false
   readonly #loop: Promise<void>
 
@@ -53,7 +53,7 @@ export class CounterListener {
     }
   }
 
-  async #read (reader: SseReader): Promise<void> {
+  async #read (reader: EventReader): Promise<void> {
     this.connections++
     for (let event = await reader.event(); event !== undefined; event = await reader.event()) {
       const { id, data = '' } = event
@@ -64,7 +64,7 @@ export class CounterListener {
     }
   }
 
-  async #wasRefused (reader: SseReader): Promise<void> {
+  async #wasRefused (reader: EventReader): Promise<void> {
     this.refused.push(reader.response.status)
     await reader.response.arrayBuffer()
     await sleep(20)

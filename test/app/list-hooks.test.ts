@@ -8,7 +8,7 @@ import fixture from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
 import { Connection, COUNT, doors, listOver, LONG, MODERN } from '../support/long-lists.js'
 import { asStream } from '../support/host.js'
-import { events } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
 
 // A long list is written without Fastify when all hooks have seen it, and when none of them has made something else of it. So are event streams.
 
@@ -109,7 +109,7 @@ for (const [place, serve] of Object.entries(PLACES)) {
       const { app } = await serve(t, app => { app.addHook('onSend', async (_request, reply, payload) => { seen.push(payload); reply.header('x-seen', 'yes') }) })
       const { headers, body } = await app.inject({ ...asStream, url: '/mcp' })
       t.match(headers, { 'content-type': /^text\/event-stream/, 'x-seen': 'yes' })
-      t.match(events(body).at(-1), { id: 1, result: { resultType: 'complete' } })
+      t.match(messagesOf(body).at(-1), { id: 1, result: { resultType: 'complete' } })
       t.strictSame(seen, [undefined])
     })
 

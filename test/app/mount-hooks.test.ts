@@ -6,7 +6,8 @@ import t from 'tap'
 import { WebSocket } from 'ws'
 import { within } from '../support/wait.js'
 import { asJson, asStream, host, modernPost } from '../support/host.js'
-import { events, type Json } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
+import { type Json } from '../support/modern.js'
 
 const REPLIES = { 'a JSON reply': asJson, 'an event stream': asStream }
 
@@ -28,7 +29,7 @@ for (const [name, add] of Object.entries(HOOKS)) {
       const response = await app.inject(request)
       t.equal(response.headers['x-seen'], 'yes')
       t.match(response.headers['content-type'], kind === 'a JSON reply' ? /^application\/json/ : /^text\/event-stream/)
-      t.match(kind === 'a JSON reply' ? response.json() : events(response.body).at(-1), { id: 1, result: { resultType: 'complete' } })
+      t.match(kind === 'a JSON reply' ? response.json() : messagesOf(response.body).at(-1), { id: 1, result: { resultType: 'complete' } })
     })
   }
 }
@@ -38,7 +39,7 @@ t.test('onSend sees no payload of an event stream: nothing stands between its ev
   const app = await host(t, app => { app.addHook('onSend', async (_request, _reply, payload) => { seen.push(payload) }) })
   const response = await app.inject(asStream)
   t.strictSame(seen, [undefined])
-  t.match(events(response.body).at(-1), { id: 1, result: { resultType: 'complete' } })
+  t.match(messagesOf(response.body).at(-1), { id: 1, result: { resultType: 'complete' } })
 })
 
 t.test('an onSend hook that fails is answered by the error handler, and leaves no stream behind', async t => {

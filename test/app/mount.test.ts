@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { build, createClient, patchbay, prompt, resource, tool } from '../../app.js'
 import { within } from '../support/wait.js'
 import { asJson, asStream, host, modernPost } from '../support/host.js'
-import { events } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
 
 const EVIL = { host: 'evil.example', origin: 'https://evil.example' }
 
@@ -162,7 +162,7 @@ t.test('closing the host answers what is in flight first, on a stream as well', 
   const { method, headers, payload } = modernPost('slow', { steps: 5, delay: 20 })
   const response = await fetch(`${url}/ai/mcp`, { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(payload) })
   const [text] = await Promise.all([response.text(), app.close()])
-  t.match(events(text).at(-1), { id: 1, result: { content: [{ text: '5 steps' }] } })
+  t.match(messagesOf(text).at(-1), { id: 1, result: { content: [{ text: '5 steps' }] } })
 })
 
 t.test('a stream has its own type and is not kept anywhere on its way', async t => {

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { inTime, until } from '../support/wait.js'
 import { asJson, asStream, host, modernPost } from '../support/host.js'
-import { events } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
 import { TLS } from '../support/environment/tls.js'
 
 interface Post { headers: Record<string, string>, body: string }
@@ -66,7 +66,7 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     t.match(JSON.parse((await send('/own')).body), { own: true })
     t.match(JSON.parse((await send('/ai/health')).body), { status: 'healthy' })
     t.match(JSON.parse((await send('/ai/mcp', post(asJson))).body), { id: 1, result: { structuredContent: { text: 'hi' } } })
-    t.match(events((await send('/ai/mcp', post(asStream))).body), [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 1, result: {} }])
+    t.match(messagesOf((await send('/ai/mcp', post(asStream))).body), [{ params: { progress: 1 } }, { params: { progress: 2 } }, { id: 1, result: {} }])
     leave()
   })
 
@@ -93,7 +93,7 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     const call = send('/ai/mcp', post(modernPost('slow', { steps: 3, delay: 20 })))
     await until(() => app.mcp.dispatcher.peers.size === 1)
     const closed = app.close()
-    t.match(events((await inTime(call, 'the answer of the tool')).body).at(-1), { id: 1, result: {} })
+    t.match(messagesOf((await inTime(call, 'the answer of the tool')).body).at(-1), { id: 1, result: {} })
     await until(() => !app.server.listening)
     own.emit('go')
     t.match(await inTime(answer, 'the answer of the host'), { status: 200 })

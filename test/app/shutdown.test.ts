@@ -10,7 +10,8 @@ import { call } from '../support/messages.js'
 import { lastExchange, request, type Reply } from '../support/http-client.js'
 import { listening } from '../support/gateway.js'
 import { host, modernPost } from '../support/host.js'
-import { events, modernMeta, type Json } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
+import { modernMeta, type Json } from '../support/modern.js'
 
 const SIZE = 5_000_000
 
@@ -34,7 +35,7 @@ const textOf = (answer: Json | undefined): string => (answer?.result as { conten
 
 const REPLIES: Array<[kind: string, meta: Json, read: (reply: Reply) => Json | undefined]> = [
   ['as JSON', {}, ({ body }) => JSON.parse(body) as Json],
-  ['on an event stream', { 'io.modelcontextprotocol/logLevel': 'debug' }, ({ body }) => events(body).at(-1)]
+  ['on an event stream', { 'io.modelcontextprotocol/logLevel': 'debug' }, ({ body }) => messagesOf(body).at(-1)]
 ]
 
 for (const [kind, meta, read] of REPLIES) {

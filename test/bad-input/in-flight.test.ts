@@ -4,7 +4,8 @@ import { greet, probe, WIRES } from '../support/transports.js'
 import { endSession, openSession, post, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
-import { messagesOf, summarise, summariseReply } from '../support/summary.js'
+import { messagesOf } from '../support/event-reader.js'
+import { summarise, summariseReply } from '../support/summary.js'
 import { socketWire, stdioWire, type Wire } from '../support/connections.js'
 
 type Json = Record<string, unknown>

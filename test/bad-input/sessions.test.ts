@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../support/wait.js'
-import { openEvents } from '../support/events.js'
+import { openEvents } from '../support/event-reader.js'
 import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, initialize, MODERN, NEWEST } from '../support/messages.js'
 import { exchange, request, statusOf, type Head } from '../support/http-client.js'
@@ -84,7 +84,7 @@ t.test('a session belongs to whoever names it exactly', async t => {
     const id = await openSession(port, initialize())
     const heard: string[][] = []
     const streams = []
-    for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, ({ data }) => { if (data !== '') (heard[index] ??= []).push(data) }))
+    for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, data => { if (data !== '') (heard[index] ??= []).push(data) }))
     t.strictSame(streams.map(({ status }) => status), [200, 200, 200, 200, 200, 200])
     await until(() => app.mcp.connections.replies.size === 4, 'the end of the oldest two')
     app.mcp.tools.remove('refuse')

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import WebSocket from 'ws'
 import type { Test } from 'tap'
-import { events, modernMeta } from '../support/modern.js'
+import { messagesOf } from '../support/event-reader.js'
+import { modernMeta } from '../support/modern.js'
 import { openSession, post } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 import { folder, type Json, type Launched } from '../support/process.js'
@@ -92,4 +93,4 @@ async function streamed ({ response }: { response: Response }): Promise<Json> {
 }
 
 /** The answer in a reply, whether it came as JSON or as the end of a stream. */
-const answerOf = (body: string): Json => body.startsWith('{') ? JSON.parse(body) as Json : events(body).at(-1) ?? {}
+const answerOf = (body: string): Json => body.startsWith('{') ? JSON.parse(body) as Json : messagesOf(body).at(-1) ?? {}

@@ -7,7 +7,7 @@ import { encode, modernParams } from './doors/door.js'
 import { modernHeaders, openSession } from './doors/post.js'
 import { openSocket } from './doors/websocket.js'
 import type { Gateway } from './gateway.js'
-import { HttpConnection, type HttpRequest } from './http-connection.js'
+import { HttpConnection, type HttpRequest } from '../support/http-connection.js'
 import { later } from './questions.js'
 
 /** How long a call takes that is cut off, and when that happens. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { breaks } from './breaks.js'
 import { openSocket } from './doors/websocket.js'
 import type { Gateway } from './gateway.js'
-import { HttpConnection } from './http-connection.js'
+import { HttpConnection } from '../support/http-connection.js'
 
 const BAD = '{"jsonrpc":"2.0","id":'
 

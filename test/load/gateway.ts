@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../support/command.js'
-import { callOnce } from './http-connection.js'
+import { callOnce } from '../support/http-connection.js'
 import { openFiles, type Vitals } from './vitals.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))

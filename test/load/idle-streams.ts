@@ -4,7 +4,7 @@ import { inBatches } from './batches.js'
 import { encode, modernParams } from './doors/door.js'
 import { modernHeaders, openSession } from './doors/post.js'
 import { Gateway } from './gateway.js'
-import { HttpConnection, type HttpRequest } from './http-connection.js'
+import { HttpConnection, type HttpRequest } from '../support/http-connection.js'
 import { Report, type Scenario } from '../support/report.js'
 import { needSockets } from './vitals.js'
 

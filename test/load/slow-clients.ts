@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { hello } from './doors/door.js'
 import { openSession } from './doors/post.js'
 import { greet, openSocket } from './doors/websocket.js'
-import { HttpConnection } from './http-connection.js'
+import { HttpConnection } from '../support/http-connection.js'
 
 /** Between two bytes of somebody who never finishes. */
 const DRIBBLE = 3_000

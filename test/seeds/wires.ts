@@ -5,7 +5,8 @@ import { WebSocket } from 'ws'
 import { launch, type Launched } from '../support/process.js'
 import { Mailbox } from '../support/mailbox.js'
 import { inTime } from '../support/wait.js'
-import { exchange, readBody, readEvents } from '../support/exchange.js'
+import { exchange, readBody } from '../support/exchange.js'
+import { readEvents } from '../support/event-reader.js'
 import { Connection, type Answers, type Line } from './connection.js'
 
 /** The three transports of the documents; HTTP has two doors. */
@@ -79,7 +80,7 @@ function http (url: string, remember: (headers: IncomingHttpHeaders, body: strin
   function read (reply: IncomingMessage, done: () => void): void {
     if (reply.headers['content-type']?.startsWith('text/event-stream') === true) {
       done()
-      readEvents(reply, ({ data }) => { if (data !== '') arrived.push(JSON.parse(data)) })
+      readEvents(reply, ({ data = '' }) => { if (data !== '') arrived.push(JSON.parse(data)) })
       return
     }
     readBody(reply, body => {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { serveStdio } from '../../app.js'
 import { Inbox, inTime } from './wait.js'
-import { openEvents } from './events.js'
+import { openEvents } from './event-reader.js'
 import { post } from './http-requests.js'
 import type { Bytes } from './http-client.js'
 import { openSocket } from './websocket-client.js'
@@ -24,7 +24,7 @@ export async function socketWire ({ port, head }: Server): Promise<Wire> {
 export async function sseWire ({ port, head = [] }: Server): Promise<Wire> {
   const inbox = new Inbox<unknown>()
   const endpoints = new Inbox<string>()
-  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), ({ event, data }) => {
+  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), (data, { event }) => {
     if (event === 'endpoint') endpoints.push(data)
     else inbox.push(JSON.parse(data))
   })

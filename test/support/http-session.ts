@@ -1,4 +1,4 @@
-import { openStream, type Json, type SseReader } from './event-reader.js'
+import { openStream, type Json, type EventReader } from './event-reader.js'
 
 export interface Posted { status: number, headers: Headers, body: Json }
 
@@ -21,11 +21,11 @@ export class HttpSession {
   }
 
   /** A POST whose answer is expected as a stream. */
-  async stream (message: object): Promise<SseReader> {
+  async stream (message: object): Promise<EventReader> {
     return await openStream(`${this.url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', ...this.headers }, body: text(message) })
   }
 
-  async listen (lastEventId?: string): Promise<SseReader> {
+  async listen (lastEventId?: string): Promise<EventReader> {
     return await openStream(`${this.url}/mcp`, { headers: { ...this.headers, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) } })
   }
 

@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { tool } from '../../app.js'
+import { request } from './http-client.js'
+import { ReplyParser } from './reply-parser.js'
 import { modernMeta, type Json } from './modern.js'
 import { within } from './wait.js'
 import { openSession } from './http-session.js'
@@ -37,13 +39,13 @@ export interface ListReply { status: number, headers: Headers, body: Buffer, mes
 /** One HTTP connection on which requests may be sent before others are answered. */
 export class Connection {
   readonly socket: Socket
-  #bytes: Buffer = Buffer.alloc(0)
+  #parser = new ReplyParser()
 
   constructor (t: Test, url: string) {
     const { hostname, port } = new URL(url)
     this.socket = connect({ host: hostname, port: Number(port), noDelay: true })
     this.socket.on('error', () => {})
-    this.socket.on('data', chunk => { this.#bytes = Buffer.concat([this.#bytes, chunk]) })
+    this.socket.on('data', chunk => this.#parser.push(chunk))
     t.teardown(() => this.socket.destroy())
   }
 
@@ -53,31 +55,21 @@ export class Connection {
   }
 
   async next (): Promise<ListReply> {
-    return await within(5_000, async signal => {
-      for (;;) {
-        const reply = this.#take()
-        if (reply !== undefined) return reply
+    await within(5_000, async signal => {
+      while (!this.#parser.done) {
         if (this.socket.destroyed) throw new Error('the connection is closed')
         await once(this.socket, 'data', { signal })
       }
     })
+    const { reply: { status }, headerLines, bytes: body, rest } = this.#parser
+    this.#parser = new ReplyParser()
+    this.#parser.push(rest)
+    return { status, headers: new Headers(headerLines), body, message: JSON.parse(body.toString()) as ListReply['message'] }
   }
 
   /** What came and was not read yet. */
   get rest (): string {
-    return this.#bytes.toString()
-  }
-
-  #take (): ListReply | undefined {
-    const end = this.#bytes.indexOf('\r\n\r\n')
-    if (end === -1) return undefined
-    const [first = '', ...lines] = this.#bytes.toString('latin1', 0, end).split('\r\n')
-    const headers = new Headers(lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
-    const length = Number(headers.get('content-length'))
-    const body = this.#bytes.subarray(end + 4, end + 4 + length)
-    if (body.length < length) return undefined
-    this.#bytes = this.#bytes.subarray(end + 4 + length)
-    return { status: Number(first.split(' ')[1]), headers, body, message: JSON.parse(body.toString()) as ListReply['message'] }
+    return this.#parser.hasHead ? 'a reply' : this.#parser.rest.toString()
   }
 }
 
@@ -93,8 +85,6 @@ export async function listOver (t: Test, url: string, door: Door = MODERN, id: u
 export const listMessage = ({ meta }: Door, id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
 
 function listRequest (door: Door, id: unknown, more: Record<string, string>): Buffer {
-  const body = Buffer.from(listMessage(door, id))
-  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'content-length': String(body.length), ...door.headers, ...more }
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return Buffer.concat([Buffer.from(`POST ${door.path} HTTP/1.1\r\n${head}\r\n`), body])
+  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...door.headers, ...more }
+  return request('POST', door.path, Object.entries(headers), listMessage(door, id))
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { messagesOf } from './event-reader.js'
 
 export type Json = Record<string, unknown>
 
@@ -16,7 +17,7 @@ export async function callTool (app: FastifyInstance, name: string, args: Json =
     payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, ...round, _meta: { ...modernMeta(capabilities), ...meta } } }
   })
   const isStream = String(response.headers['content-type']).startsWith('text/event-stream')
-  const messages = isStream ? events(response.body) : [JSON.parse(response.body) as Json]
+  const messages = isStream ? messagesOf(response.body) : [JSON.parse(response.body) as Json]
   return { status: response.statusCode, ...messages.at(-1), before: messages.slice(0, -1) } as unknown as Answer
 }
 
@@ -25,8 +26,3 @@ export const modernMeta = (capabilities: Json = {}): Json => ({
   'io.modelcontextprotocol/clientCapabilities': capabilities,
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' }
 })
-
-/** The JSON of every event in the text of a finished stream. */
-export function events (text: string): Json[] {
-  return text.split('\n').filter(line => /^data: ./.test(line)).map(line => JSON.parse(line.slice(6)) as Json)
-}

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { launch, type Launched } from './process.js'
 import { within } from './wait.js'
 import { dataFolder } from './environment/on-disk.js'
-import type { SseReader, ServerEvent } from './event-reader.js'
+import type { EventReader, ServerEvent } from './event-reader.js'
 
 /** In milliseconds: until it answered, and how much of that the process was at work, which does not depend on what else the machine does. */
 export interface Start { elapsed: number, busy: number | undefined }
@@ -92,9 +92,9 @@ export async function freePort (): Promise<number> {
 export class Reading {
   readonly events: ServerEvent[] = []
   readonly over: Promise<void>
-  readonly #reader: SseReader
+  readonly #reader: EventReader
 
-  constructor (reader: SseReader) {
+  constructor (reader: EventReader) {
     this.#reader = reader
     this.over = this.#read()
   }

@@ -1,3 +1,4 @@
+import { messagesOf } from './event-reader.js'
 import { Closed } from './websocket-client.js'
 import type { Reply } from './http-client.js'
 
@@ -21,9 +22,4 @@ export function summariseReply ({ status, headers, body }: Reply): string {
   const type = headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream')) return [status, ...messagesOf(body).map(summarise)].join(' ')
   return `${status} ${type.startsWith('application/json') ? summarise(JSON.parse(body)) : body}`
-}
-
-/** The messages in the text of an event stream. */
-export function messagesOf (text: string): unknown[] {
-  return text.split('\n').filter(line => line.startsWith('data: {') || line.startsWith('data: [')).map(line => JSON.parse(line.slice(6)))
 }

@@ -53,9 +53,7 @@ export async function openSocket (port: number, more: Head = [], target = '/mcp'
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   socket.write(request('GET', target, upgradeHead(port, more)))
-  const { head, rest } = await inTime(readHead(socket), 'the upgrade')
-  if (!head.startsWith('HTTP/1.1 101')) throw new Error(`no upgrade: ${head}`)
-  const inbox = readFrames(socket, rest)
+  const { inbox, head } = await inTime(readFrames(socket), 'the upgrade')
   return {
     inbox,
     headers: head,
@@ -70,6 +68,33 @@ export async function openSocket (port: number, more: Head = [], target = '/mcp'
   }
 }
 
+/** Settles when the socket is upgraded. */
+async function readFrames (socket: Socket): Promise<{ inbox: Inbox<unknown>, head: string }> {
+  const inbox = new Inbox<unknown>()
+  let open = true
+  const end = (code: number) => {
+    if (open) inbox.push(new Closed(code))
+    open = false
+    socket.destroy()
+  }
+  const reader = new FrameReader((opcode, payload) => {
+    if (opcode === OPCODE.text) inbox.push(JSON.parse(payload.toString()))
+    if (opcode === OPCODE.close) end(closeCode(payload))
+  })
+  await new Promise<void>((resolve, reject) => {
+    socket.on('data', chunk => {
+      reader.push(chunk)
+      if (reader.head !== '') resolve()
+    })
+    socket.once('close', () => {
+      end(0)
+      reject(new Error('the connection was closed before the upgrade'))
+    })
+  })
+  if (!reader.upgraded) throw new Error(`no upgrade: ${reader.head}`)
+  return { inbox, head: reader.head }
+}
+
 function declared (length: number, masked: boolean): Buffer {
   const bit = masked ? 0x80 : 0
   if (length < 126) return Buffer.from([bit | length])
@@ -80,44 +105,43 @@ function declared (length: number, masked: boolean): Buffer {
   return long
 }
 
-async function readHead (socket: Socket): Promise<{ head: string, rest: Buffer }> {
-  let bytes = Buffer.alloc(0)
-  return await new Promise((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk])
-      const end = bytes.indexOf('\r\n\r\n')
-      if (end === -1) return
-      socket.off('data', read)
-      resolve({ head: bytes.toString('latin1', 0, end), rest: bytes.subarray(end + 4) })
-    }
-    socket.on('data', read)
-    socket.once('close', () => reject(new Error('the connection was closed before the upgrade')))
-  })
-}
+/** Reads the reply to an upgrade and then the frames behind it, from the bytes of a connection as they come. */
+export class FrameReader {
+  /** The reply to the upgrade, without the blank line; empty while it is not there. */
+  head = ''
+  readonly #onFrame: (opcode: number, payload: Buffer) => void
+  #unread: Buffer = Buffer.alloc(0)
 
-function readFrames (socket: Socket, rest: Buffer): Inbox<unknown> {
-  const inbox = new Inbox<unknown>()
-  let bytes = rest
-  let open = true
-  const end = (code: number) => {
-    if (open) inbox.push(new Closed(code))
-    open = false
-    socket.destroy()
+  constructor (onFrame: (opcode: number, payload: Buffer) => void) {
+    this.#onFrame = onFrame
   }
-  const drain = () => {
-    for (let found = parseFrame(bytes); found !== undefined; found = parseFrame(bytes)) {
-      bytes = bytes.subarray(found.size)
-      if (found.opcode === OPCODE.text) inbox.push(JSON.parse(found.payload.toString()))
-      if (found.opcode === OPCODE.close) end(found.payload.length < 2 ? 1005 : found.payload.readUInt16BE(0))
+
+  get upgraded (): boolean {
+    return this.head.startsWith('HTTP/1.1 101')
+  }
+
+  push (chunk: Buffer): void {
+    this.#unread = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk])
+    if (this.head === '') this.#readHead()
+    if (!this.upgraded) return
+    for (let found = parseFrame(this.#unread); found !== undefined; found = parseFrame(this.#unread)) {
+      this.#unread = this.#unread.subarray(found.size)
+      this.#onFrame(found.opcode, found.payload)
     }
   }
-  drain()
-  socket.on('data', chunk => { bytes = Buffer.concat([bytes, chunk]); drain() })
-  socket.once('close', () => end(0))
-  return inbox
+
+  #readHead (): void {
+    const end = this.#unread.indexOf('\r\n\r\n')
+    if (end === -1) return
+    this.head = this.#unread.toString('latin1', 0, end)
+    this.#unread = this.#unread.subarray(end + 4)
+  }
 }
 
-export function parseFrame (bytes: Buffer): { opcode: number, payload: Buffer, size: number } | undefined {
+/** The code in the payload of a close frame; 1005 when it has none. */
+export const closeCode = (payload: Buffer): number => payload.length < 2 ? 1005 : payload.readUInt16BE(0)
+
+function parseFrame (bytes: Buffer): { opcode: number, payload: Buffer, size: number } | undefined {
   if (bytes.length < 2) return undefined
   const short = bytes[1] as number
   const head = short < 126 ? 2 : short === 126 ? 4 : 10

@@ -4,7 +4,8 @@ import { META_KEYS } from '../dictionary.js'
 import { MODERN, REVISIONS } from '../doors.js'
 import { blank, cancelled, expected, MAX_MESSAGE, messagesIn } from '../expect.js'
 import { rawRequest } from '../heads.js'
-import { eventsIn, HttpLine, StreamLine, type Reply } from '../http-line.js'
+import { dataOf } from '../../support/event-reader.js'
+import { HttpLine, StreamLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
 import type { Heard } from '../target.js'
@@ -236,7 +237,7 @@ function linesOf (who: Who, { steps }: Case): Set<Line> {
 function textsOf ({ headers, body }: Reply): string[] {
   const type = headers.get('content-type') ?? ''
   if (body === '') return []
-  return type.startsWith('text/event-stream') ? eventsIn(body) : type.startsWith('application/json') ? [body] : []
+  return type.startsWith('text/event-stream') ? dataOf(body) : type.startsWith('application/json') ? [body] : []
 }
 
 const listens = (body: Buffer): boolean => messagesIn(body).some(({ method }) => method === 'subscriptions/listen')

@@ -1,24 +1,22 @@
 import type { Socket } from 'node:net'
-import { frame, OPCODE, parseFrame } from '../../support/websocket-client.js'
+import { closeCode, frame, FrameReader, OPCODE } from '../../support/websocket-client.js'
 import { connected, hangUp } from '../sockets.js'
 import { Wait } from '../waiting.js'
 
 /** A WebSocket of one caller, without a library on this side. */
 export class WebSocketLine {
-  /** What the server said before anything else, until the blank line. */
-  head = ''
   /** The code it closed with. */
   code: number | undefined
   gone = false
   readonly #socket: Socket
   readonly #onText: (text: string) => void
-  #unread = Buffer.alloc(0)
+  readonly #reader = new FrameReader((opcode, payload) => this.#hear(opcode, payload))
   #wait: Wait | undefined
 
   private constructor (socket: Socket, onText: (text: string) => void) {
     this.#socket = socket
     this.#onText = onText
-    socket.on('data', chunk => { this.#unread = Buffer.concat([this.#unread, chunk]); this.#read() })
+    socket.on('data', chunk => { this.#reader.push(chunk); this.#wait?.look() })
     socket.once('close', () => { this.gone = true; this.#wait?.look() })
   }
 
@@ -30,8 +28,13 @@ export class WebSocketLine {
     return line
   }
 
+  /** The reply of the server to the upgrade. */
+  get head (): string {
+    return this.#reader.head
+  }
+
   get upgraded (): boolean {
-    return this.head.startsWith('HTTP/1.1 101')
+    return this.#reader.upgraded
   }
 
   send (payload: Buffer | string): void {
@@ -49,25 +52,10 @@ export class WebSocketLine {
     await this.until(() => false)
   }
 
-  #read (): void {
-    if (this.head === '') this.#readHead()
-    for (let found = this.upgraded ? parseFrame(this.#unread) : undefined; found !== undefined; found = parseFrame(this.#unread)) {
-      this.#unread = this.#unread.subarray(found.size)
-      if (found.opcode === OPCODE.text) this.#onText(found.payload.toString())
-      if (found.opcode === OPCODE.close) this.#end(found.payload)
-    }
-    this.#wait?.look()
-  }
-
-  #readHead (): void {
-    const end = this.#unread.indexOf('\r\n\r\n')
-    if (end === -1) return
-    this.head = this.#unread.toString('latin1', 0, end)
-    this.#unread = this.#unread.subarray(end + 4)
-  }
-
-  #end (payload: Buffer): void {
-    this.code = payload.length < 2 ? 1005 : payload.readUInt16BE(0)
+  #hear (opcode: number, payload: Buffer): void {
+    if (opcode === OPCODE.text) this.#onText(payload.toString())
+    if (opcode !== OPCODE.close) return
+    this.code = closeCode(payload)
     this.#socket.end(frame({ opcode: OPCODE.close, payload }))
   }
 }

@@ -6,7 +6,8 @@ import { greets, MODERN, REVISIONS, versionsOf } from '../doors.js'
 import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { defaultHead, rawRequest } from '../heads.js'
-import { eventsIn, HttpLine, StreamLine, type Reply } from '../http-line.js'
+import { dataOf } from '../../support/event-reader.js'
+import { HttpLine, StreamLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
@@ -171,7 +172,7 @@ class HttpCase {
     if (!(plain ? STATUSES : [...ODD_STATUSES, 0]).includes(status)) return this.#fault('status', `${status} ${text}`)
     if (plain && !whole && !listened) this.#fault('invalid', `a reply that breaks off: ${status} ${text}`)
     if (!plain && status === 200 && NOT_MESSAGES.test(head.path)) return
-    const texts = text === '' ? [] : streamed ? eventsIn(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
+    const texts = text === '' ? [] : streamed ? dataOf(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
     if (!plain && texts.every(isAboutHttp)) return
     if (!streamed) for (const one of texts) this.#talk.hear(one)
     for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))

@@ -1,6 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { isUtf8 } from 'node:buffer'
-import { frame, OPCODE, parseFrame, upgradeHead } from '../../support/websocket-client.js'
+import { closeCode, frame, FrameReader, OPCODE, upgradeHead } from '../../support/websocket-client.js'
 import { request } from '../../support/http-client.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
@@ -33,8 +33,8 @@ class SocketCase {
   readonly #input: Case
   readonly #talk: Conversation
   readonly #socket: Socket
-  #unread = Buffer.alloc(0)
-  #upgraded = false
+  readonly #reader = new FrameReader((opcode, payload) => this.#frame(opcode, payload))
+  #answered = false
   #greeted: boolean
   #closed: number | undefined
   #gone = false
@@ -45,14 +45,14 @@ class SocketCase {
     this.#talk = new Conversation(input)
     this.#greeted = !greets(input.door)
     this.#socket = socket
-    this.#socket.on('data', chunk => { this.#unread = Buffer.concat([this.#unread, chunk]); this.#read() })
+    this.#socket.on('data', chunk => this.#read(chunk))
     this.#socket.once('close', () => { this.#gone = true; this.#wait?.look() })
     this.#socket.write(request('GET', '/mcp', upgradeHead(socket.remotePort as number)))
   }
 
   async run (): Promise<Heard> {
     const raw = this.#input.steps.some(step => step.raw === true)
-    await this.#until(() => this.#upgraded)
+    await this.#until(() => this.#answered)
     if (greets(this.#input.door)) for (const text of Object.values(handshake(this.#input.door))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
     for (const step of this.#input.steps) {
       if (step.raw === true) this.#write(this.#talk.filled(step.bytes))
@@ -110,24 +110,19 @@ class SocketCase {
     await this.#wait.promise
   }
 
-  #read (): void {
-    if (!this.#upgraded && !this.#readHead()) return
-    for (let found = parseFrame(this.#unread); found !== undefined; found = parseFrame(this.#unread)) {
-      this.#unread = this.#unread.subarray(found.size)
-      if (found.opcode === OPCODE.text) this.#hear(found.payload.toString())
-      if (found.opcode === OPCODE.close) this.#end(found.payload.length < 2 ? 1005 : found.payload.readUInt16BE(0))
-      if (found.opcode === OPCODE.ping) this.#write(frame({ opcode: OPCODE.pong, payload: found.payload }))
+  #read (chunk: Buffer): void {
+    this.#reader.push(chunk)
+    if (!this.#answered && this.#reader.head !== '') {
+      this.#answered = true
+      if (!this.#reader.upgraded) this.#talk.faults.push({ kind: 'status', text: 'no upgrade' })
     }
     this.#wait?.look()
   }
 
-  #readHead (): boolean {
-    const end = this.#unread.indexOf('\r\n\r\n')
-    if (end === -1) return false
-    if (!this.#unread.toString('latin1').startsWith('HTTP/1.1 101')) this.#talk.faults.push({ kind: 'status', text: 'no upgrade' })
-    this.#unread = this.#unread.subarray(end + 4)
-    this.#upgraded = true
-    return true
+  #frame (opcode: number, payload: Buffer): void {
+    if (opcode === OPCODE.text) this.#hear(payload.toString())
+    if (opcode === OPCODE.close) this.#end(closeCode(payload))
+    if (opcode === OPCODE.ping) this.#write(frame({ opcode: OPCODE.pong, payload }))
   }
 
   #hear (text: string): void {

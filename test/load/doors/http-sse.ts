@@ -1,4 +1,4 @@
-import { HttpConnection } from '../http-connection.js'
+import { HttpConnection } from '../../support/http-connection.js'
 import { closed, encode, hello, initialized, type DoorKind } from './door.js'
 
 /** HTTP+SSE: calls are posted, answers come on one stream. */

@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateway.js'
-import { headerOf, HttpConnection, type HttpRequest } from '../http-connection.js'
+import { HttpConnection, type HttpRequest } from '../../support/http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
 import { closed, encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
 
@@ -28,8 +28,8 @@ export const session: DoorKind = {
 
 /** Shakes hands; the headers that name the session. */
 export async function openSession (connection: HttpConnection): Promise<Record<string, string>> {
-  const { head, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25') })
-  const id = headerOf(head, 'mcp-session-id')
+  const { headers: given, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25') })
+  const id = given.get('mcp-session-id')
   if (id === undefined) throw new Error(`no session was opened: ${status} ${body}`)
   const headers = { 'Mcp-Session-Id': id, 'MCP-Protocol-Version': '2025-11-25' }
   await connection.exchange({ method: 'POST', path: '/mcp', headers, body: initialized })

@@ -1,7 +1,8 @@
 import { Agent } from 'node:http'
 import type { Place, Receive, Wire } from '../wire.js'
 import { inTime } from '../../support/wait.js'
-import { exchange, readBody, readEvents } from '../../support/exchange.js'
+import { exchange, readBody } from '../../support/exchange.js'
+import { readEvents } from '../../support/event-reader.js'
 
 /** HTTP+SSE: everything comes over `GET /sse`, everything goes to the address its first event names. */
 export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> {
@@ -9,9 +10,9 @@ export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> 
   let close = () => {}
   const endpoint = await inTime(new Promise<string>(resolve => {
     const stream = exchange(agent, `${url}/sse`, { method: 'GET', headers: { accept: 'text/event-stream' } }, reply => {
-      readEvents(reply, ({ name, data }) => {
-        if (name === 'endpoint') resolve(new URL(data, url).href)
-        else if (name === 'message') receive(JSON.parse(data))
+      readEvents(reply, ({ event, data = '' }) => {
+        if (event === 'endpoint') resolve(new URL(data, url).href)
+        else if (event === 'message') receive(JSON.parse(data))
       })
     })
     close = () => { stream.destroy(); agent.destroy() }

@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Parcel, Place, Receive, Wire } from '../wire.js'
-import { exchange, readBody, readEvents } from '../../support/exchange.js'
+import { exchange, readBody } from '../../support/exchange.js'
+import { readEvents } from '../../support/event-reader.js'
 
 /** Streamable HTTP on `/mcp`: with a session and its standalone stream, or without either. */
 export async function openStreamable ({ url }: Place, receive: Receive): Promise<Wire> {
@@ -28,7 +29,7 @@ export async function openStreamable ({ url }: Place, receive: Receive): Promise
 
   function read (reply: IncomingMessage): void {
     if (reply.headers['content-type']?.startsWith('text/event-stream') === true) {
-      readEvents(reply, ({ data }) => { if (data !== '') receive(JSON.parse(data), reply.statusCode) })
+      readEvents(reply, ({ data = '' }) => { if (data !== '') receive(JSON.parse(data), reply.statusCode) })
     } else {
       readBody(reply, body => { if (body !== '') receive(JSON.parse(body), reply.statusCode) })
     }

@@ -3,10 +3,10 @@ import { tool } from '../../../app.js'
 import { listening } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
 import { post, slow } from '../../support/http-session.js'
-import { openStream, type Json, type SseReader } from '../../support/event-reader.js'
+import { openStream, type Json, type EventReader } from '../../support/event-reader.js'
 
 /** Opens `/mcp/sse` as `curl -N` does, and gives the session it was told. */
-async function named (url: string, headers: Record<string, string> = {}): Promise<{ stream: SseReader, id: string }> {
+async function named (url: string, headers: Record<string, string> = {}): Promise<{ stream: EventReader, id: string }> {
   const stream = await openStream(`${url}/mcp/sse`, { headers })
   const { event, data } = await stream.event() ?? {}
   const { type, session_id: id } = JSON.parse(data ?? '{}') as { type: string, session_id: string }
@@ -14,7 +14,7 @@ async function named (url: string, headers: Record<string, string> = {}): Promis
   return { stream, id }
 }
 
-const data = async (stream: SseReader): Promise<{ event: string | undefined, message: Json }> => {
+const data = async (stream: EventReader): Promise<{ event: string | undefined, message: Json }> => {
   const { event, data } = await stream.event() ?? {}
   return { event, message: JSON.parse(data ?? '{}') as Json }
 }

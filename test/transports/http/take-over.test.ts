@@ -5,17 +5,17 @@ import t from 'tap'
 import { listening } from '../../support/gateway.js'
 import { until } from '../../support/wait.js'
 import { openSession, post, slow, type HttpSession } from '../../support/http-session.js'
-import { openStream, type SseReader } from '../../support/event-reader.js'
+import { openStream, type EventReader } from '../../support/event-reader.js'
 
 /** Tells the client of a session a number, which belongs to no call. */
 function tell (app: FastifyInstance, { id }: { id: string }, number: number): void {
   app.mcp.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
 }
 
-const told = async (stream: SseReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
+const told = async (stream: EventReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
 
 /** Everything that comes on a stream until it ends, and whether it has ended. */
-function follow (stream: SseReader): { numbers: unknown[], comments: number, ended: boolean } {
+function follow (stream: EventReader): { numbers: unknown[], comments: number, ended: boolean } {
   const seen = { numbers: [] as unknown[], comments: 0, ended: false }
   const read = async (): Promise<void> => {
     for (let event = await stream.any(); event !== undefined; event = await stream.any()) {
@@ -173,7 +173,7 @@ function delay (app: FastifyInstance, method: 'read' | 'save', until: Promise<un
   })
 }
 
-const opening: Record<string, [method: 'read' | 'save', open: (url: string, session: HttpSession) => Promise<SseReader>]> = {
+const opening: Record<string, [method: 'read' | 'save', open: (url: string, session: HttpSession) => Promise<EventReader>]> = {
   'GET /mcp with a Last-Event-ID': ['read', async (_url, session) => await session.listen('0-0')],
   'GET /mcp/sse with a Last-Event-ID': ['read', async (url, { headers }) => await openStream(`${url}/mcp/sse`, { headers: { ...headers, 'last-event-id': '0-0' } })],
   'GET /mcp/sse with a session of its own': ['save', async url => await openStream(`${url}/mcp/sse`)]
