@@ -2,11 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../../protocol/http/challenge.js'
 import { isHttpError } from '../../protocol/http/http-error.js'
+import type { Challenge } from '../../protocol/http/http-errors.js'
 import { audienceOf } from '../../protocol/http/protected-resource.js'
 import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
-import type { Peer } from '../../protocol/peer/peer.js'
-import { errors } from '../../protocol/wire/errors.js'
-import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, UNAUTHENTICATED, type Identity } from '../../protocol/wire/identity.js'
 import type { KeyChanges, ListedKey } from '../../system/credentials/api-key.js'
 import { openAuthority } from '../../system/credentials/authority.js'
 import { CredentialRefused } from '../../system/credentials/credential-error.js'
@@ -14,20 +13,21 @@ import { Tickets } from '../../system/credentials/tickets.js'
 import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
 import { Authenticator, type Attempt } from './auth/authenticator.js'
+import { HostIdentities } from './auth/host-identities.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
     identities: {
-      /** False where nobody has to say who they are. */
+      /** False where every caller is anonymous and has every right. */
       readonly required: boolean
-      /** Whom a key or an access token speaks for. Rejects with a sentence that says why nobody. */
+      /** The identity that an API key or access token proves. Rejects with a sentence that says why there is none. */
       authenticate: (credential: string) => Promise<Identity>
       /**
-       * Accepts these keys from now on. What a removed key let in ends as if the key had expired; a key whose scopes changed has the new ones at
-       * once, also on connections that are open. Throws a sentence, and changes nothing, when something listed makes no sense.
+       * Accepts these keys instead of the present ones. Connections of a removed key end as if it had expired; a key whose scopes changed has
+       * the new ones at once, also on open connections. Throws a sentence, and changes nothing, when an entry is not valid.
        */
       replaceKeys: (apiKeys: ListedKey[]) => KeyChanges
-      /** A pass for one request that cannot carry a header; undefined when there are too many. */
+      /** A ticket for one request that cannot carry a header; undefined when the caller has too many. */
       issueTicket: (identity: Identity) => { ticket: string, expiresIn: number } | undefined
     }
   }
@@ -36,15 +36,15 @@ declare module '../core/mcp.js' {
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Who is asking. A host application may set it in an earlier hook; it is believed. Once the application has decorated requests with it, or has
+     * The identity of the caller. A host application may set it in an earlier hook. Once the application has decorated requests with it, or has
      * set it on one, a request without it has no rights.
      */
     identity: Identity
   }
   interface FastifyContextConfig {
-    /** True for what is shown to those, too, who do not say who they are. */
+    /** True for a route that also serves requests without a credential; these have no rights. */
     public?: boolean
-    /** True where a ticket may stand in for a header that a browser cannot send. */
+    /** True for a route where a ticket counts as a credential: browsers cannot send headers there. */
     tickets?: boolean
   }
 }
@@ -53,21 +53,24 @@ export interface AuthOptions {
   apiKeys: ListedKey[]
   oauth?: { issuer: string, resource: string, jwks?: string, algorithms?: string[] } | undefined
   ticketLifetime: number
-  /** True where a request for which the application sets no identity has every right. */
+  /** True where a request without an identity of the application has every right. */
   allowAnonymous: boolean
-  /** How many wrong credentials one address may send in a minute before it is answered with 429. */
+  /** The most wrong credentials from one address in a minute; more are answered with 429. */
   maxWrongCredentials: number
   challenger: Challenger
-  /** What a client asks its authorization server for, to begin with. */
+  /** The scopes that a challenge names: those that a client asks its authorization server for first. */
   scopes: readonly string[]
 }
 
 const UNREACHABLE = 'access tokens cannot be checked, because the keys of their issuer cannot be fetched'
-const NOT_IDENTIFIED = 'the application did not say who is calling'
-const UNDECORATED = "requests that came before the application set request.identity for the first time had every right: call app.decorateRequest('identity') before you register Patchbay"
+const OPEN = 'callers are not identified: every client that reaches this application has every right in Patchbay. Set option apiKeys or oauth, ' +
+  "or call app.decorateRequest('identity') before you register Patchbay and set request.identity in a hook, or set option allowAnonymous"
+const UNDECORATED = 'requests that came before the application set request.identity for the first time had every right: ' +
+  "call app.decorateRequest('identity') before you register Patchbay"
 
-/** Finds out who is asking, on every route and on the WebSocket upgrade, after the Host and Origin checks and before anything is read. */
-export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes }: AuthOptions) => {
+/** Sets `request.identity`, on every route and on the WebSocket upgrade, after the Host and Origin checks and before the body is read. */
+export default fp(async (fastify, options: AuthOptions) => {
+  const { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
   const authority = await openAuthority({
     apiKeys,
     oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
@@ -77,16 +80,16 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     }
   })
   const tickets = new Tickets<Identity>(ticketLifetime)
-  const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), (error, description) =>
-    challenge(challenger, { ...(error === undefined ? {} : { error }), ...(description === undefined ? {} : { description }), scopes }))
-  /** True where an application says who is calling. */
-  let hosted = fastify.hasRequestDecorator('identity')
-  const isOpen = (): boolean => !authority.exists && (!hosted || allowAnonymous)
+  const toChallenge: Challenge = (error, description) =>
+    challenge(challenger, { ...(error === undefined ? {} : { error }), ...(description === undefined ? {} : { description }), scopes })
+  const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
+  const host = new HostIdentities(fastify.hasRequestDecorator('identity'), fastify.log)
+  const isOpen = (): boolean => !authority.exists && (!host.expected || allowAnonymous)
 
   fastify.mcp.provide('identities', {
     get required () { return !isOpen() },
     authenticate: async credential => {
-      if (!authority.exists) throw new Error('nobody can authenticate here: neither apiKeys nor oauth is set')
+      if (!authority.exists) throw new Error('no credential can be checked here: neither apiKeys nor oauth is set')
       return await authority.recognise(credential)
     },
     replaceKeys: listed => {
@@ -96,36 +99,36 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     },
     issueTicket: identity => tickets.issue(identity, identity.principal ?? '', identity.expires)
   })
-  if (!hosted) fastify.decorateRequest('identity')
+  if (!host.expected) fastify.decorateRequest('identity')
 
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.identity !== undefined && request.identity !== null) {
-      if (!hosted) believe()
-      return done()
+      if (!host.expected) expectIdentities()
+      const error = host.check(request.identity, toChallenge)
+      if (error !== undefined) request.identity = UNAUTHENTICATED
+      return done(error && refuse(request, reply, error))
     }
     if (isOpen()) return setIdentity(request, ANONYMOUS_ALL_SCOPES, done)
     try {
       const identity = authenticator.identify(attemptOf(request))
-      if (identity instanceof Promise) identity.then(found => setIdentity(request, found, done), error => done(refuse(request, reply, error)))
-      else setIdentity(request, identity, done)
+      if (!(identity instanceof Promise)) return setIdentity(request, identity, done)
+      identity.then(found => setIdentity(request, found, done), error => done(refuse(request, reply, error)))
     } catch (error) {
       done(refuse(request, reply, error))
     }
   })
 
-  fastify.addHook('onReady', async () => authority.warm())
+  fastify.addHook('onReady', async () => {
+    authority.warm()
+    if (!fastify.mcp.standalone && isOpen() && !allowAnonymous) fastify.log.warn(OPEN)
+  })
   fastify.addHook('onClose', async () => authority.close())
 
-  // The application has not said beforehand that it would, so callers without an identity may have got in.
-  function believe (): void {
-    hosted = true
-    if (!isOpen()) for (const peer of [...fastify.mcp.dispatcher.peers]) if (isAnonymous(peer)) dismiss(peer)
+  // The application did not decorate requests beforehand, so anonymous callers may be connected.
+  function expectIdentities (): void {
+    host.expected = true
+    if (!isOpen()) host.disconnectAnonymous(fastify.mcp.dispatcher)
     if (!authority.exists && !allowAnonymous) fastify.log.warn(UNDECORATED)
-  }
-
-  function dismiss (peer: Peer): void {
-    peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
-    fastify.mcp.dispatcher.disconnect(peer, new Error(NOT_IDENTIFIED))
   }
 
   function refuse (request: FastifyRequest, reply: FastifyReply, error: unknown): Error {
@@ -138,9 +141,6 @@ export default fp(async (fastify, { apiKeys, oauth, ticketLifetime, allowAnonymo
     return refusal
   }
 }, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health'] })
-
-const isAnonymous = ({ identity: { principal, scopes }, transport }: Peer): boolean =>
-  principal === undefined && scopes === 'all' && transport !== 'stdio' && transport !== 'memory'
 
 function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } }: FastifyRequest): Attempt {
   return {

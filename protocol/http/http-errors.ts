@@ -146,6 +146,12 @@ export const httpErrors = {
   noIdentity: (challenge: Challenge) => new HttpError(
     'PATCHBAY_NO_IDENTITY', 401, 'the application did not say who is calling', authenticate(challenge(), { reason: 'no_identity' })),
   /**
+   * The host application set a `request.identity` of another shape than Patchbay expects; its log says which.
+   * Remedy: the author of the host application corrects it ([Embed](embed.md)).
+   */
+  identityMalformed: (challenge: Challenge) => new HttpError(
+    'PATCHBAY_IDENTITY_MALFORMED', 401, 'the application set an identity that cannot be used', authenticate(challenge(), { reason: 'malformed_identity' })),
+  /**
    * The credential is where it does not count: in the URL, or in an `Authorization` header that is not `Bearer`.
    * Remedy: send it as `Authorization: Bearer`.
    */

@@ -32,6 +32,16 @@ export function grants ({ scopes }: Identity, needed: readonly string[]): boolea
   return scopes === 'all' || scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
 }
 
+/** True for a value of the shape of an identity: a host application may set anything. */
+export function isIdentity (value: unknown): value is Identity {
+  if (typeof value !== 'object' || value === null) return false
+  const { principal, scopes, address, expires }: { [name in keyof Identity]?: unknown } = value
+  return (scopes === 'all' || typeof Object(scopes).has === 'function') &&
+    (principal === undefined || typeof principal === 'string') &&
+    (address === undefined || typeof address === 'string') &&
+    (expires === undefined || (typeof expires === 'number' && !Number.isNaN(expires)))
+}
+
 export const hasExpired = ({ expires }: Identity): boolean => expires !== undefined && expires <= Date.now()
 
 /** The scopes that grant this one by their name: itself, and what stands before each of its colons. */

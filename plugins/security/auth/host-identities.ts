@@ -1,0 +1,43 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { httpErrors, type Challenge } from '../../../protocol/http/http-errors.js'
+import type { HttpError } from '../../../protocol/http/http-error.js'
+import type { Peer } from '../../../protocol/peer/peer.js'
+import { errors } from '../../../protocol/wire/errors.js'
+import { isIdentity } from '../../../protocol/wire/identity.js'
+
+const SHAPE = 'the application set a request.identity of another shape than ' +
+  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }; such requests are refused with 401'
+const NOT_IDENTIFIED = 'the application did not say who is calling'
+
+/** The identities that a host application sets on requests. */
+export class HostIdentities {
+  readonly #log: FastifyBaseLogger
+  #shapeIsLogged = false
+  /** True once it is known that the application identifies callers: from then on a request without an identity has no rights. */
+  expected: boolean
+
+  constructor (expected: boolean, log: FastifyBaseLogger) {
+    this.expected = expected
+    this.#log = log
+  }
+
+  /** The error for an identity that cannot be used; undefined when it can. */
+  check (identity: unknown, challenge: Challenge): HttpError | undefined {
+    if (isIdentity(identity)) return undefined
+    if (!this.#shapeIsLogged) this.#log.error(SHAPE)
+    this.#shapeIsLogged = true
+    return httpErrors.identityMalformed(challenge)
+  }
+
+  /** Ends the connections of anonymous callers, who connected before the application set its first identity. */
+  disconnectAnonymous (mcp: { peers: Iterable<Peer>, disconnect: (peer: Peer, reason: Error) => void }): void {
+    for (const peer of [...mcp.peers]) {
+      if (!isAnonymous(peer)) continue
+      peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
+      mcp.disconnect(peer, new Error(NOT_IDENTIFIED))
+    }
+  }
+}
+
+const isAnonymous = ({ identity: { principal, scopes }, transport }: Peer): boolean =>
+  principal === undefined && scopes === 'all' && transport !== 'stdio' && transport !== 'memory'
