@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { errors } from '../../protocol/wire/errors.js'
-import type { ElicitAnswer } from '../../protocol/questions/client-request.js'
+import type { ElicitAnswer } from '../../protocol/wire/client-answers.js'
 import { elicitation } from '../../protocol/revisions/elicitation.js'
 import { compile, lazily } from '../../protocol/schema/schema.js'
 

@@ -5,7 +5,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
 import type { Peer } from '../../protocol/peer/peer.js'
-import { META } from '../../protocol/revisions/meta.js'
+import { META } from '../../protocol/wire/meta.js'
 
 /** Whether a caller may hear of something. */
 export type MayKnow = (principal: string | undefined) => boolean

@@ -3,7 +3,8 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import { Bucket } from '../../system/rate/bucket.js'
-import { limiter, loadCounters, type Rate } from '../../system/rate/limiter.js'
+import type { Rate } from '../../system/rate/bucket.js'
+import { limiter, loadCounters } from '../../system/rate/limiter.js'
 import { connectRedis } from '../../system/redis/link.js'
 
 declare module '../core/mcp.js' {

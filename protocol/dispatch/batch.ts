@@ -2,7 +2,6 @@ import type { Channel } from '../wire/channel.js'
 import { errors, type McpError } from '../wire/errors.js'
 import { encodeError, type Id, type Incoming, type Message } from '../wire/jsonrpc.js'
 import type { Revision } from '../revisions/revision.js'
-import { claimsVersion } from '../revisions/table.js'
 
 /** Why a whole batch is refused; undefined when its messages may be taken one by one. */
 export function batchRefusal (messages: Message[], revision: Revision | undefined): McpError | undefined {
@@ -22,8 +21,8 @@ export function splitBatch (messages: Message[], channel: Channel): Array<[Messa
 /** Some requests only stand alone, and an id is used once, even when its first request is answered already. */
 function admissible (message: Message, ids: Set<Id>): Message {
   if (message.kind !== 'request') return message
-  const { id, method, params } = message
-  if (method === 'initialize' || claimsVersion(params)) return refused(id, 'this request cannot be part of a batch')
+  const { id, method, selfDescribed } = message
+  if (method === 'initialize' || selfDescribed) return refused(id, 'this request cannot be part of a batch')
   if (ids.has(id)) return refused(id, `the id ${JSON.stringify(id)} is used twice in this batch`)
   ids.add(id)
   return message

@@ -1,26 +1,42 @@
-import { respondOn, type Channel } from '../wire/channel.js'
-import type { Conversation } from '../peer/conversation.js'
-import { Timed } from './deadlines.js'
-import type { Dispatcher } from './dispatcher.js'
-import { FAILED, OK, type CallOutcome } from './outcome.js'
-import type { McpError } from '../wire/errors.js'
+import type { ByteBudget } from '../../lib/byte-budget.js'
+import { createAbortController } from '../../lib/on-abort.js'
+import { now } from '../../lib/time/clock.js'
 import { bringsForwarded } from '../http/forwarded.js'
+import type { Conversation } from '../peer/conversation.js'
+import type { Peer } from '../peer/peer.js'
+import type { ClientRequest, ClientRequestKind } from '../questions/client-request.js'
+import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
+import type { Sealer } from '../questions/seal.js'
+import { convert } from '../revisions/convert.js'
+import type { Revision } from '../revisions/revision.js'
+import type { Values } from '../store.js'
+import { respondOn, type Channel } from '../wire/channel.js'
+import type { ElicitAnswer, Root, SampleAnswer } from '../wire/client-answers.js'
+import type { McpError } from '../wire/errors.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
 import { encodeError, encodeNotification, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
-import type { Peer } from '../peer/peer.js'
-import { createAbortController } from '../../lib/on-abort.js'
-import type { ElicitAnswer, ClientRequest, Root, SampleAnswer } from '../questions/client-request.js'
-import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
+import { META } from '../wire/meta.js'
 import type { SharedTail } from '../wire/result.js'
-import { convert } from '../revisions/convert.js'
-import { META, metaOf } from '../revisions/meta.js'
-import type { Revision } from '../revisions/revision.js'
-import type { Values } from '../store.js'
+import type { DeadlineEntry, Deadlines } from './deadlines.js'
+import { FAILED, OK, type CallOutcome } from './outcome.js'
 
-/** One request being answered: the only thing a handler may touch. */
-export class Call extends Timed {
+/** What calls use of the dispatcher that made them. */
+export interface CallHost {
+  readonly store: Values | undefined
+  readonly deadlines: Deadlines
+  readonly byteBudget: ByteBudget
+  readonly sealer: Sealer
+  clientRequestKind (method: string): ClientRequestKind
+  log (level: LogLevel, data: unknown, call: Call): void
+  /** Called once, when the call is answered or given up. */
+  ended (call: Call, outcome: CallOutcome): void
+}
+
+/** One request while it is being answered: the only thing a handler may touch. */
+export class Call {
+  readonly startedAt = now()
   readonly id: Id
   readonly method: string
   readonly params: Params
@@ -29,30 +45,28 @@ export class Call extends Timed {
   readonly peer: Peer
   readonly channel: Channel
   readonly revision: Revision
-  /** Who sent this request, and what they were granted. */
+  /** The caller, and the scopes it was granted. */
   readonly identity: Identity
-  /** What was agreed with the client when it sent this request; for a handshake, by this request. */
+  /** What was agreed with the client when it sent this request; for `initialize`, by this request. */
   conversation: Readonly<Conversation>
-  /** True when its caller was not granted what it takes. */
+  /** True when the caller lacks a scope that the call needs. */
   denied = false
-  /** By which the operator finds in the log what a client tells of, when something broke. */
+  /** Names the log entry about an internal error; the client gets it in the error. */
   correlation: string | undefined
-  readonly #mcp: Dispatcher
-  readonly #meta: Params
-  #questions: ClientRequests | undefined
+  readonly #host: CallHost
+  readonly #meta: Readonly<Params>
+  #clientRequests: ClientRequests | undefined
   #controller: AbortController | undefined
-  /** Takes back what the client is still being asked when the call is over. */
-  #asked: AbortController | undefined
+  #deadline: DeadlineEntry | undefined
   #lastProgress = -Infinity
-  #begun = false
-  #open = true
-  #aborted: Error | undefined
+  #isCounted = false
+  #isOpen = true
+  #abortReason: Error | undefined
   #finish: (() => void) | undefined
   #finished: Promise<void> | undefined
 
-  constructor (mcp: Dispatcher, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
-    super()
-    this.#mcp = mcp
+  constructor (host: CallHost, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
+    this.#host = host
     this.id = request.id
     this.method = request.method
     this.params = request.params
@@ -62,11 +76,12 @@ export class Call extends Timed {
     this.revision = revision
     this.identity = identity
     this.conversation = peer.conversation
-    this.#meta = metaOf(request.params)
-    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#questions = this.#clientRequests
+    this.#meta = request.meta
+    // Checks what a retry brings before the handler runs.
+    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.#asking
   }
 
-  /** Who is asking; undefined when nobody had to say. */
+  /** The name of the caller; undefined for an anonymous one. */
   get principal (): string | undefined {
     return this.identity.principal
   }
@@ -76,24 +91,24 @@ export class Call extends Timed {
     return this.peer.transport === 'stdio' || (this.peer.transport === 'memory' && this.identity === ANONYMOUS_ALL_SCOPES)
   }
 
-  /** True when a proxy brought the request here, as its headers or those of its connection say. */
+  /** True when the request came through a proxy, as its headers or those of its connection say. */
   get forwarded (): boolean {
     return bringsForwarded(this.channel)
   }
 
   /** Values that outlive the call, by space and key. */
   get store (): Values {
-    if (this.#mcp.store === undefined) throw new Error('this gateway has no store')
-    return this.#mcp.store
+    if (this.#host.store === undefined) throw new Error('this gateway has no store')
+    return this.#host.store
   }
 
   /** Aborts on cancellation, timeout and shutdown. Pass it to everything that waits. */
   get signal (): AbortSignal {
-    this.#controller ??= createAbortController(this.#aborted)
+    this.#controller ??= createAbortController(this.#abortReason)
     return this.#controller.signal
   }
 
-  /** What the client said it can do: at the handshake, or in this very request. */
+  /** The capabilities the client declared, with `initialize` or in this request. */
   get capabilities (): Record<string, unknown> {
     if (!this.revision.stateless) return this.conversation.capabilities
     const declared = this.#meta[META.capabilities]
@@ -105,24 +120,24 @@ export class Call extends Timed {
     return this.revision.stateless ? this.#meta[META.clientInfo] : this.conversation.client
   }
 
-  /** The level from which the client wants to hear of this call; undefined for silence. */
+  /** The least severe level the client wants log messages of; undefined for none. */
   get logLevel (): LogLevel | undefined {
     return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.conversation.logLevel
   }
 
   /** True once the call is answered or given up. */
   get isClosed (): boolean {
-    return !this.#open
+    return !this.#isOpen
   }
 
   /** Settles when the call is answered or given up. */
   get finished (): Promise<void> {
-    return (this.#finished ??= this.#open ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve())
+    return (this.#finished ??= this.#isOpen ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve())
   }
 
-  /** Tells how far the work is. Free when the client did not ask; a value that does not grow is left out. */
+  /** Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does not grow. */
   progress (done: number, total?: number, message?: string): void {
-    this.deadline?.extend()
+    this.#deadline?.extend()
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
@@ -130,119 +145,122 @@ export class Call extends Timed {
     this.notify('notifications/progress', convert.progress(params, message, this.revision.features))
   }
 
-  /** Says something to the client, if it listens at that level, and to the server's own log. */
+  /** Writes to the server's log, and sends the client a log message if it wants that level. */
   log (level: LogLevel, data: unknown, logger?: string): void {
-    this.#mcp.log(level, data, this)
+    this.#host.log(level, data, this)
     if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
     this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) })
   }
 
-  /** A notification that belongs to this call; nothing is sent after the answer. */
+  /** Sends a notification that belongs to this call; nothing is sent after the response. */
   notify (method: string, params: object): void {
-    if (this.#open && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
+    if (this.#isOpen && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
   }
 
-  /** True when the client can answer such a question, for example `call.can('elicitation/create')`. */
+  /** True when the client can answer such a request, for example `call.can('elicitation/create')`. */
   can (method: string, params: Record<string, unknown> = {}): boolean {
-    return this.#clientRequests.can({ method, params })
+    return this.#asking.can({ method, params })
   }
 
   /**
-   * Puts questions to the client and waits for all answers, by key. In a revision without requests to clients the handler
-   * ends here and is run again with the answers: what may happen only once before a question goes into `once`.
+   * Sends requests to the client and waits for all answers, by key. In a revision without requests to clients the handler
+   * ends here and is run again with the answers: what may happen only once before a request goes into `once`.
    */
-  ask<K extends string> (questions: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
-    this.deadline?.hold()
-    this.#asked ??= new AbortController()
-    return ignoreRejection(this.#clientRequests.ask(questions, this.#asked.signal).finally(() => this.deadline?.release()) as Promise<Record<K, unknown>>)
+  ask<K extends string> (requests: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
+    this.#deadline?.hold()
+    return ignoreRejection(this.#asking.ask(requests).finally(() => this.#deadline?.release()) as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
   elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
-    return ignoreRejection(this.ask({ [key]: { method: 'elicitation/create', params } }).then(given => given[key] as ElicitAnswer))
+    return this.#askOne(key, 'elicitation/create', params) as Promise<ElicitAnswer>
   }
 
   /** Asks the client's model. */
   sample (key: string, params: { messages: object[], maxTokens: number, [more: string]: unknown }): Promise<SampleAnswer> {
-    return ignoreRejection(this.ask({ [key]: { method: 'sampling/createMessage', params } }).then(given => given[key] as SampleAnswer))
+    return this.#askOne(key, 'sampling/createMessage', params) as Promise<SampleAnswer>
   }
 
   /** The folders the client works in. */
   roots (key = 'roots'): Promise<Root[]> {
-    return ignoreRejection(this.ask({ [key]: { method: 'roots/list', params: {} } }).then(given => (given[key] as { roots: Root[] }).roots))
+    return ignoreRejection(this.#askOne(key, 'roots/list', {}).then(answer => (answer as { roots: Root[] }).roots))
   }
 
   /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.#clientRequests.once(key, fn)
+    return this.#asking.once(key, fn)
   }
 
-  /** Lets an HTTP connection go while the work goes on: the client comes back for the answer. No effect on other wires. */
+  /** Closes the HTTP connection while the work goes on: the client comes back for the response. No effect on other transports. */
   release (retryMs = 1000): void {
-    if (this.revision.polling && this.#open) this.channel.release?.(retryMs)
+    if (this.revision.polling && this.#isOpen) this.channel.release?.(retryMs)
   }
 
-  /** Gives up the call: nothing is answered. */
+  /** Gives up the call without a response. */
   cancel (reason: Error): void {
     if (!this.#close({ outcome: 'cancelled' })) return
     this.#abort(reason)
     this.channel.end()
   }
 
-  /** Answers with an error now and aborts the work, which may not know that it is over. */
+  /** Responds with an error now and aborts the handler. */
   giveUp (error: McpError): void {
     this.fail(error, 200)
     this.#abort(error)
   }
 
-  /** Called by the dispatcher when the call starts; without a clock the call may last as long as its peer. */
-  begin (timed: boolean): void {
+  /** Called by the dispatcher before the handler runs; `timed` is false for calls that may last as long as their peer. */
+  start (timed: boolean): void {
     this.peer.addCall(this)
-    this.#mcp.byteBudget.add(this.size)
-    this.#begun = true
-    if (timed) this.startClock(this.#mcp.deadlines)
+    this.#host.byteBudget.add(this.size)
+    this.#isCounted = true
+    if (timed) this.#deadline = this.#host.deadlines.add(this)
   }
 
-  /** Answers with a result as JSON text, unless the call is over already; `failed` where it tells of a failure. */
+  /** Responds with a result as JSON text, unless the call is closed; `failed` where the result reports a failure. */
   answer (result: string | SharedTail, failed = false): void {
     if (this.#close(failed ? FAILED : OK)) respondOn(this.channel, this.id, result)
   }
 
-  /** Answers with an error, unless the call is over already. */
+  /** Responds with an error, unless the call is closed. */
   fail (error: McpError, status: number): void {
-    // Written first: data that cannot be written must not cost the client its answer.
+    // Encoded before the call is closed: when `error.data` cannot be encoded, another error can still be sent.
     const text = encodeError(this.id, error)
     if (this.#close({ outcome: 'error', code: error.code, message: error.message })) this.channel.respond(text, status, error.headers)
   }
 
-  /** True when a handler left questions open that have to travel to the client and back. */
+  /** True when the handler has requests to the client open that have to travel inside the result. */
   get needsInput (): boolean {
-    return this.#questions?.pending === true
+    return this.#clientRequests?.pending === true
   }
 
-  /** The result that carries these questions. */
+  /** The result that carries these requests. */
   async inputRequired (): Promise<object> {
-    return await this.#clientRequests.inputRequired()
+    return await this.#asking.inputRequired()
   }
 
-  get #clientRequests (): ClientRequests {
-    return (this.#questions ??= new ClientRequests(this, method => this.#mcp.clientRequestKind(method), this.#mcp.sealer))
+  get #asking (): ClientRequests {
+    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKind(method), this.#host.sealer))
+  }
+
+  #askOne (key: string, method: string, params: Record<string, unknown>): Promise<unknown> {
+    return ignoreRejection(this.ask({ [key]: { method, params } }).then(answers => answers[key]))
   }
 
   #abort (reason: Error): void {
-    this.#aborted = reason
+    this.#abortReason = reason
     this.#controller?.abort(reason)
   }
 
   #close (outcome: CallOutcome): boolean {
-    if (!this.#open) return false
-    this.#open = false
-    this.stopClock()
-    this.#asked?.abort(new Error('the call is over'))
+    if (!this.#isOpen) return false
+    this.#isOpen = false
+    this.#deadline?.stop()
+    this.#clientRequests?.cancel()
     this.peer.removeCall(this)
-    if (this.#begun) this.#mcp.byteBudget.remove(this.size)
+    if (this.#isCounted) this.#host.byteBudget.remove(this.size)
     this.#finish?.()
-    this.#mcp.ended(this, outcome)
+    this.#host.ended(this, outcome)
     return true
   }
 }

@@ -2,137 +2,113 @@ import { now } from '../../lib/time/clock.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Limits } from '../wire/limits.js'
 
-/** How long Node.js can wait at once. */
-const LONGEST = 2 ** 31 - 1
+/** The longest delay of `setTimeout`. */
+const MAX_DELAY = 2 ** 31 - 1
 
-/** Watches over calls with one timer for all: nearly every call is over long before it is due, and costs no timer of its own. */
+/** What is given up when its time is up. */
+export interface TimedCall {
+  readonly startedAt: number
+  giveUp (error: McpError): void
+}
+
+/** Gives up calls whose time is up, with one timer for all: nearly every call is answered long before it is due. */
 export class Deadlines {
   readonly limits: Limits
-  // Linked to each other, the last begun first. Of a Set through which thousands go, the garbage collector would keep many long
-  // after they are gone: tables that a Set has outgrown refer to the next one, and old ones are looked at but now and then.
-  #last: Timed | undefined
+  // A linked list, the newest entry first, because a Set would keep calls reachable: see lib/recycled-set.ts.
+  #newest: DeadlineEntry | undefined
   #timer: NodeJS.Timeout | undefined
-  #armedFor = Infinity
+  #checkAt = Infinity
 
   constructor (limits: Limits) {
     this.limits = limits
   }
 
-  begin (timed: Timed): void {
-    timed.before = this.#last
-    if (this.#last !== undefined) this.#last.after = timed
-    this.#last = timed
-    this.look(this.first(timed.startedAt))
+  /** Starts the clock of a call. */
+  add (call: TimedCall): DeadlineEntry {
+    const entry = new DeadlineEntry(this, call)
+    entry.older = this.#newest
+    if (this.#newest !== undefined) this.#newest.newer = entry
+    this.#newest = entry
+    this.scheduleCheck(entry.dueAt)
+    return entry
   }
 
-  end (timed: Timed): void {
-    const { before, after } = timed
-    if (before !== undefined) before.after = after
-    if (after !== undefined) after.before = before
-    else if (this.#last === timed) this.#last = before
-    timed.before = timed.after = undefined
+  remove (entry: DeadlineEntry): void {
+    const { older, newer } = entry
+    if (older !== undefined) older.newer = newer
+    if (newer !== undefined) newer.older = older
+    else if (this.#newest === entry) this.#newest = older
+    entry.older = entry.newer = undefined
   }
 
-  /** When something is due that began then and gave no sign of life. */
-  first (startedAt: number): number {
-    return startedAt + Math.min(this.limits.callTimeout, this.limits.callTimeoutMax)
-  }
-
-  /** Looks at that time at the latest. */
-  look (at: number): void {
-    if (at < this.#armedFor) this.#arm(at)
-  }
-
-  #arm (at: number): void {
+  /** Makes the timer fire at that time at the latest. */
+  scheduleCheck (at: number): void {
+    if (at >= this.#checkAt) return
     clearTimeout(this.#timer)
-    this.#armedFor = at
-    this.#timer = setTimeout(() => this.#check(), Math.min(LONGEST, Math.max(1, Math.ceil(at - now())))).unref()
+    this.#checkAt = at
+    this.#timer = setTimeout(() => this.#check(), Math.min(MAX_DELAY, Math.max(1, Math.ceil(at - now())))).unref()
   }
 
   #check (): void {
-    this.#armedFor = Infinity
+    this.#checkAt = Infinity
     const moment = now()
-    // The end of one may end others, or be a sign of life for them.
-    for (const timed of this.#running()) if (timed.dueAt <= moment) timed.giveUp(errors.timeout(Math.round(moment - timed.startedAt)))
+    // Giving up one call may end or extend others, so `dueAt` is read again for each.
+    for (const { dueAt, call } of this.#oldestFirst()) if (dueAt <= moment) call.giveUp(errors.timeout(Math.round(moment - call.startedAt)))
     let next = Infinity
-    for (const { dueAt } of this.#running()) next = Math.min(next, dueAt)
-    this.look(next)
+    for (const { dueAt } of this.#oldestFirst()) next = Math.min(next, dueAt)
+    this.scheduleCheck(next)
   }
 
-  /** In the order they began. */
-  #running (): Timed[] {
-    const running: Timed[] = []
-    for (let at = this.#last; at !== undefined; at = at.before) running.push(at)
-    return running.reverse()
-  }
-}
-
-/** Something that is given up when its time is up. What it takes to wait longer is made when it gives its first sign of life. */
-export abstract class Timed {
-  readonly startedAt = now()
-  /** Those that run and began before and after this one. */
-  before: Timed | undefined
-  after: Timed | undefined
-  #all: Deadlines | undefined
-  #deadline: Deadline | undefined
-
-  abstract giveUp (error: McpError): void
-
-  /** Infinity when it is over, or has no clock. */
-  get dueAt (): number {
-    return this.#all === undefined ? Infinity : this.#deadline?.dueAt ?? this.#all.first(this.startedAt)
-  }
-
-  startClock (all: Deadlines): void {
-    this.#all = all
-    all.begin(this)
-  }
-
-  stopClock (): void {
-    this.#all?.end(this)
-    this.#all = undefined
-  }
-
-  /** Undefined when it is over, or has no clock. */
-  get deadline (): Deadline | undefined {
-    if (this.#all === undefined) return undefined
-    this.#deadline ??= new Deadline(this.#all, this.startedAt)
-    return this.#deadline
+  #oldestFirst (): DeadlineEntry[] {
+    const entries: DeadlineEntry[] = []
+    for (let entry = this.#newest; entry !== undefined; entry = entry.older) entries.push(entry)
+    return entries.reverse()
   }
 }
 
-/** When something is given up that gives signs of life: some time after the last of them, and after the hard limit in any case. */
-class Deadline {
-  readonly #all: Deadlines
-  readonly #startedAt: number
-  #held = 0
+/** The deadline of one call: `callTimeout` after its last progress, and `callTimeoutMax` after its start in any case. */
+export class DeadlineEntry {
+  readonly call: TimedCall
+  /** The neighbours in the list of all running calls. */
+  older: DeadlineEntry | undefined
+  newer: DeadlineEntry | undefined
+  #deadlines: Deadlines | undefined
   #dueAt: number
+  #holds = 0
 
-  constructor (all: Deadlines, startedAt: number) {
-    this.#all = all
-    this.#startedAt = startedAt
-    this.#dueAt = all.first(startedAt)
+  constructor (deadlines: Deadlines, call: TimedCall) {
+    this.call = call
+    this.#deadlines = deadlines
+    this.#dueAt = call.startedAt + Math.min(deadlines.limits.callTimeout, deadlines.limits.callTimeoutMax)
   }
 
+  /** Infinity once it is stopped. */
   get dueAt (): number {
-    return this.#dueAt
+    return this.#deadlines === undefined ? Infinity : this.#dueAt
   }
 
+  /** Counts as progress of the call. */
   extend (): void {
-    const { callTimeout, callTimeoutMax } = this.#all.limits
-    const last = this.#startedAt + callTimeoutMax
-    this.#dueAt = this.#held > 0 ? last : Math.min(last, now() + callTimeout)
-    this.#all.look(this.#dueAt)
+    if (this.#deadlines === undefined) return
+    const { callTimeout, callTimeoutMax } = this.#deadlines.limits
+    const last = this.call.startedAt + callTimeoutMax
+    this.#dueAt = this.#holds > 0 ? last : Math.min(last, now() + callTimeout)
+    this.#deadlines.scheduleCheck(this.#dueAt)
   }
 
-  /** Only the hard limit counts until `release`: a person who is being asked takes the time a person takes. */
+  /** Only `callTimeoutMax` counts until `release`: a person who is asked may take longer than a program. */
   hold (): void {
-    this.#held++
+    this.#holds++
     this.extend()
   }
 
   release (): void {
-    this.#held--
+    this.#holds--
     this.extend()
+  }
+
+  stop (): void {
+    this.#deadlines?.remove(this)
+    this.#deadlines = undefined
   }
 }

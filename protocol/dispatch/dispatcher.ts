@@ -1,4 +1,4 @@
-import { assertAllowed, revisionOf } from './preconditions.js'
+import { assertAllowed, resolveRevision } from './preconditions.js'
 import { Backlogs } from '../../lib/backlog.js'
 import { batchRefusal, splitBatch, refuseClosed } from './batch.js'
 import { Responder } from './responder.js'
@@ -13,7 +13,7 @@ import { errors, type McpError } from '../wire/errors.js'
 import { decode, encodeError, type Batch, type Id, type Incoming, type Message, type Request } from '../wire/jsonrpc.js'
 import type { Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
-import { HandshakeQueue } from '../peer/handshake-queue.js'
+import { mustQueue, type HandshakeQueue } from '../peer/handshake-queue.js'
 import type { Identity } from '../wire/identity.js'
 import { LIMITS, type Limits } from '../wire/limits.js'
 import { Methods } from './methods.js'
@@ -22,7 +22,7 @@ import { Observers, type CallListener, type EndListener, type LogSink, type Peer
 import { Passing } from '../../lib/recycled-set.js'
 import type { Peer } from '../peer/peer.js'
 import type { ClientRequestKind } from '../questions/client-request.js'
-import { META } from '../revisions/meta.js'
+import { META } from '../wire/meta.js'
 import { isThenable } from '../wire/result.js'
 import type { Revision, Server } from '../revisions/revision.js'
 import type { Schema, Typed } from '../schema/schema.js'
@@ -169,7 +169,7 @@ export class Dispatcher {
    */
   receive (incoming: Incoming, peer: Peer, channel: Channel, identity: Identity = peer.identity): void {
     if (peer.closed) refuseClosed(incoming, channel)
-    else if (peer.handshakeQueue !== undefined && HandshakeQueue.mustWait(incoming, peer)) this.#hold(peer.handshakeQueue, incoming, peer, channel, identity)
+    else if (peer.handshakeQueue !== undefined && mustQueue(incoming, peer.inbound)) this.#hold(peer.handshakeQueue, incoming, peer, channel, identity)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
   }
@@ -203,7 +203,7 @@ export class Dispatcher {
 
   #request (request: Request, peer: Peer, channel: Channel, identity: Identity): void {
     try {
-      const revision = revisionOf(request, peer, this.limits)
+      const revision = resolveRevision(request, peer, this.limits)
       peer.lastRevision = revision
       this.#begin(new Call(this, request, peer, channel, revision, identity))
     } catch (error) {
@@ -218,7 +218,7 @@ export class Dispatcher {
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
       assertAllowed(call, this.limits, this.byteBudget)
       if (this.#draining) throw errors.draining()
-      call.begin(method.timed)
+      call.start(method.timed)
       this.#answer(call, method)
     } catch (error) {
       this.#responder.fail(call, error)
@@ -229,7 +229,7 @@ export class Dispatcher {
   #answer (call: Call, method: Method): void {
     const result = this.#pipeline.run(call, method)
     if (!isThenable(result)) return this.#responder.finish(call, result)
-    if (call.method === 'initialize') HandshakeQueue.waitFor(call)
+    if (call.method === 'initialize') call.peer.queueUntil(call.finished)
     this.#responder.finishLater(call, result)
   }
 

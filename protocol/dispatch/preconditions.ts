@@ -8,24 +8,24 @@ import { checkHeaders } from '../http/mirrored-headers.js'
 import type { Peer } from '../peer/peer.js'
 import { checkMeta } from '../revisions/meta.js'
 import type { Revision } from '../revisions/revision.js'
-import { claimedRevision, claimedVersion, claimsVersion, isModern, negotiate, newestStateful } from '../revisions/table.js'
+import { declaredVersion, negotiate, newestStateful, statelessRevision } from '../revisions/table.js'
 
 /** What may be asked before the handshake. */
 const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
 
 /** The revision that answers this request: named by the request itself, or agreed with its peer. */
-export function revisionOf (request: Request, peer: Peer, { maxId }: Limits): Revision {
-  checkMeta(request.params, maxId)
-  if (claimsVersion(request.params) || isModern(peer.headerVersion)) return selfDescribed(request, peer)
+export function resolveRevision (request: Request, peer: Peer, { maxId }: Limits): Revision {
+  checkMeta(request, maxId)
+  if (request.selfDescribed || peer.revision?.stateless === true) return declaredRevision(request, peer)
   if (request.method === 'initialize') return negotiate(request.params.protocolVersion)
   return peer.revision ?? newestStateful
 }
 
 /** Refuses whose time is over, and what the state of the peer does not allow. */
-export function assertAllowed ({ id, method, params, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
+export function assertAllowed ({ id, method, revision, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
-  if (!claimsVersion(params)) {
+  if (!revision.stateless) {
     // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new sessions for that.
     if (method === 'initialize' && peer.initialized && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
@@ -40,10 +40,10 @@ export function assertAllowed ({ id, method, params, size, peer, identity }: Cal
 }
 
 // The order of these checks is the order of refusals that clients rely on to find out which era they talk to.
-function selfDescribed (request: Request, { headers }: Peer): Revision {
-  const version = claimedVersion(request.params)
+function declaredRevision (request: Request, { headers }: Peer): Revision {
+  const version = declaredVersion(request)
   if (headers !== undefined) checkHeaders.version(headers, version)
-  const revision = claimedRevision(version)
+  const revision = statelessRevision(version)
   if (headers !== undefined) checkHeaders.message(headers, request)
   return revision
 }

@@ -1,29 +1,13 @@
-import type { Call } from '../dispatch/call.js'
 import type { Id, Incoming } from '../wire/jsonrpc.js'
-import type { Peer } from './peer.js'
+import type { InFlight } from './in-flight.js'
 
-/** How many bytes may wait for the handshake before them, unless it is one message alone. */
+/** How many bytes may wait for the answer to `initialize`, unless it is one message alone. */
 const MAX_BYTES = 1024 * 1024
 
-/** Messages of one peer that wait for the handshake before them, as functions that receive them. */
+/** Messages of one peer that came while its `initialize` is being answered, as functions that receive them. */
 export class HandshakeQueue {
   readonly #messages: Array<() => void> = []
   #bytes = 0
-
-  /** What the peer sends from now on counts as sent after the handshake, however long a gate or middleware takes over that. */
-  static waitFor ({ peer, finished }: Call): void {
-    const queue = peer.handshakeQueue = new HandshakeQueue()
-    void finished.then(() => {
-      peer.handshakeQueue = undefined
-      for (const receive of queue.#messages) receive()
-    })
-  }
-
-  /** True for what has to wait: an answer, and the cancellation of a call in flight, belong to what was sent before. */
-  static mustWait (incoming: Incoming, { inbound }: Peer): boolean {
-    if (incoming.kind === 'response') return false
-    return incoming.kind !== 'notification' || incoming.method !== 'notifications/cancelled' || !inbound.has(incoming.params['requestId'] as Id)
-  }
 
   /** False when there are more than `max`, or too many bytes. */
   add (receive: () => void, incoming: Incoming, max: number): boolean {
@@ -33,6 +17,17 @@ export class HandshakeQueue {
     this.#bytes = bytes
     return this.#messages.push(receive) > 0
   }
+
+  /** Receives the messages, in the order they came. */
+  flush (): void {
+    for (const receive of this.#messages) receive()
+  }
+}
+
+/** False for a response, and for the cancellation of a call in flight: they belong to what was sent before `initialize`. */
+export function mustQueue (incoming: Incoming, inbound: Pick<InFlight, 'has'>): boolean {
+  if (incoming.kind === 'response') return false
+  return incoming.kind !== 'notification' || incoming.method !== 'notifications/cancelled' || !inbound.has(incoming.params['requestId'] as Id)
 }
 
 function sizeOf (incoming: Incoming): number {

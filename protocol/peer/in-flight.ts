@@ -1,5 +1,17 @@
-import type { Call } from '../dispatch/call.js'
+import type { McpError } from '../wire/errors.js'
 import type { Id } from '../wire/jsonrpc.js'
+
+/** What a peer knows of one of its calls. */
+export interface InFlightCall {
+  readonly id: Id
+  readonly method: string
+  /** About how many bytes it holds until it is answered. */
+  readonly size: number
+  /** Settles when the call is answered or given up. */
+  readonly finished: Promise<void>
+  cancel (reason: Error): void
+  giveUp (error: McpError): void
+}
 
 /** After how many calls a map is made anew, if it does not hold as many. */
 const RENEWAL = 64
@@ -10,8 +22,8 @@ const RENEWAL = 64
  * calls that ever went through it for alive, once one of the tables is old.
  */
 export class InFlight {
-  #one: Call | undefined
-  #more: Map<Id, Call> | undefined
+  #one: InFlightCall | undefined
+  #more: Map<Id, InFlightCall> | undefined
   #added = 0
   #bytes = 0
 
@@ -28,31 +40,31 @@ export class InFlight {
     return this.get(id) !== undefined
   }
 
-  get (id: Id): Call | undefined {
+  get (id: Id): InFlightCall | undefined {
     return this.#one?.id === id ? this.#one : this.#more?.get(id)
   }
 
   /** In no particular order, and not those that come while one looks at them. */
-  all (): Call[] {
+  all (): InFlightCall[] {
     return [...(this.#one === undefined ? [] : [this.#one]), ...(this.#more?.values() ?? [])]
   }
 
   /** Its id must not be in use. */
-  add (call: Call): void {
+  add (call: InFlightCall): void {
     this.#bytes += call.size
     if (this.#one === undefined) this.#one = call
     else this.#addMore(call)
   }
 
   /** Does nothing where another call has this id. */
-  remove (call: Call): void {
+  remove (call: InFlightCall): void {
     if (this.#one === call) this.#one = undefined
     else if (this.#more?.get(call.id) === call) this.#more.delete(call.id)
     else return
     this.#bytes -= call.size
   }
 
-  #addMore (call: Call): void {
+  #addMore (call: InFlightCall): void {
     if (this.#more === undefined || ++this.#added > Math.max(RENEWAL, 2 * this.#more.size)) {
       this.#more = new Map(this.#more)
       this.#added = 0

@@ -1,14 +1,13 @@
-import type { Call } from '../dispatch/call.js'
 import type { Channel, Headers } from '../wire/channel.js'
 import { NO_CONVERSATION, REINITIALIZED, type Conversation } from './conversation.js'
 import { errors, type McpError } from '../wire/errors.js'
-import type { HandshakeQueue } from './handshake-queue.js'
+import { HandshakeQueue } from './handshake-queue.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
-import { InFlight } from './in-flight.js'
-import { encodeNotification, encodeRequest, type Id, type Response } from '../wire/jsonrpc.js'
+import { InFlight, type InFlightCall } from './in-flight.js'
+import { encodeNotification, type Response } from '../wire/jsonrpc.js'
 import { callEach, type Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
-import { onAbort } from '../../lib/on-abort.js'
+import { OutgoingRequests, type RequestOptions } from './outgoing-requests.js'
 import type { Implementation, Revision } from '../revisions/revision.js'
 import { SubscribedUris } from './subscribed-uris.js'
 
@@ -19,10 +18,8 @@ export interface PeerOptions {
   transport?: Transport
   /** Where messages outside any call go; absent while the client has no stream open. */
   channel?: Channel
-  /** Set where no handshake is needed: the revision that is spoken unless a request says otherwise. */
+  /** The revision where no `initialize` is needed: a stateful one unless a request describes itself, or a stateless one, for requests that all have to. */
   revision?: Revision
-  /** The version the transport says its messages are of. */
-  headerVersion?: string | undefined
   /** Headers that must agree with the message; absent where there are none. */
   headers?: Headers
   /** Who is there; anybody when absent. */
@@ -34,8 +31,6 @@ export interface PeerOptions {
 /** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
 const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
 
-interface PendingRequest { method: string, resolve: (result: unknown) => void, reject: (error: Error) => void }
-
 /** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
 export class Peer {
   readonly transport: Transport
@@ -44,12 +39,11 @@ export class Peer {
   revision: Revision | undefined
   /** The revision of the latest request, which decides how unreadable messages are answered. */
   lastRevision: Revision | undefined
-  readonly headerVersion: string | undefined
   readonly headers: Headers | undefined
   readonly identity: Identity
   /** True once `initialize` was answered. */
   initialized = false
-  /** What came while an `initialize` before it waits; undefined when none does. */
+  /** What came while an earlier `initialize` is being answered; undefined when none is. */
   handshakeQueue: HandshakeQueue | undefined
   /** True when what is agreed with the peer has changed since its session was last kept, its subscriptions aside. */
   dirty = false
@@ -58,17 +52,15 @@ export class Peer {
   #conversation: Conversation = NO_CONVERSATION
   #subscribed: SubscribedUris | undefined
   #inbound: InFlight | undefined
-  #outbound: Map<Id, PendingRequest> | undefined
+  #outgoing: OutgoingRequests | undefined
   #endings: Set<() => void> | undefined
   #closings: Set<() => void> | undefined
-  #lastId = 0
   #draining = false
 
-  constructor ({ transport = 'http', channel, revision, headerVersion, headers, identity = ANONYMOUS_ALL_SCOPES, requestIdPrefix }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, requestIdPrefix }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
-    this.headerVersion = headerVersion
     this.headers = headers
     this.identity = identity
     this.#requestIdPrefix = requestIdPrefix
@@ -120,11 +112,20 @@ export class Peer {
   /** A handshake: what was agreed before is over, except for calls that are still being answered. What they asked the client is not for the next one to answer. */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.initialized) this.#own.replaced = true
-    this.#reject(({ method }) => errors.cannotAsk(method, REINITIALIZED))
+    this.#outgoing?.rejectAll(method => errors.cannotAsk(method, REINITIALIZED))
     this.#conversation = { client, capabilities, logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel, replaced: false }
     this.revision = revision
     this.initialized = true
     this.dirty = true
+  }
+
+  /** Queues what the client sends from now on until its `initialize` is answered, however long a gate or middleware takes. */
+  queueUntil (answered: Promise<void>): void {
+    const queue = this.handshakeQueue = new HandshakeQueue()
+    void answered.then(() => {
+      this.handshakeQueue = undefined
+      queue.flush()
+    })
   }
 
   setSubscribed (uri: string, wanted: boolean): void {
@@ -148,12 +149,12 @@ export class Peer {
     this.#subscribed?.restoreChanges(changes)
   }
 
-  addCall (call: Call): void {
+  addCall (call: InFlightCall): void {
     (this.#inbound ??= new InFlight()).add(call)
   }
 
   /** A second request of the same id was refused, and the first goes on. */
-  removeCall (call: Call): void {
+  removeCall (call: InFlightCall): void {
     this.#inbound?.remove(call)
   }
 
@@ -161,37 +162,16 @@ export class Peer {
     this.channel?.emit(encodeNotification(method, params), method)
   }
 
-  /** Sends the client a request; settles with its answer, or rejects when the signal aborts or the peer goes. */
-  ask (method: string, params: object | undefined, channel: Channel, signal: AbortSignal): Promise<unknown> {
-    if (signal.aborted) return Promise.reject(abandoned(signal))
+  /** Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. */
+  request (method: string, params: object | undefined, channel: Channel, options: RequestOptions = {}): Promise<unknown> {
     if (this.closed || this.#draining) return Promise.reject(errors.closing())
-    const number = ++this.#lastId
-    const id = this.#requestIdPrefix === undefined ? number : `${this.#requestIdPrefix}${number}`
-    return new Promise((resolve, reject) => {
-      const abandon = () => {
-        this.#outbound?.delete(id)
-        channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
-        reject(abandoned(signal))
-      }
-      const off = onAbort(signal, abandon)
-      const settled = (settle: () => void) => { off(); settle() }
-      this.#outbound ??= new Map()
-      this.#outbound.set(id, {
-        method,
-        resolve: result => settled(() => resolve(result)),
-        reject: error => settled(() => reject(error))
-      })
-      channel.emit(encodeRequest(id, method, params), method)
-    })
+    this.#outgoing ??= new OutgoingRequests(this.#requestIdPrefix)
+    return this.#outgoing.send(method, params, channel, options)
   }
 
-  /** Takes an answer to one of our questions. One that nobody waits for is ignored: the two messages crossed on the wire. */
-  settle ({ id, result, error }: Response): void {
-    const pending = id === undefined ? undefined : this.#outbound?.get(id)
-    if (id === undefined || pending === undefined) return
-    this.#outbound?.delete(id)
-    if (error === undefined) pending.resolve(result)
-    else pending.reject(errors.clientFailed(pending.method, error))
+  /** Takes the answer to one of our requests. */
+  settle (response: Response): void {
+    this.#outgoing?.settle(response)
   }
 
   /** Runs when the server wants to end things in order; returns how to take it back. */
@@ -212,7 +192,7 @@ export class Peer {
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
     callEach(this.#endings ?? [], report)
-    this.#reject(() => errors.closing())
+    this.#outgoing?.rejectAll(() => errors.closing())
     const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
     clearTimeout(timer)
@@ -228,7 +208,7 @@ export class Peer {
     if (this.closed) return
     this.closed = true
     for (const call of this.inbound.all()) call.cancel(reason)
-    this.#reject(() => reason)
+    this.#outgoing?.rejectAll(() => reason)
     callEach(this.#closings ?? [], report)
     this.channel = undefined
   }
@@ -238,12 +218,4 @@ export class Peer {
     if (this.#conversation === NO_CONVERSATION) this.#conversation = { ...NO_CONVERSATION }
     return this.#conversation
   }
-
-  #reject (reason: (pending: PendingRequest) => Error): void {
-    const all = this.#outbound
-    this.#outbound = undefined
-    for (const pending of all?.values() ?? []) pending.reject(reason(pending))
-  }
 }
-
-const abandoned = ({ reason }: AbortSignal) => new Error('the question was abandoned', { cause: reason })

@@ -15,10 +15,6 @@ export interface ClientRequestKind {
 /** A question to the client, as data: `call.ask({ user_name: { method: 'elicitation/create', params } })`. */
 export interface ClientRequest { method: string, params: Record<string, unknown> }
 
-export interface ElicitAnswer { action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown> }
-export interface SampleAnswer { role: 'user' | 'assistant', content: unknown, model: string, stopReason?: string }
-export interface Root { uri: string, name?: string }
-
 /** Thrown through a handler whose question has to travel to the client and back before it can go on. */
 export class InputRequired extends Error {
   override readonly name = 'InputRequired'

@@ -1,9 +1,24 @@
-import { REINITIALIZED } from '../peer/conversation.js'
-import type { Call } from '../dispatch/call.js'
+import type { Channel } from '../wire/channel.js'
+import { REINITIALIZED, type Conversation } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'
+import type { Params } from '../wire/jsonrpc.js'
+import type { Peer } from '../peer/peer.js'
+import type { Revision } from '../revisions/revision.js'
 import { declares, InputRequired, type ClientRequest, type ClientRequestKind } from './client-request.js'
 import { readRounds, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
+
+/** The call on whose behalf the client is asked. */
+export interface Asker {
+  readonly method: string
+  readonly params: Params
+  readonly principal: string | undefined
+  readonly revision: Revision
+  readonly capabilities: Record<string, unknown>
+  readonly conversation: Readonly<Conversation>
+  readonly peer: Peer
+  readonly channel: Channel
+}
 
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
 
@@ -12,17 +27,18 @@ const NO_ROUNDS: Rounds = { answers: {}, once: {} }
  * the handler is ended with `InputRequired` and run again when the client comes back with the answers.
  */
 export class ClientRequests {
-  readonly #call: Call
+  readonly #call: Asker
   readonly #kinds: (method: string) => ClientRequestKind
   readonly #sealer: Sealer
   readonly #pending = new Map<string, ClientRequest>()
+  #controller: AbortController | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
   /** What the next round has to know: answers that were used, values of `once`. */
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
-  constructor (call: Call, kinds: (method: string) => ClientRequestKind, sealer: Sealer) {
+  constructor (call: Asker, kinds: (method: string) => ClientRequestKind, sealer: Sealer) {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
@@ -31,15 +47,20 @@ export class ClientRequests {
     this.#rounds = { answers: {}, once: { ...once } }
   }
 
-  can (question: ClientRequest): boolean {
-    return this.#obstacle(question) === undefined
+  can (request: ClientRequest): boolean {
+    return this.#obstacle(request) === undefined
   }
 
-  /** The signal takes back what is still open. */
-  async ask (questions: Record<string, ClientRequest>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  /** Settles with all answers, by key. */
+  async ask (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
     if (!this.#call.revision.mayRequestInput(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
-    for (const question of Object.values(questions)) this.#require(question)
-    return this.#call.revision.stateless ? this.#replay(questions) : await this.#send(questions, signal)
+    for (const request of Object.values(requests)) this.#require(request)
+    return this.#call.revision.stateless ? this.#replay(requests) : await this.#send(requests)
+  }
+
+  /** Takes back the requests that the client has not answered yet. */
+  cancel (): void {
+    this.#controller?.abort(new Error('the call is over'))
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
@@ -53,9 +74,9 @@ export class ClientRequests {
     // What is still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
     const { method, params, principal, revision } = this.#call
-    const inputRequests = Object.fromEntries([...this.#pending].map(([key, question]) => {
-      const wire = this.#kinds(question.method).params(question.params, revision)
-      return [key, { method: question.method, ...(wire === undefined ? {} : { params: wire }) }]
+    const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {
+      const wire = this.#kinds(request.method).params(request.params, revision)
+      return [key, { method: request.method, ...(wire === undefined ? {} : { params: wire }) }]
     }))
     return {
       resultType: 'input_required',
@@ -80,26 +101,27 @@ export class ClientRequests {
     return declares(capabilities, needed) ? undefined : `it did not declare the capability ${JSON.stringify(needed)}`
   }
 
-  #require (question: ClientRequest): void {
-    const obstacle = this.#obstacle(question)
+  #require (request: ClientRequest): void {
+    const obstacle = this.#obstacle(request)
     if (obstacle === undefined) return
-    const { method, params } = question
+    const { method, params } = request
     throw this.#call.revision.stateless ? errors.missingCapability(this.#kinds(method).needs(params)) : errors.cannotAsk(method, obstacle)
   }
 
-  async #send (questions: Record<string, ClientRequest>, signal: AbortSignal): Promise<Record<string, unknown>> {
+  async #send (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
     const { peer, channel, revision } = this.#call
-    const answers = await Promise.all(Object.entries(questions).map(async ([key, { method, params }]) => {
+    const { signal } = this.#controller ??= new AbortController()
+    const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
-      const answer = await peer.ask(method, kind.params(params, revision), channel, signal)
+      const answer = await peer.request(method, kind.params(params, revision), channel, { signal, toError: error => errors.clientFailed(method, error) })
       return [key, kind.answer(answer, params, revision)] as const
     }))
     return Object.fromEntries(answers)
   }
 
-  #replay (questions: Record<string, ClientRequest>): Record<string, unknown> {
+  #replay (requests: Record<string, ClientRequest>): Record<string, unknown> {
     const answers: Record<string, unknown> = {}
-    for (const [key, { method, params }] of Object.entries(questions)) {
+    for (const [key, { method, params }] of Object.entries(requests)) {
       if (!Object.hasOwn(this.#given, key)) {
         this.#pending.set(key, { method, params })
       } else {
@@ -107,7 +129,7 @@ export class ClientRequests {
         this.#rounds.answers[key] = this.#given[key]
       }
     }
-    if (Object.keys(questions).some(key => this.#pending.has(key))) throw new InputRequired('the client has to be asked first')
+    if (Object.keys(requests).some(key => this.#pending.has(key))) throw new InputRequired('the client has to be asked first')
     return answers
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isObject } from '../wire/json.js'
-import type { ElicitAnswer } from '../questions/client-request.js'
+import type { ElicitAnswer } from '../wire/client-answers.js'
 import type { Features } from './revision.js'
 
 type Field = Record<string, unknown>

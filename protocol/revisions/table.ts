@@ -1,7 +1,7 @@
 import { errors } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
-import type { Params } from '../wire/jsonrpc.js'
-import { META, metaOf } from './meta.js'
+import type { Request } from '../wire/jsonrpc.js'
+import { META } from '../wire/meta.js'
 import type { Revision } from './revision.js'
 import { stateful } from './stateful.js'
 import { stateless } from './stateless.js'
@@ -23,19 +23,16 @@ export function negotiate (version: unknown): Revision {
   return wanted === undefined || wanted.stateless ? newestStateful : wanted
 }
 
-/** True when the message itself says that it needs no handshake. */
-export const claimsVersion = (params: Params): boolean => Object.hasOwn(metaOf(params), META.version)
-
-/** The version a self-describing request names. Throws when its `_meta` is incomplete. */
-export function claimedVersion (params: Params): string {
-  const { [META.version]: version, [META.capabilities]: capabilities } = metaOf(params)
+/** The version a self-described request names. Throws when its `_meta` is incomplete. */
+export function declaredVersion ({ meta }: Request): string {
+  const { [META.version]: version, [META.capabilities]: capabilities } = meta
   if (typeof version !== 'string') throw errors.malformedMeta(`_meta needs "${META.version}" as a string`)
   if (!isObject(capabilities)) throw errors.malformedMeta(`_meta needs "${META.capabilities}" as an object`)
   return version
 }
 
-/** The revision that answers a self-describing request. */
-export function claimedRevision (version: string): Revision {
+/** The revision that answers a self-described request. */
+export function statelessRevision (version: string): Revision {
   const revision = known.get(version)
   if (revision?.stateless !== true) throw errors.unsupportedVersion(version, versions)
   return revision

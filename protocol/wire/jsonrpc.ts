@@ -1,16 +1,29 @@
-import { errors, isMcpError, type McpError } from './errors.js'
+import { errors, isMcpError, type McpError, type WireError } from './errors.js'
 import { skipByteOrderMark, asBuffer, inspect, isObject, parseJson } from './json.js'
 import { LIMITS, type MessageLimits } from './limits.js'
+import { META, metaOf } from './meta.js'
 import { findExceededLimit, scanRequestId, needsScan } from './message-scan.js'
 
 export type Id = string | number
 export type Params = Record<string, unknown>
 
-/** `size` is about how many bytes are held as long as its params are. */
-export interface Request { kind: 'request', id: Id, method: string, params: Params, size: number }
+/** A request as it was decoded. */
+export interface Request {
+  kind: 'request'
+  id: Id
+  method: string
+  params: Params
+  /** The `_meta` of the params. */
+  meta: Readonly<Params>
+  /** True when `_meta` names a protocol version: the request needs neither `initialize` nor a session. */
+  selfDescribed: boolean
+  /** About how many bytes are held as long as the params are. */
+  size: number
+}
+
 export interface Notification { kind: 'notification', method: string, params: Params, size?: number }
 /** An error response without an id answers nothing we can name; it is only noted. */
-export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: { code: number, message: string, data?: unknown } }
+export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: WireError }
 /** Something that is not a message; `id` is set when it could still be read. */
 export interface Invalid { kind: 'invalid', id: Id | undefined, error: McpError }
 export interface Batch { kind: 'batch', messages: Message[] }
@@ -103,8 +116,12 @@ function call (id: Id | undefined, { method, params }: Record<string, unknown>, 
   if (typeof method !== 'string') throw errors.invalidRequest('"method" must be a string')
   if (Array.isArray(params)) throw errors.invalidParams('"params" must be an object, not an array')
   if (params !== undefined && !isObject(params)) throw errors.invalidRequest('"params" must be an object')
-  if (id === undefined) return { kind: 'notification', method, params: params ?? {}, size }
-  return { kind: 'request', id, method, params: params ?? {}, size }
+  return id === undefined ? { kind: 'notification', method, params: params ?? {}, size } : request(id, method, params ?? {}, size)
+}
+
+function request (id: Id, method: string, params: Params, size: number): Request {
+  const meta = metaOf(params)
+  return { kind: 'request', id, method, params, meta, selfDescribed: Object.hasOwn(meta, META.version), size }
 }
 
 function response (id: Id | undefined, { result, error }: Record<string, unknown>): Response {

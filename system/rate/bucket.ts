@@ -1,6 +1,16 @@
 /** Takes tokens where they are kept. Settles with 0 when they were there, otherwise with the milliseconds until there are some. */
 export type Ask = (key: string, tokens: number) => Promise<number>
 
+/** How often something may happen. */
+export interface Rate {
+  /** What is counted. */
+  name: string
+  /** Tokens a second. */
+  rate: number
+  /** Tokens at once, after a time with less. */
+  burst: number
+}
+
 /** How long tokens that were fetched may be handed out. */
 const LEASE = 1_000
 

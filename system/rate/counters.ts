@@ -1,6 +1,5 @@
 import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes, type RateLimiterMemory } from 'rate-limiter-flexible'
-import type { Ask } from './bucket.js'
-import type { Rate } from './limiter.js'
+import type { Ask, Rate } from './bucket.js'
 import type { RedisLink } from '../redis/link.js'
 import { WindowCounter } from './window-counter.js'
 

@@ -1,14 +1,5 @@
-import type { Ask } from './bucket.js'
+import type { Ask, Rate } from './bucket.js'
 import type { RedisLink } from '../redis/link.js'
-
-export interface Rate {
-  /** What is counted. */
-  name: string
-  /** Tokens a second. */
-  rate: number
-  /** Tokens at once, after a time with less. */
-  burst: number
-}
 
 let counters: Promise<typeof import('./counters.js')> | undefined
 

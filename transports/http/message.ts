@@ -16,8 +16,5 @@ export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest,
 function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer {
   const revision = version === undefined ? oldest : revisionNamed(String(version))
   if (revision === undefined) throw httpErrors.unknownVersion(String(version))
-  if (!revision.stateless) return new Peer({ revision, identity })
-  const peer = new Peer({ headerVersion: revision.version, identity })
-  peer.lastRevision = revision
-  return peer
+  return new Peer({ revision, identity })
 }

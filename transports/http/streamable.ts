@@ -6,7 +6,7 @@ import { encodeError, type Incoming, type Request } from '../../protocol/wire/js
 import { Peer } from '../../protocol/peer/peer.js'
 import { isHttpError, type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import { claimsVersion, isModern, modern, negotiate } from '../../protocol/revisions/table.js'
+import { isModern, modern, negotiate } from '../../protocol/revisions/table.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import { GONE, sendJson, takeBody } from './channels.js'
 import { ReplyChannel } from './reply-channel.js'
@@ -114,8 +114,7 @@ function route (app: FastifyInstance, incoming: Incoming, request: FastifyReques
 
 // Nothing is remembered of such a client, and its disconnection is the cancellation of what it asked for.
 function serveOnce (app: FastifyInstance, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = new Peer({ headerVersion: versionOf(request), headers: request.headers, identity: request.identity })
-  peer.lastRevision = modern
+  const peer = new Peer({ revision: modern, headers: request.headers, identity: request.identity })
   app.mcp.dispatcher.connect(peer)
   app.mcp.connections.onGone(reply, () => app.mcp.dispatcher.disconnect(peer, GONE))
   const message = incoming.kind === 'response' ? NOT_FOR_CLIENTS : incoming
@@ -151,12 +150,8 @@ function serveSession (app: FastifyInstance, incoming: Incoming, request: Fastif
   }), request.identity)
 }
 
-function versionOf ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest): string | undefined {
-  return version === undefined ? undefined : String(version)
-}
-
 function isSelfDescribed (incoming: Incoming, { headers }: FastifyRequest): boolean {
-  return isModern(headers['mcp-protocol-version']) || (incoming.kind === 'request' && claimsVersion(incoming.params))
+  return isModern(headers['mcp-protocol-version']) || (incoming.kind === 'request' && incoming.selfDescribed)
 }
 
 const isInitialize = (incoming: Incoming): incoming is Request => incoming.kind === 'request' && incoming.method === 'initialize'

@@ -1,17 +1,19 @@
 import t from 'tap'
-import { Deadlines, Timed } from '../../../protocol/dispatch/deadlines.js'
+import { Deadlines, type DeadlineEntry, type TimedCall } from '../../../protocol/dispatch/deadlines.js'
 import type { McpError } from '../../../protocol/wire/errors.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
 
 interface Timer { at: number, run: () => void, unref: () => Timer }
 
 /** What a call does with its deadline, and nothing else. */
-class Work extends Timed {
+class Work implements TimedCall {
+  readonly startedAt = performance.now()
   readonly #timeUp: (elapsed: string) => void
+  readonly deadline: DeadlineEntry
 
-  constructor (timeUp: (elapsed: string) => void) {
-    super()
+  constructor (deadlines: Deadlines, timeUp: (elapsed: string) => void) {
     this.#timeUp = timeUp
+    this.deadline = deadlines.add(this)
   }
 
   giveUp ({ message }: McpError): void {
@@ -20,19 +22,19 @@ class Work extends Timed {
   }
 
   extend (): void {
-    this.deadline?.extend()
+    this.deadline.extend()
   }
 
   hold (): void {
-    this.deadline?.hold()
+    this.deadline.hold()
   }
 
   release (): void {
-    this.deadline?.release()
+    this.deadline.release()
   }
 
   stop (): void {
-    this.stopClock()
+    this.deadline.stop()
   }
 }
 
@@ -65,9 +67,7 @@ function turning (limits: { callTimeout: number, callTimeoutMax: number }, work:
       timers,
       expired,
       begin: (name, timeUp = () => {}) => {
-        const work = new Work(elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() })
-        work.startClock(deadlines)
-        return work
+        return new Work(deadlines, elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() })
       },
       pass: ms => {
         const until = now + ms
@@ -139,7 +139,7 @@ t.test('who is over refers to none of the others', async t => {
     const running = NAMES.map(name => begin(name))
     for (const index of [2, 0, 4]) running[index]?.stop()
     pass(100)
-    for (const [index, { before, after }] of running.entries()) t.strictSame([before, after], [undefined, undefined], `the one at ${index}`)
+    for (const [index, { deadline: { older, newer } }] of running.entries()) t.strictSame([older, newer], [undefined, undefined], `the one at ${index}`)
   })
 })
 

@@ -59,7 +59,7 @@ t.test('all are told that the server ends, and the drain goes on', async t => {
 t.test('an error without a code is never sent: the client gets an id that the log has, too', async t => {
   const { logged, peer, channel, send } = observed()
   // It is looked at before there is a call.
-  Object.defineProperty(peer, 'headerVersion', { get: () => { throw new TypeError('cannot read a secret') } })
+  Object.defineProperty(peer, 'conversation', { get: () => { throw new TypeError('cannot read a secret') } })
   send({ jsonrpc: '2.0', id: 7, method: 'm' })
   const { id, error } = await channel.next() as { id: number, error: { code: number, message: string, data: { correlation: string } } }
   t.strictSame([id, error.code], [7, -32603])

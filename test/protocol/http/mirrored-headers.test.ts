@@ -105,7 +105,7 @@ t.test('a value that is not there needs no header', async t => {
 })
 
 t.test('the method and the name are repeated in headers', async t => {
-  const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, size: 0 }
+  const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'echo' }, request))
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': ' tools/call ', 'mcp-name': base64('echo') }, request))
   t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/list', 'mcp-name': 'echo' }, request), { code: -32020, message: /Mcp-Method/ })
@@ -115,7 +115,7 @@ t.test('the method and the name are repeated in headers', async t => {
 })
 
 t.test('each method that names something repeats that, and others repeat nothing', async t => {
-  const ask = (method: string, params: object) => ({ kind: 'request' as const, id: 1, method, params: params as Record<string, unknown>, size: 0 })
+  const ask = (method: string, params: object) => ({ kind: 'request' as const, id: 1, method, params: params as Record<string, unknown>, meta: {}, selfDescribed: true, size: 0 })
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'resources/read', 'mcp-name': 'a://b' }, ask('resources/read', { uri: 'a://b' })))
   t.throws(() => checkHeaders.message({ 'mcp-method': 'resources/read' }, ask('resources/read', { uri: 'a://b' })), { code: -32020 })
   t.throws(() => checkHeaders.message({ 'mcp-method': 'prompts/get' }, ask('prompts/get', { name: 'p' })), { code: -32020 })

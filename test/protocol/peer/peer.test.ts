@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import t from 'tap'
+import { errors } from '../../../protocol/wire/errors.js'
 import { Peer } from '../../../protocol/peer/peer.js'
 import { within } from '../../support/wait.js'
 import { Recorder, type Json } from '../../support/recorder.js'
@@ -9,7 +10,7 @@ const { signal: patient } = new AbortController()
 function asking () {
   const channel = new Recorder()
   const peer = new Peer({ channel })
-  return { peer, channel, ask: (method = 'm', signal = patient) => peer.ask(method, { method }, channel, signal) }
+  return { peer, channel, ask: (method = 'm', signal = patient) => peer.request(method, { method }, channel, { signal, toError: error => errors.clientFailed(method, error) }) }
 }
 
 t.test('answers find their questions, in whatever order they come', async t => {
@@ -135,7 +136,7 @@ t.test('many questions on one signal print no warning, and all are taken back wi
   const controller = new AbortController()
   const answers = Array.from({ length: 25 }, async () => await ask('m', controller.signal).catch((error: Error) => error.message))
   controller.abort()
-  t.strictSame(await Promise.all(answers), Array.from({ length: 25 }, () => 'the question was abandoned'))
+  t.strictSame(await Promise.all(answers), Array.from({ length: 25 }, () => 'the request was cancelled'))
   t.equal(channel.sent.filter(text => text.includes('notifications/cancelled')).length, 25)
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(warnings, [])

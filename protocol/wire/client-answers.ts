@@ -1,0 +1,8 @@
+/** What the user answered to `elicitation/create`. */
+export interface ElicitAnswer { action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown> }
+
+/** What the client's model answered to `sampling/createMessage`. */
+export interface SampleAnswer { role: 'user' | 'assistant', content: unknown, model: string, stopReason?: string }
+
+/** A folder the client works in, from the answer to `roots/list`. */
+export interface Root { uri: string, name?: string }

@@ -1,0 +1,18 @@
+import { isObject } from './json.js'
+
+/** The keys of `_meta` that the protocol gives a meaning. */
+export const META = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+  serverInfo: 'io.modelcontextprotocol/serverInfo'
+} as const
+
+type Meta = Readonly<Record<string, unknown>>
+
+const NONE: Meta = Object.freeze({})
+
+/** The `_meta` of some params; an empty object where there is none. */
+export const metaOf = ({ _meta }: Readonly<Record<string, unknown>>): Meta => isObject(_meta) ? _meta : NONE
