@@ -30,7 +30,7 @@ export default fp(async fastify => {
   // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
   if (/^(debug|trace)$/.test(fastify.log.level)) {
     mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
-    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.startedAt, ...inWords(ended) }, 'response'))
+    mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.response.startedAt, ...inWords(ended) }, 'response'))
   }
 
   mcp.onLog((level, data, call) => {

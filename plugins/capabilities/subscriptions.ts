@@ -142,6 +142,6 @@ async function ended (call: Call): Promise<void> {
   await new Promise<void>(resolve => {
     const off = peer.onDrain(() => { resolve() })
     const forget = onExpiry(identity, resolve)
-    void call.finished.then(() => { off(); forget(); resolve() })
+    void call.response.finished.then(() => { off(); forget(); resolve() })
   })
 }

@@ -54,7 +54,7 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     outcome: outcomeOf(call, ended),
     code,
     at: timeOfDay.at(moment),
-    ms: Math.round((moment - call.startedAt) * 1000) / 1000,
+    ms: Math.round((moment - call.response.startedAt) * 1000) / 1000,
     correlation: call.correlation
   }
 }

@@ -218,7 +218,7 @@ export class Dispatcher {
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
       assertAllowed(call, this.limits, this.byteBudget)
       if (this.#draining) throw errors.draining()
-      call.start(method.timed)
+      call.response.start(this.byteBudget, method.timed ? this.deadlines : undefined)
       this.#answer(call, method)
     } catch (error) {
       this.#responder.fail(call, error)
@@ -229,7 +229,7 @@ export class Dispatcher {
   #answer (call: Call, method: Method): void {
     const result = this.#pipeline.run(call, method)
     if (!isThenable(result)) return this.#responder.finish(call, result)
-    if (call.method === 'initialize') call.peer.queueUntil(call.finished)
+    if (call.method === 'initialize') call.peer.queueUntil(call.response.finished)
     this.#responder.finishLater(call, result)
   }
 

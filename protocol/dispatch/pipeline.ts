@@ -73,7 +73,7 @@ export class Pipeline {
   async #afterGate (passed: PromiseLike<unknown>, call: Call, method: Method, next: number): Promise<Result> {
     await passed
     // A call that was given up while it waited is not run.
-    return call.isClosed ? {} : await this.#runGates(call, method, next)
+    return call.response.isClosed ? {} : await this.#runGates(call, method, next)
   }
 
   #runHandler (call: Call, method: Method, depth: number): Result | Promise<Result> {

@@ -22,7 +22,7 @@ export function resolveRevision (request: Request, peer: Peer, { maxId }: Limits
 }
 
 /** Refuses whose time is over, and what the state of the peer does not allow. */
-export function assertAllowed ({ id, method, revision, size, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
+export function assertAllowed ({ method, revision, response: { id, size }, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
   if (!revision.stateless) {

@@ -20,8 +20,8 @@ export class Responder {
   finish (call: Call, result: Result): void {
     if (call.needsInput) return this.#requestInput(call)
     try {
-      if (result instanceof PreparedResult) call.answer(result.tail(json => call.revision.encode(json, this.#server)))
-      else call.answer(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
+      if (result instanceof PreparedResult) call.response.send(result.tail(json => call.revision.encode(json, this.#server)))
+      else call.response.send(call.revision.encode(result, this.#server), (result as { isError?: unknown }).isError === true)
     } catch (error) {
       this.fail(call, error)
     }
@@ -33,10 +33,10 @@ export class Responder {
 
   fail (call: Call, error: unknown): void {
     // What a cancelled handler throws on its way out interests nobody.
-    if (call.isClosed) return
+    if (call.response.isClosed) return
     if (call.needsInput && !isMcpError(error)) return this.#requestInput(call)
     try {
-      if (isMcpError(error)) call.fail(error, statusOf(error, call.revision))
+      if (isMcpError(error)) call.response.fail(error, statusOf(error, call.revision))
       else this.#internalError(call, error)
     } catch (second) {
       this.#internalError(call, second)
@@ -45,14 +45,14 @@ export class Responder {
 
   #requestInput (call: Call): void {
     call.inputRequired()
-      .then(result => call.answer(call.revision.encode(result, this.#server)))
+      .then(result => call.response.send(call.revision.encode(result, this.#server)))
       .catch((error: unknown) => this.#internalError(call, error))
   }
 
   // The text of an error we did not write never leaves the process; the client gets an id to ask about.
   #internalError (call: Call, error: unknown): void {
     const correlation = call.correlation ??= randomUUID()
-    call.fail(errors.internal(correlation), 200)
+    call.response.fail(errors.internal(correlation), 200)
     this.#report({ correlation, err: error }, call)
   }
 }

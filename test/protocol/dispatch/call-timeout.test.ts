@@ -172,7 +172,7 @@ t.test('a call that is answered because the time of another is up is not given u
   const ended: unknown[] = []
   mcp.onEnd(({ method }, { outcome }) => {
     ended.push([method, outcome])
-    if (method === 'first') calls[1]?.answer('{"done":true}')
+    if (method === 'first') calls[1]?.response.send('{"done":true}')
   })
   const { ask, channel } = client(mcp)
   ask('first')

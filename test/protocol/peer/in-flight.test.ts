@@ -1,26 +1,25 @@
 import t from 'tap'
-import type { Call } from '../../../protocol/dispatch/call.js'
-import { InFlight } from '../../../protocol/peer/in-flight.js'
+import { InFlight, type InFlightCall } from '../../../protocol/peer/in-flight.js'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
 
 /** Of a call only its id is looked at. */
-const call = (id: Id): Call => ({ id }) as Call
+const call = (id: Id): InFlightCall => ({ id }) as InFlightCall
 
 /** Calls in flight, and what a map says of them. */
 function both (...ids: Id[]) {
   const calls = new InFlight()
-  const known = new Map<Id, Call>()
+  const known = new Map<Id, InFlightCall>()
   const pair = {
     calls,
     known,
-    add: (id: Id): Call => {
+    add: (id: Id): InFlightCall => {
       const added = call(id)
       calls.add(added)
       known.set(id, added)
       return added
     },
     remove: (id: Id): void => {
-      calls.remove(known.get(id) as Call)
+      calls.remove(known.get(id) as InFlightCall)
       known.delete(id)
     },
     /** The first difference, if there is any. */
@@ -93,7 +92,7 @@ t.test('who was never let in takes nobody away, though it has the same id', asyn
   for (const id of known.keys()) calls.remove(call(id))
   calls.remove(call('nobody'))
   t.equal(difference(), undefined)
-  const first = known.get('first') as Call
+  const first = known.get('first') as InFlightCall
   calls.remove(first)
   calls.remove(first)
   t.equal(calls.size, 2)
@@ -102,7 +101,7 @@ t.test('who was never let in takes nobody away, though it has the same id', asyn
 t.test('a call that is over twice does not take away the one that has its id now', async t => {
   for (const others of [[], ['other'], ['other', 'another']]) {
     const { calls, known, add, remove } = both(...others, 'mine')
-    const old = known.get('mine') as Call
+    const old = known.get('mine') as InFlightCall
     remove('mine')
     const now = add('mine')
     calls.remove(old)

@@ -1,0 +1,112 @@
+import type { ByteBudget } from '../../lib/byte-budget.js'
+import { createAbortController } from '../../lib/on-abort.js'
+import { now } from '../../lib/time/clock.js'
+import type { InFlightCall } from '../peer/in-flight.js'
+import type { Peer } from '../peer/peer.js'
+import { respondOn, type Channel } from '../wire/channel.js'
+import type { McpError } from '../wire/errors.js'
+import { encodeError, type Id, type Request } from '../wire/jsonrpc.js'
+import type { SharedTail } from '../wire/result.js'
+import type { DeadlineEntry, Deadlines, TimedCall } from './deadlines.js'
+import { FAILED, OK, type CallOutcome } from './outcome.js'
+
+/** The call that is answered; `closed` is called once, with what became of it. */
+export interface Answered { closed (outcome: CallOutcome): void }
+
+/** The one response to a request. What is sent first, a result, an error or nothing, closes it and ends the work. */
+export class CallResponse implements InFlightCall, TimedCall {
+  readonly startedAt = now()
+  readonly id: Id
+  readonly method: string
+  /** About how many bytes the request holds until it is answered. */
+  readonly size: number
+  readonly #call: Answered
+  readonly #peer: Peer
+  readonly #channel: Channel
+  #deadline: DeadlineEntry | undefined
+  #byteBudget: ByteBudget | undefined
+  #controller: AbortController | undefined
+  #abortReason: Error | undefined
+  #isOpen = true
+  #finish: (() => void) | undefined
+  #finished: Promise<void> | undefined
+
+  constructor (call: Answered, { id, method, size }: Request, peer: Peer, channel: Channel) {
+    this.id = id
+    this.method = method
+    this.size = size
+    this.#call = call
+    this.#peer = peer
+    this.#channel = channel
+  }
+
+  /** True once the call is answered or given up. */
+  get isClosed (): boolean {
+    return !this.#isOpen
+  }
+
+  /** Undefined for a call that may last as long as its peer. */
+  get deadline (): DeadlineEntry | undefined {
+    return this.#deadline
+  }
+
+  /** Aborts when the call is given up. */
+  get signal (): AbortSignal {
+    this.#controller ??= createAbortController(this.#abortReason)
+    return this.#controller.signal
+  }
+
+  /** Settles when the call is answered or given up. */
+  get finished (): Promise<void> {
+    return (this.#finished ??= this.#isOpen ? new Promise(resolve => { this.#finish = resolve }) : Promise.resolve())
+  }
+
+  /** Counts the call as in flight; without `deadlines` it may last as long as its peer. */
+  start (byteBudget: ByteBudget, deadlines: Deadlines | undefined): void {
+    this.#peer.addCall(this)
+    byteBudget.add(this.size)
+    this.#byteBudget = byteBudget
+    this.#deadline = deadlines?.add(this)
+  }
+
+  /** Sends a result as JSON text, unless the call is closed; `failed` where the result reports a failure. */
+  send (result: string | SharedTail, failed = false): void {
+    if (this.#close(failed ? FAILED : OK)) respondOn(this.#channel, this.id, result)
+  }
+
+  /** Sends an error, unless the call is closed. */
+  fail (error: McpError, status: number): void {
+    // Encoded before the call is closed: when `error.data` cannot be encoded, another error can still be sent.
+    const text = encodeError(this.id, error)
+    if (this.#close({ outcome: 'error', code: error.code, message: error.message })) this.#channel.respond(text, status, error.headers)
+  }
+
+  /** Gives up the call without a response. */
+  cancel (reason: Error): void {
+    if (!this.#close({ outcome: 'cancelled' })) return
+    this.#abort(reason)
+    this.#channel.end()
+  }
+
+  /** Sends an error now and aborts the handler. */
+  giveUp (error: McpError): void {
+    this.fail(error, 200)
+    this.#abort(error)
+  }
+
+  #abort (reason: Error): void {
+    this.#abortReason = reason
+    this.#controller?.abort(reason)
+  }
+
+  #close (outcome: CallOutcome): boolean {
+    if (!this.#isOpen) return false
+    this.#isOpen = false
+    this.#deadline?.stop()
+    this.#peer.removeCall(this)
+    this.#byteBudget?.remove(this.size)
+    this.#finish?.()
+    this.#call.closed(outcome)
+    return true
+  }
+}
