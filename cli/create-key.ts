@@ -1,33 +1,27 @@
-import { parseArgs } from 'node:util'
 import { unknownScopes } from '../loader/unknown-names.js'
 import { ApiKey } from '../options.js'
 import { compile } from '../protocol/schema/schema.js'
 import { hashOf, makeKey } from '../system/credentials/api-key.js'
+import { parseOrHint } from './parse-or-hint.js'
 
 export interface NewKey {
-  /** To be shown once and kept by whoever will use it. */
+  /** Shown once: the caller keeps it, we keep its hash. */
   key: string
-  /** What the operator does with its hash. */
+  /** Where the operator puts its hash. */
   advice: string
 }
 
-/** `patchbay key NAME [--scope S]...`. Throws a sentence when that is not what was said. `settings` may ask for scopes of their own. */
-export function newKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
-  const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } = parse(args)
+/** Runs `patchbay key NAME [--scope S]...`. Throws a sentence if the arguments are wrong. Scopes that `settings` mention count as known. */
+export function createKey (args: string[], settings: Parameters<typeof unknownScopes>[1] = {}): NewKey {
+  const { positionals: [name, ...more], values: { scope: scopes = ['mcp'] } } =
+    parseOrHint({ args, options: { scope: { type: 'string', multiple: true } }, allowPositionals: true })
   if (name === undefined || more.length > 0) throw new Error('a key is for one caller: patchbay key NAME [--scope SCOPE]...')
   const key = makeKey()
   const entry = { name, hash: hashOf(key), scopes }
   const wrong = compile(ApiKey)(entry)
-  if (wrong !== undefined) throw new Error(wrong.startsWith('name') ? `the name of a key is made of letters, digits and . _ @ -, not "${name}"` : `a scope has neither spaces nor quotes, unlike one of "${scopes.join('", "')}"`)
+  if (wrong?.startsWith('name') === true) throw new Error(`the name of a key is made of letters, digits and . _ @ -, not "${name}"`)
+  if (wrong !== undefined) throw new Error(`a scope has neither spaces nor quotes, unlike one of "${scopes.join('", "')}"`)
   return { key, advice: unknownScopes(scopes, settings).map(sentence => `patchbay: ${sentence}\n`).join('') + adviceFor(entry) }
-}
-
-function parse (args: string[]) {
-  try {
-    return parseArgs({ args, options: { scope: { type: 'string', multiple: true } }, allowPositionals: true })
-  } catch (error) {
-    throw new Error(`${(error as Error).message.split('\n')[0]?.replace(/\.$/, '')}; see patchbay --help`, { cause: error })
-  }
 }
 
 function adviceFor (entry: { name: string }): string {

@@ -2,8 +2,8 @@ import { isatty } from 'node:tty'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
 
 /**
- * Keeps SIGHUP from ending the process from now on. Returns a function that takes what SIGHUP is to do; a signal that came before
- * it was called is acted on then, once.
+ * Keeps SIGHUP from ending the process from now on. Returns a function that sets the action of SIGHUP; if a signal came before that,
+ * the action runs at once.
  */
 export function catchHangUp (): (act: () => void) => void {
   let missed = false
@@ -15,7 +15,7 @@ export function catchHangUp (): (act: () => void) => void {
   }
 }
 
-/** Returns how to tell, when SIGHUP comes, that it came because the terminal that showed the log was closed: it is no terminal any more. */
+/** Returns a function that is true once the terminal that showed the log was closed: standard error was a terminal and no longer is. */
 export function watchTerminal (isTerminal: () => boolean = () => isatty(STANDARD_ERROR)): () => boolean {
   const before = isTerminal()
   return () => before && !isTerminal()

@@ -7,14 +7,14 @@ type Name = keyof Options
 
 interface KeyNames { added: string[], removed: string[], changed: string[] }
 
-/** What can change while the gateway runs. */
-const RELOADED = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates'] as const satisfies Name[]
+/** The options that can change while the gateway runs. */
+const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates'] as const satisfies Name[]
 
 const NO_KEYS = 'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
 
 /**
- * Returns a function that reads the options again and puts those that can change while the gateway runs to use, all or none. `read` throws
- * when they would not do for a start; then the present ones stay. What changed is logged by name, never with values.
+ * Returns a function that reads the options again and applies those that can change while the gateway runs, all or none. If `read` throws
+ * because they are wrong, the present ones stay. Changes are logged by the name of the option, never with values.
  */
 export function reloader (app: FastifyInstance, logger: FastifyBaseLogger, options: Options, read: () => Options): () => void {
   let present = options
@@ -30,7 +30,7 @@ export function reloader (app: FastifyInstance, logger: FastifyBaseLogger, optio
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
       for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present)) logger.warn(sentence)
     } catch (error) {
-      logger.error(`the options were not reloaded, and those from before stay: ${(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
+      logger.error(`options not reloaded, the previous ones stay: ${(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
     }
   }
 }
@@ -40,16 +40,16 @@ function changesOf (present: Options, next: Options): Name[] {
   return names.filter(name => !isDeepStrictEqual(present[name], next[name])).sort()
 }
 
-/** Whether callers need a credential is decided at start: without its last key the gateway lets no caller in, and without a first one it needs none. */
+/** Whether callers need a credential is decided at start: removing the last key lets no caller in, and a first key needs a restart. */
 function canChange (app: FastifyInstance, name: Name): boolean {
   if (name === 'apiKeys') return 'identities' in app.mcp && app.mcp.identities.required
-  return (RELOADED as readonly Name[]).includes(name)
+  return (RELOADABLE as readonly Name[]).includes(name)
 }
 
-// The keys come first: only they can still be refused.
+// The keys first, because only they can still be refused.
 function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames | undefined {
   const keys = changed.includes('apiKeys') ? app.mcp.identities.replaceKeys(next.apiKeys) : undefined
-  // Callers whose keys have other scopes are told, too, that they may see other things.
+  // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
   if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.mcp.rateLimiter.replace(next)
   return keys
@@ -57,7 +57,7 @@ function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames 
 
 function report (logger: FastifyBaseLogger, { changed, restart, keys }: { changed: Name[], restart: Name[], keys: KeyNames | undefined }): void {
   const { added = [], removed = [], changed: altered = [] } = keys ?? {}
-  const said = [
+  const parts = [
     ...(changed.length === 0 ? [] : [`changed ${changed.join(', ')}`]),
     ...(added.length === 0 ? [] : [`keys added: ${added.join(', ')}`]),
     ...(removed.length === 0 ? [] : [`keys removed: ${removed.join(', ')}`]),
@@ -65,5 +65,5 @@ function report (logger: FastifyBaseLogger, { changed, restart, keys }: { change
     ...(restart.length === 0 ? [] : [`a restart is needed for ${restart.join(', ')}`])
   ]
   const level = restart.length === 0 ? 'info' : 'warn'
-  logger[level]({ reload: { changed, restart, keys: { added, removed, changed: altered } } }, `options reloaded: ${said.length === 0 ? 'nothing changed' : said.join('; ')}`)
+  logger[level]({ reload: { changed, restart, keys: { added, removed, changed: altered } } }, `options reloaded: ${parts.length === 0 ? 'nothing changed' : parts.join('; ')}`)
 }

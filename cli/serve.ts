@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
 import { banner, type Inventory } from './banner.js'
 import { commandLogger } from './logger.js'
@@ -12,78 +12,79 @@ import { boundYoungGeneration } from '../system/process/young-generation.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
 import { watchTerminal } from './hang-up.js'
-import { listen } from './listen.js'
+import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
 import { Shutdown } from './shutdown.js'
 
-export interface Started {
+export interface ServeOptions {
   /** The command that started this process. */
   launch: string[]
   /** The one writer of standard error. */
   logs: LogLines
-  /** Takes what SIGHUP is to do. */
+  /** Sets what SIGHUP does. */
   onHangUp: (act: () => void) => void
-  /** Reads the options again. Throws a sentence when they are not fit to be served. */
+  /** Reads the options again. Throws a sentence if they cannot be served. */
   read: () => Options
 }
 
 /** Serves what the options say until a signal comes or standard input ends. */
-export async function serve (options: Options, { launch, logs, onHangUp, read }: Started): Promise<void> {
-  // Before a plugin can lay hands on them.
+export async function serve (options: Options, { launch, logs, onHangUp, read }: ServeOptions): Promise<void> {
+  // Before a plugin can use them.
   const output = claimStdout()
   const input = options.stdio ? standardInput() : undefined
-  // Only those who serve need a server.
+  // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
-  // Authors write TypeScript; our own maps would only be read for nothing.
-  process.setSourceMapsEnabled(options.plugins.length > 0)
   const logger = commandLogger(options.logLevel, process.pid, logs)
-  const app = await started(build(options, { loggerInstance: logger }))
+  // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
+  process.setSourceMapsEnabled(options.plugins.length > 0)
+  const app = await build(options, { loggerInstance: logger })
+  await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
-  let stdio: Stdio | undefined
-  let stopListening = () => {}
+  const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
-    stopListening()
+    running.listening?.stop()
     await app.close()
-    await stdio?.flush()
+    await running.stdio?.flush()
   }
-  // Before anything can know that we are here: a signal must find its handler.
+  // Before a client can know of us, so that a signal it sends finds a listener.
   const shutdown = new Shutdown({ logger, logs, grace: options.grace, close })
+  onHangUp(hangUpAction(shutdown, reloader(app, logger, options, read)))
 
-  const reload = reloader(app, logger, options, read)
-  const hasLostTerminal = watchTerminal()
-  onHangUp(() => {
-    if (shutdown.begun) return
-    // Node.js puts terminals back in order when it exits, and does not come back from that where the terminal is gone.
-    if (hasLostTerminal()) void shutdown.now('the terminal was closed').then(() => process.kill(process.pid, 'SIGKILL'))
-    else reload()
-  })
-
-  const listening = options.http ? await listen(app, options.host, options.port) : undefined
-  if (listening !== undefined) stopListening = listening.stop
+  if (options.http) running.listening = await listen(app, options.host, options.port)
   if (options.http) boundYoungGeneration()
-  const warning = anonymousWarning(options)
-  if (warning !== undefined) logger.warn(warning)
+  warnIfAnonymous(options, logger)
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
-    void stdio.closed.then(async reason => {
-      const keeps = options.http && options.keepServing
-      logger.info({ reason }, `the client of standard input and output is gone${keeps ? '; HTTP is served on (option keepServing)' : ''}`)
-      if (!keeps) await shutdown.now(reason)
-    })
+    running.stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
-  // With MCP_LOG_JSON standard error carries JSON only.
-  if (process.env['MCP_LOG_JSON'] !== 'true') process.stderr.write(banner({ version, address: listening?.address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
+  writeBanner(app, options, launch, running.listening?.address)
 }
 
-async function started (building: Promise<FastifyInstance>): Promise<FastifyInstance> {
-  const app = await building
-  await app.ready()
-  return app
+/** SIGHUP reloads the options, or ends the gateway if it came because its terminal was closed. */
+function hangUpAction (shutdown: Shutdown, reload: () => void): () => void {
+  const hasLostTerminal = watchTerminal()
+  return () => {
+    if (shutdown.hasBegun) return
+    // At exit, Node.js restores the state of the terminal, and hangs in that when the terminal is gone.
+    if (hasLostTerminal()) void shutdown.run('terminal closed').then(() => process.kill(process.pid, 'SIGKILL'))
+    else reload()
+  }
 }
 
-/** Whom standard input and output speaks for. */
+async function onStdioClosed (reason: string, { http, keepServing }: Options, logger: FastifyBaseLogger, shutdown: Shutdown): Promise<void> {
+  const continues = http && keepServing
+  logger.info({ reason }, `stdio client disconnected${continues ? '; HTTP is still served (option keepServing)' : ''}`)
+  if (!continues) await shutdown.run(reason)
+}
+
+function warnIfAnonymous (options: Options, logger: FastifyBaseLogger): void {
+  const warning = anonymousWarning(options)
+  if (warning !== undefined) logger.warn(warning)
+}
+
+/** The identity of the stdio client. */
 async function identify (app: FastifyInstance, token: string): Promise<Identity> {
   try {
     return await app.mcp.identities.authenticate(token)
@@ -93,11 +94,17 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
   }
 }
 
+function writeBanner (app: FastifyInstance, options: Options, launch: string[], address: string | undefined): void {
+  // With MCP_LOG_JSON, standard error carries JSON only.
+  if (process.env['MCP_LOG_JSON'] === 'true') return
+  process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
+}
+
 function inventoryOf ({ mcp: { tools, resources, prompts, unavailable } }: FastifyInstance): Inventory {
   return { tools: tools.names(), resources: resources.uris(), prompts: prompts.names(), unavailable: [...unavailable] }
 }
 
-/** Standard output belongs to the stdio transport: whatever a plugin prints goes to standard error. */
+/** Returns standard output, which belongs to the stdio transport. What plugins print to `process.stdout` goes to standard error. */
 function claimStdout (): Writable {
   const { stdout, stderr } = process
   Object.defineProperty(process, 'stdout', { get: () => stderr })

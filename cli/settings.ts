@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Options, type Options as Values } from '../options.js'
 import { isObject } from '../protocol/wire/json.js'
+import type { Environment } from '../system/environment.js'
 import { withoutTilde } from '../system/process/data-folder.js'
-
-type Environment = Record<string, string | undefined>
+import { parseOrHint } from './parse-or-hint.js'
 
 export interface Settings {
   options: Partial<Values>
-  /** The command line with absolute paths: it means the same in every folder. */
+  /** The command line with absolute paths, so that it means the same in every folder. */
   args: string[]
   help: boolean
   version: boolean
@@ -55,7 +54,7 @@ Every option can also be set as an environment variable, for example ${PREFIX}PO
 Command line, environment and config file win over each other in this order. docs/configure.md lists all options.
 `
 
-/** Command line, environment and config file as options, not yet checked. Throws a sentence that names what cannot be read. */
+/** The options of the command line, the environment and the config file, not checked yet. Throws a sentence that names what cannot be read. */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { values } = parse(argv)
   const { help = false, version = false, config = env[`${PREFIX}CONFIG`] || undefined, plugin, root, data, 'log-level': logLevel, 'keep-serving': keepServing, port, ...rest } = values
@@ -64,28 +63,22 @@ export function readSettings (argv: string[], env: Environment, cwd: string): Se
     logLevel,
     keepServing,
     port: port === undefined ? undefined : number('--port', port),
-    ...inFolder(compact({ plugins: plugin, roots: root, data }), cwd)
+    ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)
   })
-  const options = [config === undefined ? {} : fromFile(resolve(cwd, withoutTilde(config))), fromEnvironment(env, cwd), given].reduce(over)
-  // A desktop client that launches one gateway per window wants no port unless it says so.
+  const options = [config === undefined ? {} : fromFile(resolve(cwd, withoutTilde(config))), fromEnvironment(env, cwd), given].reduce(merge)
+  // A desktop client launches one gateway per window: with stdio, a port is opened only if one is set.
   if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
   return { options, args: absolute(argv, cwd), help, version }
 }
 
-/** The later wins, and where it says where to keep things it says all there is to say about that. */
-function over (earlier: Partial<Values>, later: Partial<Values>): Partial<Values> {
+/** The later source wins. `data` and `ephemeral` are one setting: if the later source gives either, both earlier values go. */
+function merge (earlier: Partial<Values>, later: Partial<Values>): Partial<Values> {
   const { data, ephemeral, ...rest } = earlier
-  const says = later.data !== undefined || later.ephemeral === true
-  return { ...(says ? rest : earlier), ...later }
+  const givesEither = later.data !== undefined || later.ephemeral === true
+  return { ...(givesEither ? rest : earlier), ...later }
 }
 
-function parse (argv: string[]) {
-  try {
-    return parseArgs({ args: argv, options: FLAGS, tokens: true })
-  } catch (error) {
-    throw new Error(`${(error as Error).message.split('\n')[0]?.replace(/\.$/, '')}; see patchbay --help`, { cause: error })
-  }
-}
+const parse = (args: string[]) => parseOrHint({ args, options: FLAGS, tokens: true })
 
 function absolute (argv: string[], cwd: string): string[] {
   return parse(argv).tokens.flatMap(token => {
@@ -104,11 +97,11 @@ function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
     return [[option.name, convert(key, value, option.type)]]
   })
   const { MCP_LOG_LEVEL: level = '' } = env
-  return inFolder({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...Object.fromEntries(entries) }, cwd)
+  return resolvePaths({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...Object.fromEntries(entries) }, cwd)
 }
 
-/** Options that name files or folders, as seen from the folder in which they were written. */
-function inFolder (options: Partial<Values>, folder: string): Partial<Values> {
+/** The options with their paths made absolute, relative to the folder of their source. */
+function resolvePaths (options: Partial<Values>, folder: string): Partial<Values> {
   const { plugins, roots, data } = options
   const place = (path: string) => resolve(folder, withoutTilde(path))
   return {
@@ -119,7 +112,7 @@ function inFolder (options: Partial<Values>, folder: string): Partial<Values> {
   }
 }
 
-// The name and the levels that Python servers use.
+// MCP_LOG_LEVEL and these names are what Python servers use.
 const LEVELS: Record<string, Values['logLevel']> = {
   trace: 'trace', debug: 'debug', info: 'info', notice: 'info', warning: 'warn', warn: 'warn', error: 'error', critical: 'fatal', alert: 'fatal', emergency: 'fatal', fatal: 'fatal', silent: 'silent'
 }
@@ -133,7 +126,7 @@ function pinoLevel (level: string): Values['logLevel'] {
 const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
 
 function convert (name: string, value: string, type: string | undefined): unknown {
-  // A switch or a list.
+  // trustProxy: a boolean or a list.
   if (type === undefined) return convert(name, value, ['true', 'false'].includes(value) ? 'boolean' : 'array')
   if (type === 'integer') return number(name, value)
   if (type === 'array' && value.startsWith('[{')) return json(name, value)
@@ -148,7 +141,7 @@ function fromFile (file: string): Partial<Values> {
   try {
     const values: unknown = JSON.parse(readFileSync(file, 'utf8'))
     if (!isObject(values)) throw new Error('it must hold a JSON object')
-    return inFolder(values, dirname(file))
+    return resolvePaths(values, dirname(file))
   } catch (error) {
     throw new Error(`config file ${file}: ${(error as Error).message}`, { cause: error })
   }

@@ -4,62 +4,63 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { LogLines } from '../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 
-/** For how long the end waits for a reader of the log that takes nothing of it, in milliseconds. */
-export const LAST_WORD = 5_000
+/** How long the end of the process waits for a reader of the log that reads nothing, in milliseconds. */
+export const FLUSH_TIMEOUT = 5_000
 
 export interface ShutdownOptions {
   logger: FastifyBaseLogger
   logs: LogLines
-  /** How long answering what is in flight may take, in milliseconds. */
+  /** How long calls in flight may take to finish, in milliseconds. */
   grace: number
-  /** Ends what is served, and settles when everything was answered. */
+  /** Closes the gateway, and settles when all calls in flight are answered. */
   close: () => Promise<void>
 }
 
-/** The end of a gateway in order, whatever wants it: a signal, an error that was not caught, or the end of standard input. */
+/** The orderly end of a gateway, after a signal, an uncaught exception or the end of standard input. */
 export class Shutdown {
   readonly #options: ShutdownOptions
-  readonly #delay: number
-  readonly #closing: { close: () => void }
-  #faulty = false
-  #ending: Promise<void> | undefined
+  readonly #timeout: number
+  readonly #grace: { close: () => void }
+  #failed = false
+  #closing: Promise<void> | undefined
 
-  /** From now on signals and errors end the gateway. */
+  /** From now on signals and uncaught exceptions shut the gateway down. */
   constructor (options: ShutdownOptions) {
     this.#options = options
     const { logger, grace } = options
-    // Answering what is in flight, and sending it over HTTP and over stdio, may each take the whole grace.
-    this.#delay = 3 * grace + 5_000
-    this.#closing = closeWithGrace({ delay: this.#delay, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
-      await this.#end({ signal })
-      if (this.#faulty) throw new Error('an error was not caught')
+    // Answering what is in flight, sending it over HTTP and sending it over stdio may each take the whole grace period.
+    this.#timeout = 3 * grace + 5_000
+    this.#grace = closeWithGrace({ delay: this.#timeout, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
+      await this.#closeOnce({ signal })
+      if (this.#failed) throw new Error('shutdown after an error')
     })
     expectSignals()
-    // Such an error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process
-    // ends with 1: a supervisor may start it anew.
-    process.on('uncaughtException', error => {
-      // Never fatal, see plugins/capabilities/logging.ts.
-      logger.error({ err: error }, 'an error was thrown where nobody can catch it')
-      this.#faulty = true
-      if (this.#ending === undefined) this.#closing.close()
-    })
-    // A promise that a tool forgot must not take the calls of others down.
-    process.on('unhandledRejection', error => logger.error({ err: error }, 'a promise was rejected and nobody looked'))
+    process.on('uncaughtException', error => this.#onUncaught(error))
+    // A promise that a tool forgot must not end the calls of others.
+    process.on('unhandledRejection', error => logger.error({ err: error }, 'unhandled rejection'))
   }
 
-  get begun (): boolean {
-    return this.#ending !== undefined
+  get hasBegun (): boolean {
+    return this.#closing !== undefined
   }
 
-  /** Ends the process. A signal that comes meanwhile is the first one. */
-  async now (reason: string): Promise<void> {
-    await Promise.race([this.#end({ reason }), sleep(this.#delay, undefined, { ref: false })])
-    this.#closing.close()
+  /** Shuts the gateway down and ends the process. A signal that comes meanwhile counts as the first one. */
+  async run (reason: string): Promise<void> {
+    await Promise.race([this.#closeOnce({ reason }), sleep(this.#timeout, undefined, { ref: false })])
+    this.#grace.close()
   }
 
-  /** Once, however often it is wanted. */
-  async #end (why: object): Promise<void> {
-    await (this.#ending ??= this.#close(why))
+  // The error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process ends
+  // with exit code 1, so that a supervisor starts it again.
+  #onUncaught (error: Error): void {
+    // At level error, never fatal: see plugins/capabilities/logging.ts.
+    this.#options.logger.error({ err: error }, 'uncaught exception')
+    this.#failed = true
+    if (this.#closing === undefined) this.#grace.close()
+  }
+
+  async #closeOnce (why: object): Promise<void> {
+    await (this.#closing ??= this.#close(why))
   }
 
   async #close (why: object): Promise<void> {
@@ -67,11 +68,11 @@ export class Shutdown {
     logger.info(why, 'shutting down')
     try {
       await close()
-      logger.info('ended')
+      logger.info('shutdown complete')
     } catch (error) {
-      this.#faulty = true
-      logger.error({ err: error }, 'the end was not in order')
+      this.#failed = true
+      logger.error({ err: error }, 'shutdown failed')
     }
-    await logs.written(LAST_WORD)
+    await logs.written(FLUSH_TIMEOUT)
   }
 }

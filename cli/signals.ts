@@ -2,20 +2,20 @@ import { constants } from 'node:os'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Whether the gateway is up, so that a signal finds something to end in order. */
+/** Whether the gateway is up, so that a signal shuts it down in order. */
 let up = false
-let heard = 0
+let received = 0
 
 /**
- * What SIGTERM and SIGINT do. Before the gateway is up they end the process at once, with 128 and their number, as if they had not been
- * handled. Then the first one is for `close-with-grace`, and the second, whichever it is, ends the process at once with 1.
- * These listeners stay: without any, Node.js closes its handle, and drops a second signal that has arrived with the first.
+ * Handles SIGTERM and SIGINT. Before the gateway is up they end the process at once with exit code 128 plus their number, as without a
+ * handler. After that the first one is left to `close-with-grace`, and a second one of either kind ends the process at once with 1.
+ * The listeners are never removed: without any, Node.js closes its signal handle and drops a second signal that arrived with the first.
  */
 export function watchSignals (onSecond: (signal: string) => void): void {
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (!up) process.exit(128 + constants.signals[signal])
-      if (++heard < 2) return
+      if (++received < 2) return
       onSecond(signal)
       process.exit(1)
     })
@@ -24,7 +24,7 @@ export function watchSignals (onSecond: (signal: string) => void): void {
 
 export const isUp = (): boolean => up
 
-/** From now on a signal ends the gateway in order. */
+/** From now on a signal shuts the gateway down in order. */
 export function expectSignals (): void {
   up = true
 }

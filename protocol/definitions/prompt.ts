@@ -1,11 +1,10 @@
+import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from '../wire/content.js'
 import { checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { isObject } from '../wire/json.js'
 import { checkLengths } from '../wire/result-size.js'
-
-type Awaitable<T> = T | Promise<T>
 
 export interface PromptArgument { title?: string, description?: string, required?: boolean, complete?: Completer }
 export interface PromptMessage { role: 'user' | 'assistant', content: ContentBlock }

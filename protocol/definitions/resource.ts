@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { Annotations, ResourceContents } from '../wire/content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
@@ -6,8 +7,6 @@ import { checkLengths } from '../wire/result-size.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
 import type { Completers } from './completion.js'
 import type { CacheHints } from '../revisions/revision.js'
-
-type Awaitable<T> = T | Promise<T>
 
 /** Text, bytes, JSON, or contents spelled out. */
 export type ResourceValue = string | Uint8Array | object | ResourceContents[]

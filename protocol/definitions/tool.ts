@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import { text, type CallToolResult, type ContentBlock } from '../wire/content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
@@ -6,8 +7,6 @@ import { isObject } from '../wire/json.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
 import { compile, type Check, type Schema, type Typed } from '../schema/schema.js'
-
-type Awaitable<T> = T | Promise<T>
 
 /** What a tool without an output schema may return: text is made from it, and structured content from an object. */
 export type ToolValue = string | number | boolean | null | undefined | void | object | ContentBlock[] | CallToolResult

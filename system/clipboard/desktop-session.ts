@@ -1,4 +1,4 @@
-type Environment = Record<string, string | undefined>
+import type { Environment } from '../environment.js'
 
 /** What a clipboard depends on: `none` is a Linux machine without a display, `other` one whose clipboard needs none (macOS, Windows, WSL). */
 export type Session = 'x11' | 'wayland' | 'none' | 'other'

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-
-type Environment = Record<string, string | undefined>
+import type { Environment } from '../environment.js'
 
 /** Where the platform keeps the data of a user's programs. Throws a sentence when the user has no home. */
 export function dataFolder (platform: string, env: Environment, home = homeFolder()): string {

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import type { Environment } from '../environment.js'
 import { Output, type OnOutput } from './output.js'
 import { ProcessGroup, type Ending } from './process-group.js'
 
@@ -16,8 +17,6 @@ export interface Watch { signal: AbortSignal, onOutput: OnOutput }
 
 /** How a program ended and what it wrote; `failure` says why that is no success. */
 export interface Outcome extends Ending { stdout: string, stderr: string, truncated: boolean }
-
-type Environment = Record<string, string | undefined>
 
 const MAX_OUTPUT = 256 * 1024
 const FAILURES: Record<string, string> = {

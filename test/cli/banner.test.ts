@@ -1,8 +1,8 @@
 import t from 'tap'
-import { banner, type Served } from '../../cli/banner.js'
+import { banner, type BannerContent } from '../../cli/banner.js'
 import { listed } from '../support/keys.js'
 
-const SERVED: Served = {
+const SERVED: BannerContent = {
   version: '1.2.3',
   address: 'http://127.0.0.1:8080',
   options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
@@ -14,7 +14,7 @@ const SERVED: Served = {
 /** What to paste into a client. */
 const pasted = (text: string): unknown => JSON.parse(/\{\n[^]*\n\}/.exec(text)?.[0] ?? '')
 
-const shown = (more: Partial<Served> = {}): string => banner({ ...SERVED, ...more })
+const shown = (more: Partial<BannerContent> = {}): string => banner({ ...SERVED, ...more })
 
 t.test('it says what is served, where, where things are kept, and what is not here and why', async t => {
   const text = shown()
@@ -41,7 +41,7 @@ t.test('what to paste into a client is JSON, by address or by command', async t 
 })
 
 t.test('what is kept in memory is said to be', async t => {
-  for (const options of [{ ...SERVED.options, ephemeral: true }, { ...SERVED.options, data: undefined }] as Array<Served['options']>) t.match(shown({ options }), /^ {2}data +in memory, until this process ends$/m)
+  for (const options of [{ ...SERVED.options, ephemeral: true }, { ...SERVED.options, data: undefined }] as Array<BannerContent['options']>) t.match(shown({ options }), /^ {2}data +in memory, until this process ends$/m)
 })
 
 t.test('long lists are wrapped between names, and none is lost', async t => {

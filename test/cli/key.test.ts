@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newKey } from '../../cli/create-key.js'
+import { createKey } from '../../cli/create-key.js'
 import { listed } from '../support/keys.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { folder, initialize, launch, PROCESSES, toolCall } from '../support/process.js'
@@ -7,16 +7,16 @@ import { folder, initialize, launch, PROCESSES, toolCall } from '../support/proc
 const names = (result: unknown): string[] => (result as { tools: Array<{ name: string }> }).tools.map(({ name }) => name)
 
 t.test('a key is for what asks for nothing in particular, unless scopes are said', async t => {
-  const { key, advice } = newKey(['ci'])
+  const { key, advice } = createKey(['ci'])
   t.match(key, /^pb_/)
   t.match(advice, '"scopes":["mcp"]')
 })
 
 t.test('a scope that nothing asks for is remarked on, with the one that was meant', async t => {
-  t.match(newKey(['bob', '--scope', 'nots']).advice, /^patchbay: nothing built in asks for the scope "nots"; did you mean "notes"\?\n/)
-  t.match(newKey(['bob', '--scope', 'warehouse']).advice, /^patchbay: nothing built in asks for the scope "warehouse"; a tool of yours may\n/)
-  t.match(newKey(['bob', '--scope', 'ordres'], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /did you mean "orders"/)
-  for (const scope of ['mcp', 'admin', 'notes', 'notes:write', 'exec', 'orders']) t.notMatch(newKey(['bob', '--scope', scope], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /nothing built in/, scope)
+  t.match(createKey(['bob', '--scope', 'nots']).advice, /^patchbay: nothing built in asks for the scope "nots"; did you mean "notes"\?\n/)
+  t.match(createKey(['bob', '--scope', 'warehouse']).advice, /^patchbay: nothing built in asks for the scope "warehouse"; a tool of yours may\n/)
+  t.match(createKey(['bob', '--scope', 'ordres'], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /did you mean "orders"/)
+  for (const scope of ['mcp', 'admin', 'notes', 'notes:write', 'exec', 'orders']) t.notMatch(createKey(['bob', '--scope', scope], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /nothing built in/, scope)
 })
 
 const MISTAKES: Array<[args: string[], says: RegExp]> = [
@@ -28,7 +28,7 @@ const MISTAKES: Array<[args: string[], says: RegExp]> = [
 ]
 
 t.test('what is no name and no scope makes no key', async t => {
-  for (const [args, says] of MISTAKES) t.throws(() => newKey(args), { message: says }, args.join(' '))
+  for (const [args, says] of MISTAKES) t.throws(() => createKey(args), { message: says }, args.join(' '))
 })
 
 t.test('keys and tokens on the command line', async t => {

@@ -43,14 +43,14 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
     })
   }
 
-  t.test('keepServing: HTTP is served on when standard input ends, and a signal ends the process in order', { buffered: true }, async t => {
+  t.test('keepServing: HTTP is still served when standard input ends, and a signal ends the process in order', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', '--keep-serving', '--plugin', FIXTURE])
     const url = await launched.url()
     launched.send(initialize, toolCall(1, 'echo', { text: 'x' }))
     await launched.next()
     await launched.next()
     launched.end()
-    await until(() => launched.stderr.includes('HTTP is served on (option keepServing)'), 'the log line', 60_000)
+    await until(() => launched.stderr.includes('stdio client disconnected; HTTP is still served (option keepServing)'), 'the log line', 60_000)
     t.equal((await fetch(`${url}/health`)).status, 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0, signal: null })
