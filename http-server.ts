@@ -47,17 +47,17 @@ const TOO_LATE = "requests were decorated with 'identity' after Patchbay was reg
 /** HTTP and WebSocket. Hooks and parsers hold for these routes only, never for those of a host application. */
 export const httpServer = fp(async (fastify: FastifyInstance, options: Options) => {
   const { mcp } = fastify
-  const { maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, maxQueue, writeDeadline, maxMessage, maxFragments, maxStreams, grace } = options
+  const { maxSessions, maxSessionsPerPrincipal, sessionIdle, keepAlive, maxQueue, writeDeadline, maxMessage, maxStreams, grace } = options
   const decorated = fastify.hasRequestDecorator('identity')
   await fastify.register(connections)
   await fastify.register(sessions, { maxSessions, maxSessionsPerPrincipal, sessionIdle })
   await fastify.register(eventStreams, { keepAlive, maxQueue, writeDeadline, grace, maxStreams })
-  if (!fastify.hasDecorator('websocketServer')) {
-    await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
-    await fastify.register(upgrades, { headersTimeout: options.headersTimeout })
-  }
+  if (mcp.standalone) await fastify.register(webSockets, options)
   await fastify.register(async scope => {
-    if (!mcp.standalone) await scope.register(requestChecks, options)
+    if (!mcp.standalone) {
+      await scope.register(webSockets, options)
+      await scope.register(requestChecks, options)
+    }
     scope.addHook('onReady', async () => {
       if (!decorated && fastify.hasRequestDecorator('identity') && !mcp.identities.required && !options.allowAnonymous) throw new Error(TOO_LATE)
     })
@@ -65,6 +65,13 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: Options) 
     await scope.register(jsonBody, { maxMessage })
     await scope.register(allRoutes, options)
   })
+})
+
+/** Uses the `@fastify/websocket` of a host application that has registered it already, with the host's limits. */
+const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: Options) => {
+  if (fastify.hasDecorator('websocketServer')) return
+  await fastify.register(websocket, { maxMessage, maxFragments, grace, shuttingDown: CLOSE.shuttingDown })
+  await fastify.register(upgrades, { headersTimeout })
 })
 
 const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {

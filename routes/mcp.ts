@@ -3,6 +3,7 @@ import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStr
 import { isForwarded } from '../protocol/http/forwarded.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
+import { wantsWebSocket } from '../lib/plain-request.js'
 import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
@@ -35,11 +36,9 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
     exposeHeadRoute: false,
     config: { tickets: true },
     preValidation: async (request, reply) => {
-      if (!request.ws) return
-      if (request.headers['sec-websocket-version'] !== '13') {
-        reply.header('sec-websocket-version', '13')
-        throw httpErrors.websocketVersion()
-      }
+      if (!wantsWebSocket(request.raw) || request.headers['sec-websocket-version'] === '13') return
+      reply.header('sec-websocket-version', '13')
+      throw httpErrors.websocketVersion()
     },
     preHandler: reviveSession(app),
     // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.

@@ -15,6 +15,8 @@ declare module '../core/mcp.js' {
       onGone: (reply: FastifyReply, left: () => void) => void
       /** Settles when every reply has reached its client. Connections that are not done when the time is up are cut, but for the host's own. */
       flush: (graceMs: number) => Promise<void>
+      /** The listener of `upgrade` events, for the plugin that dispatches them. */
+      onUpgrade: (request: IncomingMessage, socket: Socket) => void
     }
   }
 }
@@ -63,12 +65,9 @@ export default fp(async fastify => {
     follow(response)
     if (response.socket === null) waitingOn(socket).add(response)
   })
-  fastify.server.on('upgrade', (_request, socket: Socket) => {
-    unused.delete(socket)
-    upgrades.add(socket)
-  })
+  fastify.server.on('upgrade', onUpgrade)
 
-  fastify.mcp.provide('connections', { replies, onGone, flush })
+  fastify.mcp.provide('connections', { replies, onGone, flush, onUpgrade })
 
   // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
   fastify.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
@@ -101,6 +100,11 @@ export default fp(async fastify => {
     // A body that nobody waits for any more would be waited for.
     const busy = new Set([...replies].map(({ req: { socket } }) => socket))
     for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
+  }
+
+  function onUpgrade (_request: IncomingMessage, socket: Socket): void {
+    unused.delete(socket)
+    upgrades.add(socket)
   }
 
   function follow (response: ServerResponse): void {

@@ -35,6 +35,9 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
     // The dispatcher has answered the calls in flight by now.
     preClose: done => { void closeAll(fastify.websocketServer, budgetMs, shuttingDown).then(() => done()) }
   })
+  // The hooks of a second copy of @fastify/websocket, which the host application may register later, run for our routes, too. They would
+  // take a request that we refused for one of theirs, and fail.
+  if (!fastify.mcp.standalone) fastify.addHook('onRequest', (request, _reply, done) => { request.ws = false; done() })
 }, { name: 'patchbay-websocket', dependencies: ['patchbay-mcp'] })
 
 /** Closes each socket when its queue is written, or when the time is up. */

@@ -147,15 +147,6 @@ t.test('a host that has WebSockets already keeps its own', async t => {
   t.match(JSON.parse(await said(`${url}/ai/mcp`, '{"jsonrpc":"2.0","id":1,"method":"ping"}')), { id: 1, result: {} })
 })
 
-t.test('a host without WebSockets may use ours', async t => {
-  const app = Fastify()
-  t.teardown(async () => await app.close())
-  await app.register(patchbay, { prefix: '/ai' })
-  app.get('/own/socket', { websocket: true }, socket => { socket.on('message', data => socket.send(`own ${String(data)}`)) })
-  const url = (await app.listen({ port: 0 })).replace('http', 'ws')
-  t.equal(await said(`${url}/own/socket`, 'hello'), 'own hello')
-})
-
 t.test('closing the host answers what is in flight first, on a stream as well', async t => {
   const app = await host(t)
   const url = await app.listen({ port: 0 })
