@@ -1,4 +1,5 @@
 import t from 'tap'
+import { followsFloors, importCircles } from './import-graph.js'
 import { avoids, followsLayers, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
@@ -38,6 +39,21 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
       ['plugins/a.ts', 'import { c } from "./b/c.js"', 'plugins/a.ts:1 imports ./b/c.js']
     ],
     right: [['plugins/a.ts', 'import type { B } from "./b.js"'], ['plugins/a.ts', 'import { c } from "./a/c.js"'], ['transports/a.ts', 'import { b } from "./b.js"']]
+  },
+  'a folder of the protocol imports only those on lower floors': {
+    rule: followsFloors,
+    wrong: [
+      ['protocol/wire/a.ts', 'import x from "../schema/b.js"', 'protocol/wire/a.ts:1 imports ../schema/b.js'],
+      ['protocol/store.ts', 'import type { X } from "./sessions/b.js"', 'protocol/store.ts:1 imports ./sessions/b.js'],
+      ['protocol/peer/a.ts', 'import type { Call } from "../dispatch/call.js"', 'protocol/peer/a.ts:1 imports ../dispatch/call.js'],
+      ['protocol/http/a.ts', 'import x from "../revisions/b.js"', 'protocol/http/a.ts:1 imports ../revisions/b.js'],
+      ['protocol/wire/a.ts', 'import x from "../store.js"', 'protocol/wire/a.ts:1 imports ../store.js'],
+      ['protocol/dispatch/a.ts', 'import x from "../new/b.js"', 'protocol/dispatch/a.ts:1 imports ../new/b.js']
+    ],
+    right: [
+      ['protocol/dispatch/a.ts', 'import x from "./b.js"; import y from "../store.js"; import z from "../wire/c.js"; import fs from "node:fs"'],
+      ['plugins/a.ts', 'import x from "../protocol/dispatch/b.js"']
+    ]
   },
   'the protocol knows only Node.js, ajv and typebox': {
     rule: keepsProtocolPure,
@@ -107,3 +123,15 @@ for (const [sentence, { rule, except, wrong, right }] of Object.entries(rules)) 
     for (const [path, text] of right) t.strictSame(rule(parse(path, text)), [], text)
   })
 }
+
+t.test('no import is part of a circle, types included', async t => {
+  t.strictSame(importCircles(shipped), [])
+})
+
+t.test('no import is part of a circle: the rule finds each one', async t => {
+  const circlesOf = (files: Record<string, string>): string[] => importCircles(Object.entries(files).map(([path, text]) => parse(path, text)))
+  t.strictSame(circlesOf({ 'a.ts': 'import b from "./b.js"', 'b.ts': 'import type { A } from "./a.js"' }), ['a.ts -> b.ts -> a.ts'])
+  t.strictSame(circlesOf({ 'a.ts': 'import "./x/b.js"', 'x/b.ts': 'export * from "./c.js"', 'x/c.ts': 'let x: import("../x/b.js").X' }), ['x/b.ts -> x/c.ts -> x/b.ts'])
+  t.strictSame(circlesOf({ 'a.ts': 'import "./a.js"' }), ['a.ts -> a.ts'])
+  t.strictSame(circlesOf({ 'a.ts': 'import "./b.js"; import "./c.js"', 'b.ts': 'import "./c.js"', 'c.ts': 'import "node:fs"' }), [])
+})
