@@ -240,6 +240,7 @@ export class Dispatcher {
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
+    if (error.cause !== undefined) this.log('error', { err: error.cause })
     const revision = peer.lastRevision ?? peer.revision
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision), error.headers)
   }

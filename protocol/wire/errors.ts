@@ -72,7 +72,7 @@ const internal = (text: string, data?: object, status?: number, headers?: Record
 /** Every JSON-RPC error of ours that a client can see. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
 export const errors = {
   /** The message is not JSON, not UTF-8, or empty. Remedy: send one JSON object in UTF-8. */
-  parse: (why: string) => new McpError(codes.parse, `Parse error: ${why}`),
+  parse: (why: string, cause?: unknown) => new McpError(codes.parse, `Parse error: ${why}`, undefined, undefined, undefined, cause === undefined ? {} : { cause }),
   /**
    * The message is JSON but not a JSON-RPC message that may be sent now: an id in use, a request before `initialize`, a batch where there are none.
    * Remedy: correct what the text names.

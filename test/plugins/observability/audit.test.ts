@@ -134,6 +134,13 @@ t.test('a request that is not let in is a line, too, without its query and its h
   t.notOk(JSON.stringify(lines).includes(CANARY))
 })
 
+t.test('a route has one form in the log, with and without a slash at the end of the path', async t => {
+  const { loggerInstance, audited } = logging()
+  const app = await gateway(t, {}, { loggerInstance })
+  for (const url of ['/mcp', '/mcp/', '/message', '/message/', '/']) await app.inject({ method: 'POST', url, headers: { origin: 'http://evil.example' } })
+  t.strictSame(audited().map(({ route }) => route), ['/mcp', '/mcp', '/message', '/message', undefined])
+})
+
 t.test('in a host application the lines go to the log of the host', async t => {
   const { loggerInstance, audited } = logging()
   const app = await host(t, () => {}, {}, { loggerInstance })

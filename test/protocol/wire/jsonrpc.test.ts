@@ -1,6 +1,7 @@
 import t from 'tap'
 import { decode, encodeError, encodeNotification, encodeRequest, encodeResult, type Incoming } from '../../../protocol/wire/jsonrpc.js'
 import { errors } from '../../../protocol/wire/errors.js'
+import { LIMITS } from '../../../protocol/wire/limits.js'
 
 const read = (value: unknown): Incoming => decode(JSON.stringify(value))
 const request = (rest: object): Incoming => read({ jsonrpc: '2.0', id: 1, method: 'm', ...rest })
@@ -138,4 +139,11 @@ t.test('what is written can be read again', async t => {
 
 t.test('written text is one line, whatever is in it', async t => {
   t.notMatch(encodeNotification('n', { text: 'a\nb\r\u2028' }), /[\n\r]/)
+})
+
+t.test('a message that is nested deeper than the stack is refused, and nothing is thrown', async t => {
+  const deep = `{"jsonrpc":"2.0","id":7,"method":"m","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`
+  const limits = { ...LIMITS, maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 }
+  for (const input of [deep, Buffer.from(deep)]) t.match(decode(input, limits), { kind: 'invalid', id: 7, error: { code: -32700, message: /nested too deeply/, cause: RangeError } })
+  t.match(decode(`[${deep}]`, limits), { kind: 'batch', messages: [{ kind: 'invalid', id: 7 }] })
 })

@@ -136,3 +136,14 @@ t.test('a server that was busy for longer than its heartbeat cuts nobody who has
   t.equal(socket.readyState, WebSocket.OPEN)
   t.equal(server.app.mcp.dispatcher.peers.size, 1)
 })
+
+t.test('a message that an option allows to be nested deeper than the stack is refused, and the server goes on', async t => {
+  const server = await startServer(t, { maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 })
+  const socket = await greeted(server.port)
+  socket.send(`{"jsonrpc":"2.0","id":7,"method":"ping","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`)
+  t.equal(summarise(await socket.inbox.next()), '-32700 id 7')
+  socket.send(PING)
+  t.equal(summarise(await socket.inbox.next()), 'ok id 7')
+  await socket.close()
+  await expectUnharmed(t, server)
+})
