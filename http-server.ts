@@ -22,7 +22,7 @@ import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
-import { writeParts } from './transports/http/channels.js'
+import { writePrepared } from './transports/http/json-reply.js'
 import { CLOSE } from './transports/websocket/close-codes.js'
 
 /** Decides which HTTP requests are served. A standalone gateway checks those to every URL, in a host application only those to our own. */
@@ -79,7 +79,7 @@ const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {
   const { identities, eventStreams } = scope.mcp
   if (oauth !== undefined) await scope.register(wellKnownRoutes, { ...oauth, endpoint: `${prefix}/mcp` })
   // Hooks of a route run behind all others, also behind those that a plugin or the host adds later.
-  scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.begin, writeParts].flat() })
+  scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.begin, writePrepared].flat() })
   await scope.register(async routes => {
     await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
     await routes.register(messageRoutes)

@@ -1,5 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { acceptsBoth, endSession, postServer, reviveSession, servePost, serveStream } from '../transports/http/streamable.js'
+import { acceptsBoth } from '../transports/http/headers.js'
+import { batchPosts } from '../transports/http/posts.js'
+import { restoreSession } from '../transports/http/session-lookup.js'
+import { endSession, servePost, serveStream } from '../transports/http/streamable.js'
 import { isForwarded } from '../protocol/http/forwarded.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
@@ -9,19 +12,19 @@ import { refuseOtherMethods } from './other-methods.js'
 
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
 export default async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
-  const serve = postServer((request, reply) => servePost(app, request, reply))
+  const serve = batchPosts((request, reply) => servePost(app.mcp, request, reply))
   for (const url of addresses(app, '/mcp')) {
     getRoute(app, url, options)
 
     app.post(url, {
-      preHandler: reviveSession(app),
+      preHandler: restoreSession(app.mcp.sessions),
       onRequest: (request, _reply, done) => {
         done(acceptsBoth(request) ? undefined : httpErrors.acceptNeedsBoth())
       }
     }, serve)
 
-    app.delete(url, { preHandler: reviveSession(app) }, async (request, reply) => {
-      await endSession(app, request, reply)
+    app.delete(url, { preHandler: restoreSession(app.mcp.sessions) }, async (request, reply) => {
+      await endSession(app.mcp.sessions, request, reply)
       return reply
     })
   }
@@ -40,9 +43,9 @@ function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions)
       reply.header('sec-websocket-version', '13')
       throw httpErrors.websocketVersion()
     },
-    preHandler: reviveSession(app),
-    // Whoever waits for the end of a reply costs an idle stream as much as the rest of it.
-    handler: (request, reply) => { serveStream(app, request, reply).catch((error: Error) => reply.send(error)) },
+    preHandler: restoreSession(app.mcp.sessions),
+    // Not async: Fastify would hold a promise for each open stream and double its memory.
+    handler: (request, reply) => { serveStream(app.mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, { identity, raw }) => {
       serveWebSocket(app.mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
     }

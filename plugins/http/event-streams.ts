@@ -16,9 +16,9 @@ declare module '../core/mcp.js' {
       /** The last hook of the routes that open streams: behind it a stream is written without Fastify. */
       begin: onSendHookHandler
       /** False when as many streams are open as allowed. */
-      readonly hasRoom: boolean
+      readonly hasCapacity: boolean
       /** Throws a refusal when there is no room, for those that open a stream and nothing else. */
-      checkRoom: () => void
+      checkCapacity: () => void
     }
   }
 }
@@ -40,9 +40,9 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
   const limits = { max: maxQueue, deadline: writeDeadline, shared: fastify.mcp.dispatcher.backlogs }
 
   fastify.mcp.provide('eventStreams', {
-    get hasRoom () { return open.size + ending.size < maxStreams },
-    checkRoom: () => {
-      if (!fastify.mcp.eventStreams.hasRoom) throw httpErrors.tooManyStreams()
+    get hasCapacity () { return open.size + ending.size < maxStreams },
+    checkCapacity: () => {
+      if (!fastify.mcp.eventStreams.hasCapacity) throw httpErrors.tooManyStreams()
     },
     open: (reply, nameOf = unnamed, onClose = () => {}) => {
       const stream: EventStream = new EventStream(reply.raw, nameOf, limits, {

@@ -1,7 +1,10 @@
 import { httpErrors } from '../http/http-errors.js'
 import type { Peer, PeerOptions } from '../peer/peer.js'
+import { negotiate } from '../revisions/table.js'
 import type { SessionRecord, SessionStore } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
+import type { Identity } from '../wire/identity.js'
+import type { Request } from '../wire/jsonrpc.js'
 import { SessionRestorer } from './restorer.js'
 import { Session } from './session.js'
 import { SessionTable } from './session-table.js'
@@ -75,6 +78,11 @@ export class SessionRegistry {
     session.peer.dirty = true
     this.#addSession(session, true)
     return session
+  }
+
+  /** A session for a client that sends `initialize`. */
+  createFor (initialize: Request, identity: Identity): Session {
+    return this.create({ identity }, negotiate(initialize.params.protocolVersion).polling)
   }
 
   /** A session of this node and of that caller, which counts as seen now. Another caller's session is not found. */

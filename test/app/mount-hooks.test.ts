@@ -45,7 +45,7 @@ t.test('onSend sees no payload of an event stream: nothing stands between its ev
 t.test('an onSend hook that fails is answered by the error handler, and leaves no stream behind', async t => {
   const app = await host(t, app => { app.addHook('onSend', async (_request, reply) => { if (reply.statusCode === 200) throw new Error('not this one') }) }, { maxStreams: 1 })
   for (let times = 0; times < 3; times++) t.equal((await app.inject(asStream)).statusCode, 500)
-  t.ok(app.mcp.eventStreams.hasRoom)
+  t.ok(app.mcp.eventStreams.hasCapacity)
 })
 
 for (const [kind, request] of Object.entries(REPLIES)) {

@@ -1,20 +1,19 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Peer } from '../../protocol/peer/peer.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../protocol/http/http-errors.js'
+import { Peer } from '../../protocol/peer/peer.js'
 import { oldest, revisionNamed } from '../../protocol/revisions/table.js'
-import { GONE, jsonReply, takeBody } from './channels.js'
+import { jsonChannel } from './channels.js'
+import type { HttpGateway } from './gateway.js'
+import { versionHeader } from './headers.js'
+import { DISCONNECTED, takeBody } from './posts.js'
 
-/** `POST /message` without a session: plain JSON-RPC. No handshake is needed, the answer is JSON, and nothing is remembered. */
-export function serveMessage ({ mcp }: FastifyInstance, request: FastifyRequest, reply: FastifyReply): void {
-  const peer = peerOf(request)
-  mcp.dispatcher.connect(peer)
-  mcp.connections.onGone(reply, () => mcp.dispatcher.disconnect(peer, GONE))
-  mcp.dispatcher.receive(mcp.dispatcher.decode(takeBody(request)), peer, jsonReply(reply))
-}
-
-/** Speaks the oldest revision unless the header, or the message itself, says otherwise. */
-function peerOf ({ identity, headers: { 'mcp-protocol-version': version } }: FastifyRequest): Peer {
-  const revision = version === undefined ? oldest : revisionNamed(String(version))
+/** `POST /message` without a session: plain JSON-RPC without a handshake. The response is JSON, and nothing is remembered. */
+export function serveMessage ({ dispatcher, connections }: Pick<HttpGateway, 'dispatcher' | 'connections'>, request: FastifyRequest, reply: FastifyReply): void {
+  const version = versionHeader(request)
+  const revision = version === undefined ? oldest : revisionNamed(version)
   if (revision === undefined) throw httpErrors.unknownVersion(String(version))
-  return new Peer({ revision, identity })
+  const peer = new Peer({ revision, identity: request.identity })
+  dispatcher.connect(peer)
+  connections.onGone(reply, () => dispatcher.disconnect(peer, DISCONNECTED))
+  dispatcher.receive(dispatcher.decode(takeBody(request)), peer, jsonChannel(reply))
 }

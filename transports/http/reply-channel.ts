@@ -1,33 +1,35 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { Session } from '../../protocol/sessions/session.js'
 import type { Channel, Headers } from '../../protocol/wire/channel.js'
 import type { SharedTail } from '../../protocol/wire/result.js'
-import type { Session } from '../../protocol/sessions/session.js'
-import { overSink, sendJson, sendShared } from './channels.js'
+import { sinkChannel } from './channels.js'
+import type { EventStreamPort } from './gateway.js'
+import { sendJson, sendPrepared } from './json-reply.js'
 
 export interface ReplyOptions {
   /** Makes the reply resumable. */
   session?: Session
-  /** What the client is told when this process dies before it has answered. */
+  /** The response its client gets when this process dies before it has answered. */
   interruptedResponse?: () => string
-  /** Runs while headers can still be set; what it promises is awaited. */
-  beforeAnswer?: () => Promise<void> | undefined
+  /** Runs while headers can still be set; the response waits for its promise. */
+  beforeResponse?: () => Promise<void> | undefined
 }
 
-const NOTHING: ReplyOptions = {}
+const NO_OPTIONS: ReplyOptions = {}
 
-/** One HTTP reply: JSON when the answer is the first thing sent, an event stream as soon as anything precedes it. */
+/** One HTTP reply: JSON when the response is the first message, an event stream as soon as another message precedes it. */
 export class ReplyChannel implements Channel {
   readonly canStream = true
   readonly hasStatus = true
   readonly counted = true
-  readonly #app: FastifyInstance
+  readonly #eventStreams: EventStreamPort
   readonly #reply: FastifyReply
   readonly #options: ReplyOptions
   #stream: Channel | undefined
   #done = false
 
-  constructor (app: FastifyInstance, reply: FastifyReply, options: ReplyOptions = NOTHING) {
-    this.#app = app
+  constructor (eventStreams: EventStreamPort, reply: FastifyReply, options: ReplyOptions = NO_OPTIONS) {
+    this.#eventStreams = eventStreams
     this.#reply = reply
     this.#options = options
   }
@@ -36,24 +38,24 @@ export class ReplyChannel implements Channel {
     return this.#reply.request.headers
   }
 
-  /** A reply that has not become a stream yet may find that there are too many: then it is the answer and nothing else. */
+  /** False while as many streams are open as allowed and this is none of them: then only the response is sent. */
   get streams (): boolean {
-    return this.#stream !== undefined || this.#options.session?.named === true || this.#app.mcp.eventStreams.hasRoom
+    return this.#stream !== undefined || this.#options.session?.named === true || this.#eventStreams.hasCapacity
   }
 
   respond (text: string, status: number, headers?: Record<string, string>): void {
     this.#done = true
-    const kept = this.#options.beforeAnswer?.()
-    if (kept === undefined) this.#answer(text, status, headers)
-    else void kept.then(() => this.#answer(text, status, headers))
+    const ready = this.#options.beforeResponse?.()
+    if (ready === undefined) this.#send(text, status, headers)
+    else void ready.then(() => this.#send(text, status, headers))
   }
 
-  respondShared (start: string, ending: SharedTail): void {
-    if (this.#stream !== undefined) return this.respond(start + ending.text, 200)
+  respondShared (start: string, tail: SharedTail): void {
+    if (this.#stream !== undefined) return this.respond(start + tail.text, 200)
     this.#done = true
-    const kept = this.#options.beforeAnswer?.()
-    if (kept === undefined) sendShared(this.#reply, start, ending)
-    else void kept.then(() => sendShared(this.#reply, start, ending))
+    const ready = this.#options.beforeResponse?.()
+    if (ready === undefined) sendPrepared(this.#reply, start, tail)
+    else void ready.then(() => sendPrepared(this.#reply, start, tail))
   }
 
   emit (text: string, method: string): void {
@@ -73,16 +75,17 @@ export class ReplyChannel implements Channel {
     this.#stream.release?.(retryMs)
   }
 
-  #answer (text: string, status: number, headers?: Record<string, string>): void {
+  #send (text: string, status: number, headers?: Record<string, string>): void {
     if (this.#stream === undefined) return sendJson(this.#reply, text, status, headers)
     this.#stream.respond(text, status)
     this.#stream.end()
   }
 
   #open (retryMs?: number): Channel {
-    if (this.#options.session === undefined) return overSink(this.#app.mcp.eventStreams.open(this.#reply))
-    const stream = this.#options.session.openReply(this.#options.interruptedResponse?.() ?? '')
-    const sink = this.#app.mcp.eventStreams.open(this.#reply, undefined, () => stream.detach(sink))
+    const { session, interruptedResponse } = this.#options
+    if (session === undefined) return sinkChannel(this.#eventStreams.open(this.#reply))
+    const stream = session.openReply(interruptedResponse?.() ?? '')
+    const sink = this.#eventStreams.open(this.#reply, undefined, () => stream.detach(sink))
     stream.attach(sink, 0, retryMs)
     return stream
   }

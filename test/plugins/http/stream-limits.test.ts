@@ -22,7 +22,7 @@ t.test('streams beyond the limit are refused before they open, and one that ends
   t.equal((await other.listen()).response.status, 503, 'GET /mcp')
   t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [sessions + 1, peers + 1], 'nothing is left of those that were refused')
   streams[0]?.drop()
-  await until(() => app.mcp.eventStreams.hasRoom)
+  await until(() => app.mcp.eventStreams.hasCapacity)
   const again = await other.listen()
   t.equal(again.response.status, 200)
   for (const stream of [...streams, again]) stream.drop()
@@ -47,7 +47,7 @@ t.test('a subscription that cannot have a stream is refused, and told to come ba
   const second = await post(url, listen(2), modern('subscriptions/listen'))
   t.match([second.status, second.headers.get('retry-after'), second.body], [503, '1', { id: 2, error: { code: -32603, message: /overloaded .*maxStreams/ } }])
   first.drop()
-  await until(() => app.mcp.eventStreams.hasRoom)
+  await until(() => app.mcp.eventStreams.hasCapacity)
 })
 
 t.test('a question that cannot have a stream is not asked, and the call says so', async t => {

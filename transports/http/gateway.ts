@@ -1,0 +1,25 @@
+import type { FastifyReply } from 'fastify'
+import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import type { SessionRegistry } from '../../protocol/sessions/registry.js'
+import type { Sink } from '../../protocol/sessions/sink.js'
+
+/** Opens server-sent event streams as HTTP replies. */
+export interface EventStreamPort {
+  /** False while as many streams are open as allowed. */
+  readonly hasCapacity: boolean
+  /** Throws an HTTP error while there is no capacity. */
+  checkCapacity: () => void
+  /** `nameOf` gives the `event:` name of a message by its method; `onClose` runs when the client has disconnected or the stream has ended. */
+  open: (reply: FastifyReply, nameOf?: (method: string | undefined) => string | undefined, onClose?: () => void) => Sink
+}
+
+/** What the HTTP transports need of the gateway; `app.mcp` has all of it. */
+export interface HttpGateway {
+  readonly dispatcher: Dispatcher
+  readonly sessions: SessionRegistry
+  readonly eventStreams: EventStreamPort
+  readonly connections: {
+    /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
+    onGone: (reply: FastifyReply, callback: () => void) => void
+  }
+}

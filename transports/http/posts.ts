@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
+
+type Serve = (request: FastifyRequest, reply: FastifyReply) => void
+
+/** Why the calls of a client that has disconnected are aborted. One error for all: most connections have no call in flight when they close. */
+export const DISCONNECTED = new Error('the client closed the connection')
+
+/** Serves the POSTs of one turn of the event loop together. An error that `serve` throws becomes the reply. */
+export function batchPosts (serve: Serve): Serve {
+  const posts = new Cohort<{ request: FastifyRequest, reply: FastifyReply }>(({ request, reply }) => {
+    try {
+      serve(request, reply)
+    } catch (error) {
+      void reply.send(error)
+    }
+  }, AT_END_OF_TURN)
+  return (request, reply) => posts.add({ request, reply })
+}
+
+/** The body as bytes, empty when there is none. It is taken from the request, which would keep it in memory until it is answered. */
+export function takeBody (request: FastifyRequest): Uint8Array {
+  const { body } = request
+  request.body = undefined
+  return body instanceof Uint8Array ? body : new Uint8Array()
+}
