@@ -2,7 +2,7 @@ import { once, type EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** In milliseconds. Only a failing test waits this long: on a busy machine the first answer of a process may take seconds. */
-const DEADLINE = 30_000
+const DEADLINE = 60_000
 
 /** Runs `work` with a signal that aborts after `ms`. Keeps the process awake meanwhile, as the timers of the server do not. */
 export async function within<T> (ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
