@@ -8,7 +8,6 @@ import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
 import { standardInput, standardOutputNow } from '../system/process/standard-streams.js'
-import { boundYoungGeneration } from '../system/process/young-generation.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
 import { watchTerminal } from './hang-up.js'
@@ -52,7 +51,6 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   onHangUp(hangUpAction(shutdown, reloader(app, logger, options, read)))
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
-  if (options.http) boundYoungGeneration()
   warnIfAnonymous(options, logger)
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
