@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { errors } from '../../protocol/wire/errors.js'
 import { LoadMeter, type Load } from '../../system/process/load.js'
-import { heapLimit, memoryLimit, neededHeap } from '../../system/process/memory.js'
+import { heapLimit, memoryLimit } from '../../system/process/memory.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -25,8 +25,6 @@ const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
 const HEAP_SHARE = 0.9
 const RSS_SHARE = 0.8
-/** How often a collection of garbage may be asked for. */
-const COLLECT_EVERY = 5_000
 
 /**
  * Refuses new work while there is too much of it, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
@@ -38,7 +36,6 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   const meter = new LoadMeter()
   let row = 0
   let why = ''
-  let collectedAt = -Infinity
 
   fastify.mcp.provide('pressure', {
     get level () { return row < LASTING.some ? 'none' : row < LASTING.heavy ? 'some' : 'heavy' },
@@ -69,17 +66,8 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   }
 
   function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): { why: string, weight: number } | undefined {
-    if (heapUsed > maxHeap && isNeeded(heapUsed)) return { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
+    if (heapUsed !== undefined && heapUsed > maxHeap) return { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
     if (rssBytes > maxRss) return { why: 'the process takes too much memory, option maxRss', weight: WEIGHT.memory }
     return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, option maxEventLoopDelay', weight: WEIGHT.loop } : undefined
-  }
-
-  // Nobody is refused because of garbage. And where all are refused nobody makes more, so that it would stay for ever.
-  function isNeeded (heapUsed: number): boolean {
-    if (performance.now() < collectedAt + COLLECT_EVERY) return true
-    collectedAt = performance.now()
-    const needed = neededHeap()
-    log.info({ heapUsed, needed }, 'garbage was collected')
-    return needed > maxHeap
   }
 }, { name: 'patchbay-pressure', dependencies: ['patchbay-mcp', 'patchbay-health'] })

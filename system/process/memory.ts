@@ -1,6 +1,5 @@
 import { totalmem } from 'node:os'
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { getHeapStatistics } from 'node:v8'
 
 const MIB = 1024 * 1024
 /**
@@ -18,13 +17,4 @@ export function heapLimit (): number {
 /** How many bytes of memory there are for this process. */
 export function memoryLimit (): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity)
-}
-
-/** How many bytes of heap are really needed. It takes a while to find out: everything waits for the collection of the rest. */
-export function neededHeap (): number {
-  // Without this flag nobody may ask for a collection; it changes nothing else.
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
-  return getHeapStatistics().used_heap_size
 }
