@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/audit-line.js'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { now, TimeOfDay } from '../../lib/time/clock.js'
+import { now } from '../../lib/time/clock.js'
 import { Cohort, within } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
@@ -33,13 +33,10 @@ export default fp(async fastify => {
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
 
-const timeOfDay = new TimeOfDay()
-
 const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
 
 function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined): AuditLine {
   const { code } = ended
-  const moment = now()
   const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
   return {
     principal: call.principal,
@@ -53,8 +50,8 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     prompt,
     outcome: outcomeOf(call, ended),
     code,
-    at: timeOfDay.at(moment),
-    ms: Math.round((moment - call.response.startedAt) * 1000) / 1000,
+    at: Date.now(),
+    ms: Math.round((now() - call.response.startedAt) * 1000) / 1000,
     correlation: call.correlation
   }
 }
