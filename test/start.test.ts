@@ -45,7 +45,7 @@ t.test('a launch over stdio loads a handful of files, and nothing of what it doe
     t.match([await launched.next(), await launched.next(), await launched.next()], [{ id: 'hello' }, { id: 2, result: { tools: Array } }, { id: 3, result: { structuredContent: { result: 3 } } }])
   })
   t.strictSame(packagesOf(files), ['@photostructure/sqlite', 'node-gyp-build'], 'of the packages that are not bundled those that keep the data')
-  t.notOk(files.some(file => /[\\/]late[\\/]|doors|access-token|results-page|file-type/.test(file)), `no HTTP, WebSocket, tokens, pages or file types: ${files.join(' ')}`)
+  t.notOk(files.some(file => /[\\/]late[\\/]|http-server|access-token|results-page|file-type/.test(file)), `no HTTP, WebSocket, tokens, pages or file types: ${files.join(' ')}`)
   t.ok(files.length <= 24, `${files.length} files: ${files.join(' ')}`)
 })
 

@@ -14,7 +14,7 @@ t.test('where nobody has to say who they are, what they say does not matter', as
   t.equal((await app.inject('/.well-known/oauth-protected-resource')).statusCode, 404)
 })
 
-t.test('a key opens the door, in either header', async t => {
+t.test('a key opens the transport, in either header', async t => {
   const app = await gateway(t, { apiKeys })
   for (const headers of [bearer(ADA), { authorization: `bearer ${ADA}` }, { authorization: `BEARER   ${ADA}` }, { 'x-api-key': ADA }]) t.equal((await post(app, headers)).statusCode, 200, JSON.stringify(headers))
 })

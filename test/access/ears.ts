@@ -4,7 +4,7 @@ import { openEvents } from '../support/event-reader.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, initialize, NEWEST } from '../support/messages.js'
 import type { Server } from '../support/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 import type { Json } from './speakers.js'
 
 /** Somebody who has subscribed to some resources and to changes of lists, and listens. */
@@ -32,28 +32,28 @@ export const ears: Record<string, Opener> = {
     await until(() => messages.length > 0, 'an acknowledgement')
     return { heard: () => inWords(messages), close: stream.close }
   },
-  sse: async (server, uris) => await subscribed(await greet(await sseWire(server), '2024-11-05'), uris),
-  websocket: async (server, uris) => await subscribed(await greet(await socketWire(server), NEWEST), uris),
-  stdio: async (server, uris) => await subscribed(await greet(await stdioWire(server), NEWEST), uris),
-  'websocket 2026': async (server, uris) => await listening(await socketWire(server), uris),
-  'stdio 2026': async (server, uris) => await listening(await stdioWire(server), uris)
+  sse: async (server, uris) => await subscribed(await greet(await sseConnection(server), '2024-11-05'), uris),
+  websocket: async (server, uris) => await subscribed(await greet(await socketConnection(server), NEWEST), uris),
+  stdio: async (server, uris) => await subscribed(await greet(await stdioConnection(server), NEWEST), uris),
+  'websocket 2026': async (server, uris) => await listening(await socketConnection(server), uris),
+  'stdio 2026': async (server, uris) => await listening(await stdioConnection(server), uris)
 }
 
-async function subscribed (wire: Wire, uris: string[]): Promise<Ear> {
+async function subscribed (connection: Connection, uris: string[]): Promise<Ear> {
   for (const uri of uris) {
-    await wire.write(call('resources/subscribe', { uri })('legacy'))
-    await wire.inbox.next()
+    await connection.write(call('resources/subscribe', { uri })('legacy'))
+    await connection.inbox.next()
   }
-  return over(wire)
+  return over(connection)
 }
 
-async function listening (wire: Wire, uris: string[]): Promise<Ear> {
-  await wire.write(listen(uris))
-  await until(() => wire.inbox.size > 0, 'an acknowledgement')
-  return over(wire)
+async function listening (connection: Connection, uris: string[]): Promise<Ear> {
+  await connection.write(listen(uris))
+  await until(() => connection.inbox.size > 0, 'an acknowledgement')
+  return over(connection)
 }
 
-function over ({ inbox, close }: Wire): Ear {
+function over ({ inbox, close }: Connection): Ear {
   const messages: Json[] = []
   return {
     heard: () => {

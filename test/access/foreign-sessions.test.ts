@@ -6,7 +6,7 @@ import { call, callTool, initialize, NEWEST, notification } from '../support/mes
 import { exchange, request, type Head, type Reply } from '../support/http-client.js'
 import { expectUnharmed, type Server } from '../support/server.js'
 import { summarise } from '../support/summary.js'
-import { sseWire } from '../support/connections.js'
+import { sseConnection } from '../support/connections.js'
 import { folder } from '../support/process.js'
 import { as, hosted } from './host.js'
 
@@ -78,7 +78,7 @@ t.test('F3: the session of another is no session, whatever is asked of it', asyn
 t.test('H3: the stream of another takes no messages', async t => {
   const server = await hosted(t)
   const ada = as(server, 'ada')
-  const wire = await sseWire(ada)
+  const connection = await sseConnection(ada)
   const endpoint = await endpointOf(server, ada)
   for (const [who, { head }] of [['Bob', as(server, 'bob')], ['somebody without a name', server]] as Array<[string, Server]>) {
     for (const [what, body] of Object.entries(BODIES)) {
@@ -92,7 +92,7 @@ t.test('H3: the stream of another takes no messages', async t => {
   await until(() => endpoint.heard.length === 1, 'an answer')
   t.equal(summarise(JSON.parse(endpoint.heard[0] ?? '')), 'ok id 7', 'and goes on')
   await endpoint.close()
-  await wire.close()
+  await connection.close()
   await expectUnharmed(t, server)
 })
 

@@ -4,7 +4,7 @@ import { call, initialize, notification, NEWEST, type Era } from '../support/mes
 import type { Reply } from '../support/http-client.js'
 import type { Server } from '../support/server.js'
 import { messagesOf } from '../support/event-reader.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 
 export type Json = Record<string, unknown>
 
@@ -32,11 +32,11 @@ export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
   },
   stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
   message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
-  sse: async server => over(await greet(await sseWire(server), '2024-11-05'), 'legacy'),
-  websocket: async server => over(await greet(await socketWire(server), NEWEST, CAPABILITIES), 'legacy'),
-  'websocket 2026': async server => over(await socketWire(server), 'modern'),
-  stdio: async server => over(await greet(await stdioWire(server), NEWEST, CAPABILITIES), 'legacy'),
-  'stdio 2026': async server => over(await stdioWire(server), 'modern')
+  sse: async server => over(await greet(await sseConnection(server), '2024-11-05'), 'legacy'),
+  websocket: async server => over(await greet(await socketConnection(server), NEWEST, CAPABILITIES), 'legacy'),
+  'websocket 2026': async server => over(await socketConnection(server), 'modern'),
+  stdio: async server => over(await greet(await stdioConnection(server), NEWEST, CAPABILITIES), 'legacy'),
+  'stdio 2026': async server => over(await stdioConnection(server), 'modern')
 }
 
 function posting (era: Era, send: (body: string) => Promise<Reply>): Speaker {
@@ -53,7 +53,7 @@ function posting (era: Era, send: (body: string) => Promise<Reply>): Speaker {
   }
 }
 
-function over (wire: Wire, era: Era): Speaker {
+function over (connection: Connection, era: Era): Speaker {
   const heard: Json[] = []
   let lastId = 0
   return {
@@ -61,14 +61,14 @@ function over (wire: Wire, era: Era): Speaker {
     heard,
     ask: async (method, params = {}) => {
       const id = `s${++lastId}`
-      await wire.write(call(method, params, id)(era))
+      await connection.write(call(method, params, id)(era))
       for (;;) {
-        const message = await wire.inbox.next() as Json
+        const message = await connection.inbox.next() as Json
         if (message.id === id && message.method === undefined) return message as Answer
         heard.push(message)
       }
     },
-    tell: async (method, params) => { await wire.write(notification(method, params)) },
-    close: wire.close
+    tell: async (method, params) => { await connection.write(notification(method, params)) },
+    close: connection.close
   }
 }

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 const PATIENCE = 10_000
 
 /** Sends one tool call and gives its answer; rejects when the connection breaks. */
-export type Door = (name: string, args: object) => Promise<Json>
+export type Connection = (name: string, args: object) => Promise<Json>
 
 /** What was asked of a server that is killed again and again, and what it has acknowledged. */
 export class Load {
@@ -26,9 +26,9 @@ export class Load {
     return this.notes.acknowledged.size + this.counter.acknowledgedCalls
   }
 
-  /** Writes through a door without a break until the load is stopped. */
-  add (name: string, door: Door): void {
-    this.#loops.push(this.#write(name, door))
+  /** Writes through a connection without a break until the load is stopped. */
+  add (name: string, connection: Connection): void {
+    this.#loops.push(this.#write(name, connection))
   }
 
   async stop (): Promise<void> {
@@ -40,34 +40,34 @@ export class Load {
     return this.#over.signal.aborted
   }
 
-  async #write (name: string, door: Door): Promise<void> {
+  async #write (name: string, connection: Connection): Promise<void> {
     for (let count = 1; !this.stopped; count++) {
       try {
-        await (count % 2 === 0 ? this.#addNote(`${name} ${count}`, door) : this.#increment(1 + count % 3, door))
+        await (count % 2 === 0 ? this.#addNote(`${name} ${count}`, connection) : this.#increment(1 + count % 3, connection))
       } catch {
         await sleep(10)
       }
     }
   }
 
-  async #addNote (content: string, door: Door): Promise<void> {
+  async #addNote (content: string, connection: Connection): Promise<void> {
     this.notes.sent.add(content)
-    const success = await this.#ask(door, 'add_note', { content }, () => this.notes.sent.delete(content))
+    const success = await this.#ask(connection, 'add_note', { content }, () => this.notes.sent.delete(content))
     if (success) this.notes.acknowledged.add(content)
   }
 
-  async #increment (amount: number, door: Door): Promise<void> {
+  async #increment (amount: number, connection: Connection): Promise<void> {
     this.counter.sent += amount
     this.counter.calls++
-    const success = await this.#ask(door, 'increment_counter', { amount }, () => { this.counter.sent -= amount; this.counter.calls-- })
+    const success = await this.#ask(connection, 'increment_counter', { amount }, () => { this.counter.sent -= amount; this.counter.calls-- })
     if (!success) return
     this.counter.acknowledged += amount
     this.counter.acknowledgedCalls++
   }
 
-  async #ask (door: Door, name: string, args: object, neverSent: () => void): Promise<boolean> {
+  async #ask (connection: Connection, name: string, args: object, neverSent: () => void): Promise<boolean> {
     try {
-      return this.#isSuccess(await inTime(door(name, args)))
+      return this.#isSuccess(await inTime(connection(name, args)))
     } catch (error) {
       if (isNobodyThere(error)) neverSent()
       else this.unknown++
@@ -84,24 +84,24 @@ export class Load {
 }
 
 /** A plain message, without any handshake. */
-export function plainDoor (url: string): Door {
+export function plainConnection (url: string): Connection {
   return async (name, args) => await send(`${url}/message`, {}, { id: 1, method: 'tools/call', params: { name, arguments: args } })
 }
 
-export function modernDoor (url: string): Door {
+export function modernConnection (url: string): Connection {
   return async (name, args) => await send(`${url}/mcp`, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
     { id: 1, method: 'tools/call', params: { name, arguments: args, _meta: modernMeta() } })
 }
 
 /** One session for the whole time, however often the server dies. */
-export async function sessionDoor (url: string): Promise<Door> {
+export async function sessionConnection (url: string): Promise<Connection> {
   const session: HttpSession = await openSession(url, '2025-06-18')
   let id = 0
   return async (name, args) => (await session.post({ id: ++id, method: 'tools/call', params: { name, arguments: args } })).body
 }
 
 /** A connection that is made again when it breaks. */
-export function websocketDoor (url: string): Door {
+export function websocketConnection (url: string): Connection {
   let socket: WebSocket | undefined
   return async (name, args) => {
     if (socket?.readyState !== WebSocket.OPEN) socket = await connect(`${url.replace('http', 'ws')}/mcp`)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { within } from '../support/wait.js'
 import { post } from '../support/http-session.js'
 import { CounterListener } from './crash-listener.js'
-import { Load, modernDoor, plainDoor, sessionDoor, websocketDoor } from './crash-load.js'
+import { Load, modernConnection, plainConnection, sessionConnection, websocketConnection } from './crash-load.js'
 import { modernMeta } from '../support/modern.js'
 import { gatewayOn, type Gateway, type Start } from '../support/restarting.js'
 
@@ -17,8 +17,8 @@ t.test(`a server that is killed ${KILLS} times while it writes loses nothing it 
   await gateway.start()
   const load = new Load()
   const listener = await CounterListener.on(gateway.url)
-  const doors = { plain: plainDoor(gateway.url), 'plain too': plainDoor(gateway.url), modern: modernDoor(gateway.url), session: await sessionDoor(gateway.url), websocket: websocketDoor(gateway.url) }
-  for (const [name, door] of Object.entries(doors)) load.add(name, door)
+  const connections = { plain: plainConnection(gateway.url), 'plain too': plainConnection(gateway.url), modern: modernConnection(gateway.url), session: await sessionConnection(gateway.url), websocket: websocketConnection(gateway.url) }
+  for (const [name, connection] of Object.entries(connections)) load.add(name, connection)
 
   const restarts: Start[] = []
   for (let kill = 0; kill < KILLS; kill++) {
@@ -47,7 +47,7 @@ t.test(`a server that is killed ${KILLS} times while it writes loses nothing it 
   t.equal(broken, -1, `the ${listener.numbers.length} events came once and in order: ... ${listener.numbers.slice(Math.max(0, broken - 3), broken + 3).join(', ')} ...`)
   t.ok(listener.updates >= load.counter.acknowledgedCalls, `${listener.updates} changes were heard of, ${load.counter.acknowledgedCalls} were acknowledged`)
   t.ok(listener.updates <= load.counter.calls)
-  t.ok(load.unknown <= KILLS * 2 * Object.keys(doors).length, `${load.unknown} calls have no answer`)
+  t.ok(load.unknown <= KILLS * 2 * Object.keys(connections).length, `${load.unknown} calls have no answer`)
   t.ok(listener.connections > KILLS, 'the stream broke each time')
   for (const { elapsed, busy = elapsed } of restarts) if (elapsed >= BACK && busy >= BACK) t.fail(`a start took ${elapsed} ms, ${busy} ms of them at work`)
   t.ok(load.acknowledged > KILLS * 10, 'there was load')

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { createClient, McpError, tool } from '../../app.js'
 import { callTool, initialize } from '../support/messages.js'
 import { startServer, type Server } from '../support/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 import { gateway } from '../support/gateway.js'
 import { openSession } from '../support/http-session.js'
 import { modernMeta } from '../support/modern.js'
@@ -13,7 +13,7 @@ type Json = Record<string, unknown>
 const CAPABILITIES = { roots: {}, sampling: {}, elicitation: {} }
 const REFUSED = { code: -32601, message: 'Method not found' }
 const TOOLS = { ask_name: 'elicitation/create', ask_model: 'sampling/createMessage', ask_roots: 'roots/list' }
-const WIRES: Record<string, (server: Server) => Promise<Wire>> = { stdio: stdioWire, WebSocket: socketWire, 'HTTP+SSE': sseWire }
+const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
 
 /** The answer to a tool call that failed with this text, as the revision says it: never with a code of the client's. */
 const failed = (version: string, text: string) => version < '2025-11' ? { error: { code: -32603, message: text } } : { result: { isError: true, content: [{ type: 'text', text }] } }
@@ -25,14 +25,14 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) 
 
     t.test(`${version}: the error of a client that is asked for ${method} is told as the client's`, async t => {
       const server = await startServer(t)
-      for (const [wire, open] of Object.entries(WIRES)) {
+      for (const [connection, open] of Object.entries(TRANSPORTS)) {
         const { inbox, write, close } = await open(server)
         await write(initialize(version, CAPABILITIES))
         await inbox.next()
         await write(callTool(name, {}, 1)('legacy'))
         const { id } = await inbox.next() as Json
         await write(JSON.stringify({ jsonrpc: '2.0', id, error: REFUSED }))
-        t.match(await inbox.next(), { id: 1, ...failed(version, text) }, wire)
+        t.match(await inbox.next(), { id: 1, ...failed(version, text) }, connection)
         await close()
       }
     })

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClient, tool } from '../../app.js'
 import { gateway, listening } from '../support/gateway.js'
-import { Connection, doors, LONG } from '../support/long-lists.js'
+import { Connection, endpoints, LONG } from '../support/long-lists.js'
 
 const add = (name: string) => tool({ name, description: 'd', run: () => '' })
 
@@ -40,7 +40,7 @@ t.test('a page is written once for everybody, once again after a change, and cos
 
 t.test('a long list is made bytes once for each revision, and no reply to it is put together or measured', async t => {
   const { url } = await listening(t, LONG)
-  const ways = Object.values(await doors(url))
+  const ways = Object.values(await endpoints(url))
   const long = { from: 0, byteLength: 0 }
   for (const way of ['from', 'byteLength'] as const) {
     const original = Buffer[way] as (...args: unknown[]) => unknown
@@ -48,8 +48,8 @@ t.test('a long list is made bytes once for each revision, and no reply to it is 
   }
   const connection = new Connection(t, url)
   for (let round = 0; round < 10; round++) {
-    for (const door of ways) {
-      connection.ask(door, [round])
+    for (const endpoint of ways) {
+      connection.ask(endpoint, [round])
       await connection.next()
     }
   }

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { build, patchbay } from '../../app.js'
 import fixture from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
-import { Connection, COUNT, doors, listOver, LONG, MODERN } from '../support/long-lists.js'
+import { Connection, COUNT, endpoints, listOver, LONG, MODERN } from '../support/long-lists.js'
 import { asStream } from '../support/host.js'
 import { messagesOf } from '../support/event-reader.js'
 
@@ -69,10 +69,10 @@ for (const [place, serve] of Object.entries(PLACES)) {
       const { url } = await serve(t, app => {
         app.addHook('onSend', async (_request, reply, payload) => { seen.push(payload); reply.headers({ 'x-seen': 'yes', 'set-cookie': ['a=1', 'b=2'] }) })
       })
-      const ways = await doors(url)
-      for (const [way, door] of Object.entries(ways)) {
+      const ways = await endpoints(url)
+      for (const [way, endpoint] of Object.entries(ways)) {
         seen.length = 0
-        const { headers, body } = await listOver(t, url, door, 'ü€😀')
+        const { headers, body } = await listOver(t, url, endpoint, 'ü€😀')
         t.strictSame(seen, [body.toString()], way)
         t.equal(headers.get('x-seen'), 'yes')
         t.strictSame(headers.getSetCookie(), ['a=1', 'b=2'])
@@ -83,7 +83,7 @@ for (const [place, serve] of Object.entries(PLACES)) {
     t.test('may change it: what is sent is what it made, with its own length', async t => {
       const changed = { as: (_payload: string): unknown => undefined }
       const { url } = await serve(t, app => { app.addHook('onSend', (_request, _reply, payload, done) => done(null, changed.as(payload as string) as string)) })
-      const door = MODERN
+      const endpoint = MODERN
       const shorter = '{"id":"shorter €"}'
       const longer = (text: string) => text.replace('{"jsonrpc"', '{"more":"€","jsonrpc"')
       const { body } = await changedTo(t, url, changed, text => text)
@@ -100,7 +100,7 @@ for (const [place, serve] of Object.entries(PLACES)) {
         t.equal(got.length, String(Buffer.byteLength(expected)), way)
       }
       changed.as = text => Readable.from([Buffer.from(longer(text))])
-      const response = await fetch(`${url}${door.path}`, { method: 'POST', headers: { ...door.headers, 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: door.meta } }) })
+      const response = await fetch(`${url}${endpoint.path}`, { method: 'POST', headers: { ...endpoint.headers, 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: endpoint.meta } }) })
       t.equal(await response.text(), longer(body), 'a stream')
     })
 
@@ -149,9 +149,9 @@ t.test('onResponse runs once after a long list, and knows how long it took', asy
   app.addHook('onResponse', async (_request, reply) => { seen.push([reply.statusCode, reply.sent, reply.elapsedTime > 0]); told.emit('response') })
   await app.register(patchbay, LONG)
   const { url } = await listen(t, app)
-  for (const door of Object.values(await doors(url))) {
+  for (const endpoint of Object.values(await endpoints(url))) {
     seen.length = 0
-    await within(5_000, async signal => await Promise.all([once(told, 'response', { signal }), listOver(t, url, door)]))
+    await within(5_000, async signal => await Promise.all([once(told, 'response', { signal }), listOver(t, url, endpoint)]))
     t.strictSame(seen, [[200, true, true]])
   }
 })

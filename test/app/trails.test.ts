@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { unobserved } from '../support/process.js'
 import { COMMAND } from '../support/command.js'
-import { encode, modernParams } from '../load/doors/door.js'
-import { modernHeaders } from '../load/doors/post.js'
+import { encode, modernParams } from '../load/transports/transport.js'
+import { modernHeaders } from '../load/transports/post.js'
 import { HttpConnection } from '../support/http-connection.js'
 import { within } from '../support/wait.js'
 import type { Json } from '../support/modern.js'
@@ -87,8 +87,8 @@ async function giveUp (signal: AbortSignal): Promise<never> {
 }
 
 // At most as much as calls in flight need, be they all begun when memory is full: a few times what is seen. With a trail it is an eighth or more.
-for (const [wire, open, calls, most] of [['stdio', overStdio, 20_000, 5], ['HTTP', overHttp, 3_000, 10]] as const) {
-  t.test(`of thousands of calls over ${wire} nothing is left when memory is full but those in flight`, async t => {
+for (const [transport, open, calls, most] of [['stdio', overStdio, 20_000, 5], ['HTTP', overHttp, 3_000, 10]] as const) {
+  t.test(`of thousands of calls over ${transport} nothing is left when memory is full but those in flight`, async t => {
     const { collections, used, survived } = await within(DEADLINE, async signal => await Promise.race([trailOf(await open(t), calls), giveUp(signal)]))
     const share = 100 * survived / used
     t.ok(collections >= 2 && used / calls > 500, `${collections} collections of ${(used / 2 ** 20).toFixed()} MiB`)

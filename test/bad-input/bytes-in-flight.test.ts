@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { until } from '../support/wait.js'
-import { greet, WIRES } from '../support/transports.js'
+import { greet, CONNECTIONS } from '../support/transports.js'
 import { endSession, openSession, post, postHead, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { exchange, request } from '../support/http-client.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
 import { summarise, summariseReply } from '../support/summary.js'
-import { socketWire } from '../support/connections.js'
+import { socketConnection } from '../support/connections.js'
 
 const KILO = 1_024
 /** A call that waits until it is cancelled, and holds so many bytes. */
@@ -17,20 +17,20 @@ const cancel = (id: number) => notification('notifications/cancelled', { request
 t.test('the calls of one client hold so many bytes and no more', async t => {
   const server = await startServer(t, { maxBytesInFlight: 100 * KILO })
 
-  for (const [name, era, open] of WIRES) {
+  for (const [name, era, open] of CONNECTIONS) {
     await t.test(`${name}: what is beyond is refused, a ping is answered, and a call that is over makes room`, async t => {
-      const wire = await open(server)
-      await wire.write(holding(80 * KILO, 1)(era))
+      const connection = await open(server)
+      await connection.write(holding(80 * KILO, 1)(era))
       await until(() => server.seen.hanging === 1, 'a call')
-      await wire.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 2)(era))
-      t.equal(summarise(await wire.inbox.next()), '-32603 id 2')
-      await wire.write(callTool('echo', { text: 'x' }, 3)(era))
-      t.equal(summarise(await wire.inbox.next()), 'ok id 3')
-      await wire.write(cancel(1))
+      await connection.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 2)(era))
+      t.equal(summarise(await connection.inbox.next()), '-32603 id 2')
+      await connection.write(callTool('echo', { text: 'x' }, 3)(era))
+      t.equal(summarise(await connection.inbox.next()), 'ok id 3')
+      await connection.write(cancel(1))
       await until(() => server.seen.aborted === 1, 'its end')
-      await wire.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 4)(era))
-      t.equal(summarise(await wire.inbox.next()), 'ok id 4')
-      await wire.close()
+      await connection.write(callTool('echo', { text: 'x'.repeat(40 * KILO) }, 4)(era))
+      t.equal(summarise(await connection.inbox.next()), 'ok id 4')
+      await connection.close()
       await rested(t, server)
     })
   }
@@ -59,8 +59,8 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
 t.test('so do the calls of all clients together, which no client can get around by being many', async t => {
   const server = await startServer(t, { maxAllBytesInFlight: 200 * KILO })
   const { port } = server
-  const wires = await Promise.all([1, 2].map(async () => await greet(await socketWire(server))))
-  for (const wire of wires) await wire.write(holding(90 * KILO, 1)('legacy'))
+  const connections = await Promise.all([1, 2].map(async () => await greet(await socketConnection(server))))
+  for (const connection of connections) await connection.write(holding(90 * KILO, 1)('legacy'))
   await until(() => server.seen.hanging === 2, 'two calls')
 
   const large = { text: 'x'.repeat(30 * KILO) }
@@ -69,7 +69,7 @@ t.test('so do the calls of all clients together, which no client can get around 
     t.match(reply.body, /maxAllBytesInFlight/)
   }
   t.equal(summariseReply(await post(port, '/message', callTool('echo', { text: 'x' })('legacy'))), '200 ok id 7', 'small calls pass')
-  for (const wire of wires) await wire.close()
+  for (const connection of connections) await connection.close()
   await rested(t, server)
   t.equal(summariseReply(await post(port, '/message', callTool('echo', large)('legacy'))), '200 ok id 7', 'what is over is held no more')
 })

@@ -2,13 +2,13 @@ import { request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { probe, WIRES } from '../support/transports.js'
+import { probe, CONNECTIONS } from '../support/transports.js'
 import { until } from '../support/wait.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
 import { summarise } from '../support/summary.js'
-import { socketWire, sseWire, stdioWire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection } from '../support/connections.js'
 
 const cancel = (requestId: unknown) => notification('notifications/cancelled', { requestId, reason: 'test' })
 const hang = callTool('hang')
@@ -19,37 +19,37 @@ let open = 0
 t.test('a cancellation stops the call it names and no other', async t => {
   const server = await startServer(t)
 
-  for (const [name, era, open] of WIRES) {
+  for (const [name, era, open] of CONNECTIONS) {
     await t.test(`${name}: D13 and D14, a cancelled call stops and is never answered, however often it is cancelled`, async t => {
-      const wire = await open(server)
-      await wire.write(hang(era))
+      const connection = await open(server)
+      await connection.write(hang(era))
       await started(server)
-      for (let times = 0; times < 3; times++) await wire.write(cancel(7))
+      for (let times = 0; times < 3; times++) await connection.write(cancel(7))
       await stopped(server)
-      t.strictSame(await probe(wire, era), [])
-      await wire.close()
+      t.strictSame(await probe(connection, era), [])
+      await connection.close()
       await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: D11, nobody cancels the call of another client`, async t => {
-      const [wire, other] = [await open(server), await open(server)]
-      await wire.write(slow(era))
+      const [connection, other] = [await open(server), await open(server)]
+      await connection.write(slow(era))
       await other.write(cancel(7))
       await other.write(cancel('7'))
       t.strictSame(await probe(other, era), [])
-      t.equal(summarise(await wire.inbox.next()), 'ok id 7')
-      await wire.close()
+      t.equal(summarise(await connection.inbox.next()), 'ok id 7')
+      await connection.close()
       await other.close()
       await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: D12, a cancellation after the answer is ignored`, async t => {
-      const wire = await open(server)
-      await wire.write(callTool('echo', { text: 'x' })(era))
-      t.equal(summarise(await wire.inbox.next()), 'ok id 7')
-      await wire.write(cancel(7))
-      t.strictSame(await probe(wire, era), [])
-      await wire.close()
+      const connection = await open(server)
+      await connection.write(callTool('echo', { text: 'x' })(era))
+      t.equal(summarise(await connection.inbox.next()), 'ok id 7')
+      await connection.write(cancel(7))
+      t.strictSame(await probe(connection, era), [])
+      await connection.close()
       await expectUnharmed(t, server)
     })
   }
@@ -84,12 +84,12 @@ t.test('a cancellation stops the call it names and no other', async t => {
   await t.test('D10: a handshake cannot be cancelled', async t => {
     const slowly = async ({ mcp }: FastifyInstance) => { mcp.use(async (_call, next) => { await sleep(20); return await next() }) }
     const other = await startServer(t, { plugins: [slowly] })
-    for (const open of [socketWire, stdioWire, sseWire]) {
-      const wire = await open(other)
-      await wire.write(initialize())
-      await wire.write(cancel(0))
-      t.equal(summarise(await wire.inbox.next()), 'ok id 0', open.name)
-      await wire.close()
+    for (const open of [socketConnection, stdioConnection, sseConnection]) {
+      const connection = await open(other)
+      await connection.write(initialize())
+      await connection.write(cancel(0))
+      t.equal(summarise(await connection.inbox.next()), 'ok id 0', open.name)
+      await connection.close()
     }
     await expectUnharmed(t, other)
   })

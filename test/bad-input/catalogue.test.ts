@@ -21,7 +21,7 @@ const CATALOGUE = {
 const ELSEWHERE: Record<string, [file: string, test: string]> = {
   D24: ['resources/files-hostile.test.js', 'nothing outside a folder can be read or watched, and all of it looks as if it were not there'],
   E36: ['plugins/security/http-rate-limit.test.js', 'the burst is answered, and not one more; what is refused is not run'],
-  I2: ['access/every-door.test.js', 'so it is with WebSocket'],
+  I2: ['access/every-route.test.js', 'so it is with WebSocket'],
   I23: ['transports/websocket/limits.test.js', 'a message that is not complete in time closes its socket'],
   I26: ['transports/websocket/limits.test.js', 'in a second as allowed are fine, one more closes the socket'],
   I30: ['access/expiry.test.js', 'a WebSocket is closed when the credential that opened it expires']

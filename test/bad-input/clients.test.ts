@@ -4,26 +4,26 @@ import { greet } from '../support/transports.js'
 import { openSession, post } from '../support/http-requests.js'
 import { call, callTool, modernMeta, NEWEST } from '../support/messages.js'
 import { startServer, type Server } from '../support/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 
 const MEGA = 1024 * 1024
 const hello = (clientInfo: object, capabilities = {}): string => JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: NEWEST, capabilities, clientInfo } })
 const talkative = hello({ name: 'n'.repeat(MEGA), version: '1', title: 'T', description: 'd'.repeat(MEGA), icons: [{ src: `data:image/png;base64,${'A'.repeat(MEGA)}` }] })
 
-const WIRES: Array<[name: string, open: (server: Server) => Promise<Wire>]> = [['sse', sseWire], ['websocket', socketWire], ['stdio', stdioWire]]
+const CONNECTIONS: Array<[name: string, open: (server: Server) => Promise<Connection>]> = [['sse', sseConnection], ['websocket', socketConnection], ['stdio', stdioConnection]]
 
 t.test('of what a client says of itself its name, version and title are kept, cut to a length', async t => {
   const server = await startServer(t)
   const clients = () => [...server.app.mcp.dispatcher.peers].map(({ client }) => client)
   const kept = { name: 'n'.repeat(256), version: '1', title: 'T' }
 
-  for (const [name, open] of WIRES) {
+  for (const [name, open] of CONNECTIONS) {
     await t.test(name, async t => {
-      const wire = await open(server)
-      await wire.write(talkative)
-      await wire.inbox.next()
+      const connection = await open(server)
+      await connection.write(talkative)
+      await connection.inbox.next()
       t.strictSame(clients(), [kept])
-      await wire.close()
+      await connection.close()
       await until(() => server.app.mcp.dispatcher.peers.size === 0, 'the end of the client')
     })
   }
@@ -69,8 +69,8 @@ t.test('no error repeats more of a message than helps to understand it', async t
     t.match(body, /"error"|"isError":true/, what)
     t.ok(body.length < 5_000, `${what}: ${body.length} characters`)
   }
-  const wire = await greet(await socketWire(server))
-  await wire.write(call('resources/read', { uri: `test://item/${'x'.repeat(2_000)}/y` })('legacy'))
-  t.match(JSON.stringify(await wire.inbox.next()), 'x'.repeat(2_000), 'a URI that could be one is repeated whole')
-  await wire.close()
+  const connection = await greet(await socketConnection(server))
+  await connection.write(call('resources/read', { uri: `test://item/${'x'.repeat(2_000)}/y` })('legacy'))
+  t.match(JSON.stringify(await connection.inbox.next()), 'x'.repeat(2_000), 'a URI that could be one is repeated whole')
+  await connection.close()
 })

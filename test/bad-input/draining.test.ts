@@ -6,7 +6,7 @@ import { exchange, request, type Reply } from '../support/http-client.js'
 import { upgradeHead } from '../support/websocket-client.js'
 import { startServer } from '../support/server.js'
 import { summarise } from '../support/summary.js'
-import { socketWire, stdioWire } from '../support/connections.js'
+import { socketConnection, stdioConnection } from '../support/connections.js'
 
 const list = call('tools/list')
 const get = (port: number, target: string) => request('GET', target, [['Host', `127.0.0.1:${port}`], ['Accept', 'text/event-stream']])
@@ -23,11 +23,11 @@ const BEGINNINGS: Record<string, (port: number) => Buffer> = {
 
 t.test('whoever comes while the server finishes what is in flight is told to come back', async t => {
   const { app, port, seen } = await startServer(t, { grace: 10_000 })
-  const socket = await socketWire({ app, port } as Parameters<typeof socketWire>[0])
-  const stdio = await stdioWire({ app })
-  for (const wire of [socket, stdio]) {
-    await wire.write(initialize())
-    await wire.inbox.next()
+  const socket = await socketConnection({ app, port } as Parameters<typeof socketConnection>[0])
+  const stdio = await stdioConnection({ app })
+  for (const connection of [socket, stdio]) {
+    await connection.write(initialize())
+    await connection.inbox.next()
   }
   await socket.write(callTool('hang', {}, 'hanging')('legacy'))
   await until(() => seen.hanging === 1, 'a call in flight')
@@ -41,9 +41,9 @@ t.test('whoever comes while the server finishes what is in flight is told to com
       t.equal(headers.get('connection'), 'close')
     })
   }
-  for (const [name, wire] of Object.entries({ socket, stdio })) {
-    await wire.write(list('legacy'))
-    t.equal(summarise(await wire.inbox.next()), '-32603 id 7', `E35: ${name}, a call of who is there`)
+  for (const [name, connection] of Object.entries({ socket, stdio })) {
+    await connection.write(list('legacy'))
+    t.equal(summarise(await connection.inbox.next()), '-32603 id 7', `E35: ${name}, a call of who is there`)
   }
   await socket.write(notification('notifications/cancelled', { requestId: 'hanging' }))
   await closed

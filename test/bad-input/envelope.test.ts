@@ -7,7 +7,7 @@ const noMessage = unreadable(-32600)
 const badRequest = unreadable(-32600, '7')
 const badMeta = { ...answered('-32602 id 7'), session: '400 -32602 id 7', stateless: '400 -32602 id 7', message: '400 -32602 id 7' }
 const unknown = answered('-32601 id 7', '-32601 id 7', 200, 404)
-const MODERN_DOORS = ['stateless', 'websocket 2026', 'stdio 2026'] as const
+const MODERN_TRANSPORTS = ['stateless', 'websocket 2026', 'stdio 2026'] as const
 
 const ping = (members: string) => `{"jsonrpc":"2.0","method":"ping",${members}}`
 const metaless = (meta: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/list', params: { _meta: meta } })
@@ -37,9 +37,9 @@ const rows: Row[] = [
   ...variants(['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => (
     { row: 'B19', title: `a method called ${name}`, input: call(name), expect: unknown }))),
   ...variants(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'].map(method => (
-    { row: 'B20', title: `${method} in the stateless era`, input: call(method, { level: 'info', uri: 'test://text' }), expect: only(unknown, ...MODERN_DOORS) }))),
+    { row: 'B20', title: `${method} in the stateless era`, input: call(method, { level: 'info', uri: 'test://text' }), expect: only(unknown, ...MODERN_TRANSPORTS) }))),
   ...variants(['server/discover', 'subscriptions/listen'].map(method => (
-    { row: 'B20', title: `${method} in the eras with a handshake`, input: call(method), expect: except(unknown, ...MODERN_DOORS) }))),
+    { row: 'B20', title: `${method} in the eras with a handshake`, input: call(method), expect: except(unknown, ...MODERN_TRANSPORTS) }))),
   ...variants(['notifications/initialized', 'initialized', 'notifications/cancelled'].map(method => (
     { row: 'B21', title: `${method} with an id is a request`, input: call(method), expect: unknown }))),
   { row: 'B23', title: 'an unknown notification', input: notification('notifications/frobnicated'), expect: ignored },

@@ -6,7 +6,7 @@ import { call, initialize } from '../support/messages.js'
 import { request, statusOf, type Head } from '../support/http-client.js'
 import { expectUnharmed, startServer } from '../support/server.js'
 import { summarise, summariseReply } from '../support/summary.js'
-import { sseWire } from '../support/connections.js'
+import { sseConnection } from '../support/connections.js'
 
 const ping = call('ping')('legacy')
 const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', '%00', 'x'.repeat(5_000), encodeURIComponent('../../x')]
@@ -16,30 +16,30 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   const { port, app } = server
 
   await t.test('H2: a session nobody knows, even though there is only one', async t => {
-    const wire = await sseWire(server)
+    const connection = await sseConnection(server)
     for (const id of STRANGERS) t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
-    await wire.write(ping)
-    t.equal(summarise(await wire.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
-    await wire.close()
+    await connection.write(ping)
+    t.equal(summarise(await connection.inbox.next()), 'ok id 7', 'it heard nothing but its own answer')
+    await connection.close()
     await expectUnharmed(t, server)
   })
 
   await t.test('H1: a message without a session is answered where it was sent, never given to the only session', async t => {
-    const wire = await sseWire(server)
+    const connection = await sseConnection(server)
     t.equal(summariseReply(await post(port, '/message', ping)), '200 ok id 7')
     t.equal(summariseReply(await post(port, '/mcp', call('tools/list')('legacy'))), '400 -32600 id 7')
-    await wire.write(call('ping', {}, 'own')('legacy'))
-    t.equal(summarise(await wire.inbox.next()), 'ok id "own"', 'it heard nothing but its own answer')
-    await wire.close()
+    await connection.write(call('ping', {}, 'own')('legacy'))
+    t.equal(summarise(await connection.inbox.next()), 'ok id "own"', 'it heard nothing but its own answer')
+    await connection.close()
     await expectUnharmed(t, server)
   })
 
   await t.test('H7: a page of another site opens no stream and posts to none', async t => {
-    const wire = await sseWire(server)
+    const connection = await sseConnection(server)
     const evil: Head = [['Host', 'localhost'], ['Origin', 'http://evil.com']]
     for (const target of ['/sse', '/mcp/sse', '/mcp']) t.equal(await statusOf(port, request('GET', target, [...evil, ['Accept', 'text/event-stream']])), 403, target)
     t.equal((await post(port, '/message', ping, [['Origin', 'http://evil.com']])).status, 403)
-    await wire.close()
+    await connection.close()
     await expectUnharmed(t, server)
   })
 
@@ -51,19 +51,19 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   })
 
   await t.test('a session that is gone is not known any more', async t => {
-    const wire = await sseWire(server)
-    await wire.close()
+    const connection = await sseConnection(server)
+    await connection.close()
     await until(() => app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
-    t.match(await wire.write(ping), /^404/)
+    t.match(await connection.write(ping), /^404/)
     await expectUnharmed(t, server)
   })
 
   await t.test('H6: a body that is not JSON is refused where it was sent, and the stream hears nothing', async t => {
-    const wire = await sseWire(server)
-    t.equal(await wire.write('{'), '400 -32700 id null')
-    t.equal(await wire.write(initialize()), '202')
-    t.equal(summarise(await wire.inbox.next()), 'ok id 0')
-    await wire.close()
+    const connection = await sseConnection(server)
+    t.equal(await connection.write('{'), '400 -32700 id null')
+    t.equal(await connection.write(initialize()), '202')
+    t.equal(summarise(await connection.inbox.next()), 'ok id 0')
+    await connection.close()
     await expectUnharmed(t, server)
   })
 

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { until } from '../support/wait.js'
-import { greet, probe, WIRES } from '../support/transports.js'
+import { greet, probe, CONNECTIONS } from '../support/transports.js'
 import { endSession, openSession, post, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
 import { messagesOf } from '../support/event-reader.js'
 import { summarise, summariseReply } from '../support/summary.js'
-import { socketWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, stdioConnection, type Connection } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 
@@ -23,25 +23,25 @@ const badAnswers: Array<[what: string, members: Json]> = [
 t.test('ids keep requests apart that are under way at once', async t => {
   const server = await startServer(t)
 
-  for (const [name, era, open] of WIRES) {
+  for (const [name, era, open] of CONNECTIONS) {
     await t.test(`${name}: B11, 1 and "1" and 0 and "" are four calls`, async t => {
-      const wire = await open(server)
-      for (const id of [1, '1', 0, '']) await wire.write(slow(id)(era))
-      const heard = [await hear(wire), await hear(wire), await hear(wire), await hear(wire)]
+      const connection = await open(server)
+      for (const id of [1, '1', 0, '']) await connection.write(slow(id)(era))
+      const heard = [await hear(connection), await hear(connection), await hear(connection), await hear(connection)]
       t.strictSame(heard.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
-      await wire.close()
+      await connection.close()
       await expectUnharmed(t, server)
     })
 
     await t.test(`${name}: B13, an id still in flight is refused and its call goes on`, async t => {
-      const wire = await open(server)
-      await wire.write(slow(7)(era))
-      await wire.write(callTool('count', {}, 7)(era))
-      t.strictSame([await hear(wire), await hear(wire)], ['-32600 id 7', 'ok id 7'])
-      await wire.write(callTool('echo', { text: 'again' }, 7)(era))
-      t.equal(await hear(wire), 'ok id 7', 'an id that was answered is free again')
-      t.strictSame(await probe(wire, era), [])
-      await wire.close()
+      const connection = await open(server)
+      await connection.write(slow(7)(era))
+      await connection.write(callTool('count', {}, 7)(era))
+      t.strictSame([await hear(connection), await hear(connection)], ['-32600 id 7', 'ok id 7'])
+      await connection.write(callTool('echo', { text: 'again' }, 7)(era))
+      t.equal(await hear(connection), 'ok id 7', 'an id that was answered is free again')
+      t.strictSame(await probe(connection, era), [])
+      await connection.close()
       await expectUnharmed(t, server)
     })
   }
@@ -71,28 +71,28 @@ t.test('answers that are wrong or that nobody waits for do no harm', async t => 
   const server = await startServer(t)
   const capabilities = { elicitation: {} }
 
-  for (const [name, open] of [['websocket', socketWire], ['stdio', stdioWire]] as const) {
+  for (const [name, open] of [['websocket', socketConnection], ['stdio', stdioConnection]] as const) {
     await t.test(`${name}: B26, a second answer to one question is ignored`, async t => {
-      const wire = await greet(await open(server), NEWEST, capabilities)
-      await wire.write(callTool('ask_name')('legacy'))
-      const { id } = await wire.inbox.next() as Json
-      await wire.write(answer(id, 'Ada'))
-      await wire.write(answer(id, 'Eve'))
-      t.match(await wire.inbox.next(), { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } })
-      await wire.write(answer(id, 'Eve'))
-      t.strictSame(await probe(wire, 'legacy'), [])
-      await wire.close()
+      const connection = await greet(await open(server), NEWEST, capabilities)
+      await connection.write(callTool('ask_name')('legacy'))
+      const { id } = await connection.inbox.next() as Json
+      await connection.write(answer(id, 'Ada'))
+      await connection.write(answer(id, 'Eve'))
+      t.match(await connection.inbox.next(), { id: 7, result: { content: [{ text: 'Hello, Ada!' }] } })
+      await connection.write(answer(id, 'Eve'))
+      t.strictSame(await probe(connection, 'legacy'), [])
+      await connection.close()
       await expectUnharmed(t, server)
     })
 
     for (const [what, bad] of badAnswers) {
       await t.test(`${name}: an answer with ${what} ends the call with an error`, async t => {
-        const wire = await greet(await open(server), NEWEST, capabilities)
-        await wire.write(callTool('ask_name')('legacy'))
-        const { id } = await wire.inbox.next() as Json
-        await wire.write(JSON.stringify({ jsonrpc: '2.0', id, ...bad }))
-        t.match(await hear(wire), /^(isError|-32\d{3}) id 7$/)
-        await wire.close()
+        const connection = await greet(await open(server), NEWEST, capabilities)
+        await connection.write(callTool('ask_name')('legacy'))
+        const { id } = await connection.inbox.next() as Json
+        await connection.write(JSON.stringify({ jsonrpc: '2.0', id, ...bad }))
+        t.match(await hear(connection), /^(isError|-32\d{3}) id 7$/)
+        await connection.close()
         await expectUnharmed(t, server)
       })
     }
@@ -116,8 +116,8 @@ function answer (id: unknown, name: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } })
 }
 
-async function hear (wire: Wire): Promise<string> {
-  return summarise(await wire.inbox.next())
+async function hear (connection: Connection): Promise<string> {
+  return summarise(await connection.inbox.next())
 }
 
 async function inFlight ({ app }: Server): Promise<void> {

@@ -4,7 +4,7 @@ import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, MODERN, modernMeta, NEWEST, notification, type Era } from '../support/messages.js'
 import { answered, except, ignored, only, tryRows, type Expected, type Row } from '../support/rows.js'
 import { expectUnharmed, startServer } from '../support/server.js'
-import { socketWire, sseWire, stdioWire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection } from '../support/connections.js'
 
 const BEFORE = ['mcp without a session', 'sse before initialize', 'websocket before initialize', 'stdio before initialize'] as const
 const BEFORE_OK = before('200 ok id 7', 'ok id 7')
@@ -45,11 +45,11 @@ t.test('the handshake comes first, comes once in a session, and is lenient', asy
         const id = headers.get('mcp-session-id')
         if (id !== undefined) await endSession(server.port, id)
       }
-      for (const open of [socketWire, stdioWire, sseWire]) {
-        const wire = await open(server)
-        await wire.write(initialize(version))
-        t.match(await wire.inbox.next(), { id: 0, result: { protocolVersion: NEWEST } }, open.name)
-        await wire.close()
+      for (const open of [socketConnection, stdioConnection, sseConnection]) {
+        const connection = await open(server)
+        await connection.write(initialize(version))
+        t.match(await connection.inbox.next(), { id: 0, result: { protocolVersion: NEWEST } }, open.name)
+        await connection.close()
       }
       await expectUnharmed(t, server)
     })
@@ -62,19 +62,19 @@ t.test('the handshake comes first, comes once in a session, and is lenient', asy
   })
 
   await t.test('D7: the refusal names the capability as an object', async t => {
-    const wire = await socketWire(server)
-    await wire.write(callTool('ask_name')('modern'))
-    t.match(await wire.inbox.next(), { id: 7, error: { code: -32021, data: { requiredCapabilities: { elicitation: Object } } } })
-    await wire.close()
+    const connection = await socketConnection(server)
+    await connection.write(callTool('ask_name')('modern'))
+    t.match(await connection.inbox.next(), { id: 7, error: { code: -32021, data: { requiredCapabilities: { elicitation: Object } } } })
+    await connection.close()
   })
 
   await t.test('a handshake that failed can be tried again', async t => {
-    const wire = await socketWire(server)
-    await wire.write(call('initialize', { protocolVersion: 5 })('legacy'))
-    t.match(await wire.inbox.next(), { error: { code: -32602 } })
-    await greet(wire)
-    t.strictSame(await probe(wire, 'legacy'), [])
-    await wire.close()
+    const connection = await socketConnection(server)
+    await connection.write(call('initialize', { protocolVersion: 5 })('legacy'))
+    t.match(await connection.inbox.next(), { error: { code: -32602 } })
+    await greet(connection)
+    t.strictSame(await probe(connection, 'legacy'), [])
+    await connection.close()
   })
 
   await t.test('D2: a second initialize leaves the session as it was', async t => {
@@ -88,8 +88,8 @@ t.test('the handshake comes first, comes once in a session, and is lenient', asy
 })
 
 function before (http: string, answer: string): Expected {
-  const [post, ...wires] = BEFORE
-  return { [post]: http, ...Object.fromEntries(wires.map(name => [name, name.startsWith('sse') ? `202 ${answer}` : answer])) }
+  const [post, ...connections] = BEFORE
+  return { [post]: http, ...Object.fromEntries(connections.map(name => [name, name.startsWith('sse') ? `202 ${answer}` : answer])) }
 }
 
 function incomplete (): Expected {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../support/wait.js'
-import { WIRES } from '../support/transports.js'
+import { CONNECTIONS } from '../support/transports.js'
 import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, nested, notification, type Era, type Input } from '../support/messages.js'
 import { answered, except, only, tryRows, unreadable, type Expected, type Row } from '../support/rows.js'
@@ -60,19 +60,19 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
   const server = await startServer(t, SMALL)
   await tryRows(t, server, rows)
 
-  for (const [name, era, open] of WIRES) {
+  for (const [name, era, open] of CONNECTIONS) {
     await t.test(`${name}: one call more than may wait is refused, and one that is over makes room`, async t => {
-      const wire = await open(server)
-      for (const id of [1, 2]) await wire.write(callTool('hang', {}, id)(era))
+      const connection = await open(server)
+      for (const id of [1, 2]) await connection.write(callTool('hang', {}, id)(era))
       await until(() => server.seen.hanging === 2, 'two calls')
-      await wire.write(callTool('count', {}, 3)(era))
-      t.equal(summarise(await wire.inbox.next()), '-32603 id 3')
-      await wire.write(notification('notifications/cancelled', { requestId: 1 }))
+      await connection.write(callTool('count', {}, 3)(era))
+      t.equal(summarise(await connection.inbox.next()), '-32603 id 3')
+      await connection.write(notification('notifications/cancelled', { requestId: 1 }))
       await until(() => server.seen.aborted === 1, 'the end of one')
-      await wire.write(callTool('echo', { text: 'x' }, 4)(era))
-      t.equal(summarise(await wire.inbox.next()), 'ok id 4')
-      await wire.write(notification('notifications/cancelled', { requestId: 2 }))
-      await wire.close()
+      await connection.write(callTool('echo', { text: 'x' }, 4)(era))
+      t.equal(summarise(await connection.inbox.next()), 'ok id 4')
+      await connection.write(notification('notifications/cancelled', { requestId: 2 }))
+      await connection.close()
       await rested(server)
       await expectUnharmed(t, server)
     })

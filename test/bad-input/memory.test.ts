@@ -10,7 +10,7 @@ import { request } from '../support/http-client.js'
 import { openSocket } from '../support/websocket-client.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
 import { summarise } from '../support/summary.js'
-import { stdioWire } from '../support/connections.js'
+import { stdioConnection } from '../support/connections.js'
 
 const LIMIT = 4 * 1024 * 1024
 const MAY_HOLD = 2 * LIMIT
@@ -30,31 +30,31 @@ t.test('what waits for the rest of a message takes no more than twice the larges
   })
 
   await t.test('a line that comes a byte at a time', async t => {
-    const wire = await stdioWire(server)
+    const connection = await stdioConnection(server)
     await holds(t, async () => {
       for (let sent = 0; sent < PIECES; sent++) {
-        wire.raw(Buffer.from([120]))
+        connection.raw(Buffer.from([120]))
         if (sent % 1_000 === 0) await new Promise(resolve => setImmediate(resolve))
       }
-      return async () => { wire.raw('\n'); await wire.close() }
+      return async () => { connection.raw('\n'); await connection.close() }
     })
     await expectUnharmed(t, server)
   })
 
   await t.test('J11: a line of 50 MB', async t => {
-    const wire = await stdioWire(server)
-    await wire.write(initialize())
-    await wire.inbox.next()
+    const connection = await stdioConnection(server)
+    await connection.write(initialize())
+    await connection.inbox.next()
     await holds(t, async () => {
       for (let sent = 0; sent < 800; sent++) {
-        wire.raw(Buffer.alloc(65_536, 'x'))
+        connection.raw(Buffer.alloc(65_536, 'x'))
         await new Promise(resolve => setImmediate(resolve))
       }
-      return async () => { wire.raw('\n') }
+      return async () => { connection.raw('\n') }
     })
-    await wire.write(initialize())
-    t.strictSame([summarise(await wire.inbox.next()), summarise(await wire.inbox.next())], ['-32600 id null', 'ok id 0'])
-    await wire.close()
+    await connection.write(initialize())
+    t.strictSame([summarise(await connection.inbox.next()), summarise(await connection.inbox.next())], ['-32600 id null', 'ok id 0'])
+    await connection.close()
     await expectUnharmed(t, server)
   })
 

@@ -4,7 +4,7 @@ import { postModern } from '../support/http-requests.js'
 import { call, callTool, modernMeta } from '../support/messages.js'
 import { answered, brokenArguments, except, only, tryRows, variants, type Row } from '../support/rows.js'
 import { expectUnharmed, startServer } from '../support/server.js'
-import { socketWire, stdioWire } from '../support/connections.js'
+import { socketConnection, stdioConnection } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 
@@ -58,16 +58,16 @@ t.test('every method refuses params that are not right', async t => {
   const server = await startServer(t)
   await tryRows(t, server, rows)
 
-  for (const open of [socketWire, stdioWire]) {
+  for (const open of [socketConnection, stdioConnection]) {
     await t.test(`${open.name}: D32, kinds nobody knows are left out of the acknowledgement`, async t => {
-      const wire = await open(server)
+      const connection = await open(server)
       for (const [id, notifications] of [{}, { moonPhase: true, toString: true }].entries()) {
-        await wire.write(call('subscriptions/listen', { notifications }, id)('modern'))
-        const { method, params } = await wire.inbox.next() as { method: string, params: Json }
+        await connection.write(call('subscriptions/listen', { notifications }, id)('modern'))
+        const { method, params } = await connection.inbox.next() as { method: string, params: Json }
         t.strictSame([method, params.notifications], ['notifications/subscriptions/acknowledged', {}])
       }
-      t.strictSame(await probe(wire, 'modern'), [])
-      await wire.close()
+      t.strictSame(await probe(connection, 'modern'), [])
+      await connection.close()
       await expectUnharmed(t, server)
     })
   }

@@ -5,7 +5,7 @@ import { exchange, lastExchange, request } from '../support/http-client.js'
 import { openSocket, promise } from '../support/websocket-client.js'
 import { expectUnharmed, startServer } from '../support/server.js'
 import { summarise, summariseReply } from '../support/summary.js'
-import { stdioWire } from '../support/connections.js'
+import { stdioConnection } from '../support/connections.js'
 
 const LIMIT = 65_536
 
@@ -56,18 +56,18 @@ t.test('nothing larger than the limit is taken in', async t => {
   })
 
   await t.test('A25: a line may be as long as the limit; a longer one is refused once, up to its end', async t => {
-    const wire = await stdioWire(server, LIMIT)
-    await wire.write(initialize())
-    t.equal(summarise(await wire.inbox.next()), 'ok id 0')
-    await wire.write(just)
-    t.equal(summarise(await wire.inbox.next()), 'ok id 7')
-    for (let part = 0; part < 5; part++) wire.raw('x'.repeat(LIMIT))
-    await wire.write(over)
-    await wire.write(just)
-    t.equal(summarise(await wire.inbox.next()), '-32600 id null')
-    t.equal(summarise(await wire.inbox.next()), 'ok id 7')
-    await wire.close()
-    t.equal(wire.inbox.size, 0)
+    const connection = await stdioConnection(server, LIMIT)
+    await connection.write(initialize())
+    t.equal(summarise(await connection.inbox.next()), 'ok id 0')
+    await connection.write(just)
+    t.equal(summarise(await connection.inbox.next()), 'ok id 7')
+    for (let part = 0; part < 5; part++) connection.raw('x'.repeat(LIMIT))
+    await connection.write(over)
+    await connection.write(just)
+    t.equal(summarise(await connection.inbox.next()), '-32600 id null')
+    t.equal(summarise(await connection.inbox.next()), 'ok id 7')
+    await connection.close()
+    t.equal(connection.inbox.size, 0)
     await expectUnharmed(t, server)
   })
 

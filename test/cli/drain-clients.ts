@@ -37,7 +37,7 @@ const listen = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'subscriptio
 const ids = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 const isAnswer = (message: Json): boolean => 'id' in message && !('method' in message)
 
-/** Clients of every door, each of them with long-lived calls besides. */
+/** Clients of every transport, each of them with long-lived calls besides. */
 export const CALLERS: Record<string, Caller> = {
   stdio: async (_url, count, launched) => {
     launched.send({ id: 'hello', method: 'initialize', params: {} })

@@ -18,7 +18,7 @@ t.test('1,000 calls that are in flight on all transports when the process is tol
   const url = await launched.url()
   const each = Math.ceil(CALLS / Object.keys(CALLERS).length)
   const clients = new Map<string, Promise<Served>>()
-  for (const [door, call] of Object.entries(CALLERS)) clients.set(door, (await call(url, each, launched)).done)
+  for (const [transport, call] of Object.entries(CALLERS)) clients.set(transport, (await call(url, each, launched)).done)
   await underWay(url, each * clients.size)
 
   launched.kill('SIGTERM')
@@ -26,12 +26,12 @@ t.test('1,000 calls that are in flight on all transports when the process is tol
   const [message, upgrade] = [await ask(`${url}/message`), await ask(`${url}/mcp`, UPGRADE)]
   for (const { statusCode, headers } of [message, upgrade]) t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': '1', connection: 'close' } })
 
-  for (const [door, done] of clients) {
-    const { answers, farewell } = await inTime(done, `the end of ${door}`, PATIENCE)
-    t.strictSame(answers.map(({ id }) => id).sort(), expectedIds(door, each), `${door}: each call is answered once`)
-    t.strictSame(answers.filter(({ id }) => id !== 0).filter(answer => !JSON.stringify(answer).includes('"done"')), [], `${door}: with its result`)
-    if (door === 'websocket') t.equal(farewell, 1001)
-    if (door === 'legacy' || door === 'sse') t.match((farewell as ServerEvent[]).at(-1)?.retry, /^[1-4]\d{3}$/, `${door}: is told when to come back`)
+  for (const [transport, done] of clients) {
+    const { answers, farewell } = await inTime(done, `the end of ${transport}`, PATIENCE)
+    t.strictSame(answers.map(({ id }) => id).sort(), expectedIds(transport, each), `${transport}: each call is answered once`)
+    t.strictSame(answers.filter(({ id }) => id !== 0).filter(answer => !JSON.stringify(answer).includes('"done"')), [], `${transport}: with its result`)
+    if (transport === 'websocket') t.equal(farewell, 1001)
+    if (transport === 'legacy' || transport === 'sse') t.match((farewell as ServerEvent[]).at(-1)?.retry, /^[1-4]\d{3}$/, `${transport}: is told when to come back`)
   }
   t.match(await launched.exit(), { code: 0, signal: null })
 })
@@ -60,8 +60,8 @@ t.test('whoever has sent half a request does not hold the process up for longer 
   t.match(await launched.exit(), { code: 0 })
 })
 
-const expectedIds = (door: string, each: number): number[] =>
-  [...(['stdio', 'modern', 'websocket'].includes(door) ? [0] : []), ...Array.from({ length: each }, (_, index) => index + 1)].sort()
+const expectedIds = (transport: string, each: number): number[] =>
+  [...(['stdio', 'modern', 'websocket'].includes(transport) ? [0] : []), ...Array.from({ length: each }, (_, index) => index + 1)].sort()
 
 async function underWay (url: string, calls: number): Promise<void> {
   const until = Date.now() + PATIENCE

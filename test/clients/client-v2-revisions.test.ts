@@ -5,7 +5,7 @@ import t from 'tap'
 import { tool } from '../../app.js'
 import { listening } from '../support/gateway.js'
 import { connectV2 } from './client-v2.js'
-import { stdio } from './doors.js'
+import { stdio } from './connections.js'
 import { INFO } from './official.js'
 import { text } from './script.js'
 

@@ -1,7 +1,7 @@
 import { once, type EventEmitter } from 'node:events'
 import type { Test } from 'tap'
 import { version } from '../../app.js'
-import type { Door } from './doors.js'
+import type { Connection } from './connections.js'
 import { CAPABILITIES, INFO, type Official, type ToolResult } from './official.js'
 
 const DEADLINE = 5_000
@@ -12,7 +12,7 @@ const LATE_PROGRESS = /progress notification for an unknown token/
 type Scene = (t: Test, client: Official) => Promise<void>
 
 /** Goes through everything the client can do with a server, over one connection. */
-export async function play (t: Test, client: Official, { leave }: Door<unknown>): Promise<void> {
+export async function play (t: Test, client: Official, { leave }: Connection<unknown>): Promise<void> {
   for (const [name, scene] of Object.entries(scenes)) await t.test(name, async t => await scene(t, client))
   await t.test('has nothing to complain about', async t => { t.strictSame(client.complaints.map(String).filter(text => !LATE_PROGRESS.test(text)), []) })
   await t.test('leaves nothing behind when it closes', async t => await leave(t, async () => await client.verbs.close()))

@@ -5,24 +5,24 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { http, sse, stdio, webSocket, type Door } from './doors.js'
+import { http, sse, stdio, webSocket, type Connection } from './connections.js'
 import { play } from './script.js'
 import { connectV1 } from './sdk-v1.js'
 
-const doors: Record<string, (t: Test) => Promise<Door<object>>> = {
+const transports: Record<string, (t: Test) => Promise<Connection<object>>> = {
   stdio: async t => await stdio(t, StdioClientTransport),
   'Streamable HTTP': async t => await http(t, StreamableHTTPClientTransport),
   'HTTP+SSE': async t => await sse(t, SSEClientTransport),
   WebSocket: async t => { provideWebSocket(t); return await webSocket(t, WebSocketClientTransport) }
 }
 
-for (const [name, open] of Object.entries(doors)) {
+for (const [name, open] of Object.entries(transports)) {
   t.test(`@modelcontextprotocol/sdk 1 over ${name}`, async t => {
-    const door = await open(t)
-    const official = await connectV1(t, door.transport as Transport)
+    const connection = await open(t)
+    const official = await connectV1(t, connection.transport as Transport)
     t.equal(official.version, '2025-11-25')
     t.strictSame(await official.client.ping(), {})
-    await play(t, official, door)
+    await play(t, official, connection)
   })
 }
 

@@ -241,7 +241,7 @@ class Run {
   }
 
   #note (fault: Fault): void {
-    const nothing: Case = { target: this.#plan.name, door: 'none', steps: [], answers: [], burst: false, cut: 0 }
+    const nothing: Case = { target: this.#plan.name, opening: 'none', steps: [], answers: [], burst: false, cut: 0 }
     this.#findings.push({ input: nothing, fault, again: false })
   }
 }

@@ -5,7 +5,7 @@ export const TARGETS = ['dispatcher', 'http', 'websocket', 'stdio', 'process', '
 export type TargetName = typeof TARGETS[number]
 
 /** How a conversation begins: with a handshake of that revision, in the stateless one, without either, or at an HTTP address of its own. */
-export type Door = 'none' | '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28' | 'message' | 'sse'
+export type Opening = 'none' | '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28' | 'message' | 'sse'
 
 /** The callers of the target that has two of them. */
 export const WHO = ['ada', 'bob'] as const
@@ -29,7 +29,7 @@ export interface Step {
 /** One conversation, from its first byte to its last: nothing else is needed to have it again. */
 export interface Case {
   target: TargetName
-  door: Door
+  opening: Opening
   steps: Step[]
   /** What is said to questions of the server, one after the other; `{{id}}` stands for the id of the question. */
   answers: Buffer[]
@@ -44,12 +44,12 @@ interface Written { text?: string, base64?: string }
 export interface Row extends Omit<Case, 'steps' | 'answers'> { why: string, steps: Array<Written & Omit<Step, 'bytes'>>, answers: Written[] }
 
 export function toRow (input: Case, why: string): Row {
-  const { target, door, burst, cut } = input
-  return { target, why, door, burst, cut, steps: input.steps.map(({ bytes, ...rest }) => ({ ...rest, ...written(bytes) })), answers: input.answers.map(written) }
+  const { target, opening, burst, cut } = input
+  return { target, why, opening, burst, cut, steps: input.steps.map(({ bytes, ...rest }) => ({ ...rest, ...written(bytes) })), answers: input.answers.map(written) }
 }
 
-export function fromRow ({ target, door, burst, cut, steps, answers }: Row): Case {
-  return { target, door, burst, cut, steps: steps.map(({ text, base64, ...rest }) => ({ ...rest, bytes: read({ text, base64 }) })), answers: answers.map(read) }
+export function fromRow ({ target, opening, burst, cut, steps, answers }: Row): Case {
+  return { target, opening, burst, cut, steps: steps.map(({ text, base64, ...rest }) => ({ ...rest, bytes: read({ text, base64 }) })), answers: answers.map(read) }
 }
 
 /** The same for the same conversation, whyever it is kept. */

@@ -1,6 +1,6 @@
 import { initialize, notification } from '../support/messages.js'
-import type { Case, Door } from './case.js'
-import { versionOf, versionsOf } from './doors.js'
+import type { Case, Opening } from './case.js'
+import { versionOf, versionsOf } from './openings.js'
 import { cancelled, expected, isId, messagesIn, together, type Id, type Tally } from './expect.js'
 import { excuse, faultsOf, faultsOfTally, isComplete, type Fault, type Heard } from './oracle.js'
 import { signaturesOf } from './signature.js'
@@ -8,8 +8,8 @@ import { signaturesOf } from './signature.js'
 const MAX_ANSWERS = 6
 const CAPABILITIES = { roots: { listChanged: true }, sampling: {}, elicitation: {} }
 
-/** The handshake of a door, as a good client makes it. */
-export const handshake = (door: Door): { hello: string, thanks: string } => ({ hello: initialize(versionOf(door), CAPABILITIES, 'hello'), thanks: notification('notifications/initialized') })
+/** The handshake of an opening, as a good client makes it. */
+export const handshake = (opening: Opening): { hello: string, thanks: string } => ({ hello: initialize(versionOf(opening), CAPABILITIES, 'hello'), thanks: notification('notifications/initialized') })
 
 export const PROBE = JSON.stringify({ jsonrpc: '2.0', id: 'probe', method: 'ping' })
 
@@ -73,7 +73,7 @@ export class Conversation {
   }
 
   signatures (more: string[] = []): string[] {
-    return signaturesOf(this.#input.door, this.sent, this.heard, more)
+    return signaturesOf(this.#input.opening, this.sent, this.heard, more)
   }
 
   /** Looks at everything that was said, in one of these revisions. */

@@ -1,5 +1,5 @@
 import type { Case, Step, TargetName } from './case.js'
-import { doorsOf, eraOf } from './doors.js'
+import { openingsOf, eraOf } from './openings.js'
 import { defaultHead, rawRequest } from './heads.js'
 import { mutateBytes } from './mutate/bytes.js'
 import { mutateFrames } from './mutate/frames.js'
@@ -18,7 +18,7 @@ export function generate (target: TargetName, seed: string, index: number, pool:
     mutatePair(base, random)
     return base
   }
-  const others = () => random.pick(SEEDS[random.oneIn(4) ? 'modern' : eraOf(base.door)])
+  const others = () => random.pick(SEEDS[random.oneIn(4) ? 'modern' : eraOf(base.opening)])
   if (random.oneIn(3)) mutateSequence(base.steps, random, others)
   for (const step of base.steps) if (!random.oneIn(4)) mutateStep(target, base, step, random, others)
   if (random.oneIn(3)) base.answers = base.answers.map(answer => mutateAnswer(answer, random, others))
@@ -27,15 +27,15 @@ export function generate (target: TargetName, seed: string, index: number, pool:
 
 function fresh (target: TargetName, random: Random): Case {
   if (target === 'principals') return freshPair(random)
-  const door = random.pick(doorsOf[target])
-  const steps = Array.from({ length: 1 + random.below(4) }, () => ({ bytes: random.pick(SEEDS[eraOf(door)]) }))
+  const opening = random.pick(openingsOf[target])
+  const steps = Array.from({ length: 1 + random.below(4) }, () => ({ bytes: random.pick(SEEDS[eraOf(opening)]) }))
   const answers = Array.from({ length: random.below(3) }, () => random.pick(ANSWERS))
-  return { target, door, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(8) ? 1 + random.below(40) : 0 }
+  return { target, opening, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(8) ? 1 + random.below(40) : 0 }
 }
 
 const copy = (input: Case): Case => ({ ...input, steps: input.steps.map(step => ({ ...step })), answers: [...input.answers] })
 
-function mutateStep (target: TargetName, { door }: Case, step: Step, random: Random, others: () => Buffer): void {
+function mutateStep (target: TargetName, { opening }: Case, step: Step, random: Random, others: () => Buffer): void {
   if (step.raw === true) {
     step.bytes = mutateBytes(step.bytes, random, others)
     return
@@ -43,8 +43,8 @@ function mutateStep (target: TargetName, { door }: Case, step: Step, random: Ran
   step.bytes = (random.below(10) < 7 ? mutateJson : mutateBytes)(step.bytes, random, others)
   if (target === 'websocket' && random.oneIn(6)) Object.assign(step, { raw: true, bytes: mutateFrames(step.bytes, random) })
   if (target !== 'http' || random.below(10) < 6) return
-  if (random.oneIn(20)) Object.assign(step, { raw: true, bytes: mutateBytes(rawRequest(step.head ?? defaultHead(door, step.bytes), step.bytes), random, others) })
-  else step.head = mutateHead(step.head ?? defaultHead(door, step.bytes), random)
+  if (random.oneIn(20)) Object.assign(step, { raw: true, bytes: mutateBytes(rawRequest(step.head ?? defaultHead(opening, step.bytes), step.bytes), random, others) })
+  else step.head = mutateHead(step.head ?? defaultHead(opening, step.bytes), random)
 }
 
 // The id of the question is put in later, so what stands for it must stay readable to the mutator.

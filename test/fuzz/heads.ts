@@ -1,14 +1,14 @@
 import { mirroredHead } from '../support/http-requests.js'
 import { request } from '../support/http-client.js'
-import type { Door, Head } from './case.js'
-import { eraOf, greets } from './doors.js'
+import type { Opening, Head } from './case.js'
+import { eraOf, greets } from './openings.js'
 
 /** The request a good client makes of a body. */
-export function defaultHead (door: Door, body: Buffer): Head {
-  const path = door === 'message' ? '/message' : door === 'sse' ? '{{endpoint}}' : '/mcp'
+export function defaultHead (opening: Opening, body: Buffer): Head {
+  const path = opening === 'message' ? '/message' : opening === 'sse' ? '{{endpoint}}' : '/mcp'
   const headers: Head['headers'] = [['host', '127.0.0.1'], ['content-type', 'application/json'], ['accept', 'application/json, text/event-stream']]
-  if (greets(door)) headers.push(['mcp-session-id', '{{session}}'])
-  if (eraOf(door) === 'modern') headers.push(...mirroredHead(body).map(([name, value]): [string, string] => [name.toLowerCase(), printable(value)]))
+  if (greets(opening)) headers.push(['mcp-session-id', '{{session}}'])
+  if (eraOf(opening) === 'modern') headers.push(...mirroredHead(body).map(([name, value]): [string, string] => [name.toLowerCase(), printable(value)]))
   return { method: 'POST', path, headers }
 }
 

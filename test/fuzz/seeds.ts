@@ -1,5 +1,5 @@
 import { call, callTool, initialize, modernMeta, nested, notification, type Era } from '../support/messages.js'
-import { REVISIONS } from './doors.js'
+import { REVISIONS } from './openings.js'
 
 type Say = (era: Era) => string
 const same = (text: string): Say => () => text

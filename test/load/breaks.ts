@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
-import type { DoorName } from './doors/all.js'
-import { encode, modernParams } from './doors/door.js'
-import { modernHeaders, openSession } from './doors/post.js'
-import { openSocket } from './doors/websocket.js'
+import type { TransportName } from './transports/all.js'
+import { encode, modernParams } from './transports/transport.js'
+import { modernHeaders, openSession } from './transports/post.js'
+import { openSocket } from './transports/websocket.js'
 import type { Gateway } from './gateway.js'
 import { HttpConnection, type HttpRequest } from '../support/http-connection.js'
 import { later } from './questions.js'
@@ -67,13 +67,13 @@ export const breaks: Record<string, Break> = {
   }
 }
 
-function midCall (kind: DoorName): Break {
+function midCall (kind: TransportName): Break {
   return async (gateway, times, worker) => {
     for (let n = 0; n < times; n++) {
       const client = await Client.open(gateway, kind, `${worker}-${n}`)
       client.ask(mark => later(mark, CALL))
       await sleep(CUT)
-      client.door.cut()
+      client.connection.cut()
     }
   }
 }

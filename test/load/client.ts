@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Door, Question } from './doors/door.js'
-import { doors, type DoorName } from './doors/all.js'
+import type { Connection, Question } from './transports/transport.js'
+import { transports, type TransportName } from './transports/all.js'
 import type { Gateway } from './gateway.js'
 import { Ledger } from './ledger.js'
 
 /** A server that answers nothing for so long has lost what is open. */
 const SILENCE = 15_000
 
-/** A door, and who drives calls through it. */
+/** A connection, and who drives calls through it. */
 export class Client {
-  readonly kind: DoorName
-  readonly door: Door
+  readonly kind: TransportName
+  readonly connection: Connection
   readonly ledger: Ledger
   /** How long each call took, in milliseconds. */
   readonly times: number[] = []
   #settled: () => void = () => {}
 
-  private constructor (kind: DoorName, door: Door, ledger: Ledger) {
+  private constructor (kind: TransportName, connection: Connection, ledger: Ledger) {
     this.kind = kind
-    this.door = door
+    this.connection = connection
     this.ledger = ledger
   }
 
-  static async open (gateway: Gateway, kind: DoorName, name: string): Promise<Client> {
+  static async open (gateway: Gateway, kind: TransportName, name: string): Promise<Client> {
     const ledger = new Ledger(name, (_id, ms) => client?.settled(ms))
-    const door = await doors[kind].open(gateway, ledger)
-    const client: Client | undefined = new Client(kind, door, ledger)
+    const connection = await transports[kind].open(gateway, ledger)
+    const client: Client | undefined = new Client(kind, connection, ledger)
     return client
   }
 
@@ -36,15 +36,15 @@ export class Client {
 
   ask (question: (mark: string, id: number) => Question): void {
     const { id, mark } = this.ledger.ask()
-    this.door.send(id, question(mark, id))
+    this.connection.send(id, question(mark, id))
   }
 
-  /** Makes so many calls, with as many under way as the door allows. Settles when all are answered, or will never be. */
+  /** Makes so many calls, with as many under way as the connection allows. Settles when all are answered, or will never be. */
   async drive (calls: number, question: (mark: string, id: number) => Question, patience = SILENCE): Promise<void> {
     let left = calls
     let open = 0
     const next = () => {
-      for (; left > 0 && open < doors[this.kind].depth; left--, open++) this.ask(question)
+      for (; left > 0 && open < transports[this.kind].depth; left--, open++) this.ask(question)
     }
     const done = new Promise<void>(resolve => {
       this.#settled = () => {
@@ -55,7 +55,7 @@ export class Client {
     })
     next()
     const over = new AbortController()
-    await Promise.race([done, this.door.over, this.#silence(patience, over.signal)])
+    await Promise.race([done, this.connection.over, this.#silence(patience, over.signal)])
     over.abort()
   }
 

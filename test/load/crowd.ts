@@ -1,5 +1,5 @@
 import { Client } from './client.js'
-import { doorNames, type DoorName } from './doors/all.js'
+import { transportNames, type TransportName } from './transports/all.js'
 import type { Gateway } from './gateway.js'
 import type { Ledger } from './ledger.js'
 import { mixed } from './questions.js'
@@ -10,7 +10,7 @@ const VISIT = 5
 /** A client with so many calls under way makes no more: the machine is too slow for what is wanted. */
 const TOO_MANY = 200
 
-const visitable = doorNames.filter(kind => kind !== 'stdio')
+const visitable = transportNames.filter(kind => kind !== 'stdio')
 
 /** Clients that stay, and clients that come and go. All of them behave. */
 export class Crowd {
@@ -42,15 +42,15 @@ export class Crowd {
   }
 
   come (turn: number): void {
-    const visit = this.visit(visitable[turn % visitable.length] as DoorName).finally(() => this.#visiting.delete(visit))
+    const visit = this.visit(visitable[turn % visitable.length] as TransportName).finally(() => this.#visiting.delete(visit))
     this.#visiting.add(visit)
   }
 
   /** Comes, makes some calls, and goes. */
-  async visit (kind: DoorName): Promise<void> {
+  async visit (kind: TransportName): Promise<void> {
     const client = await Client.open(this.#gateway, kind, `visit-${this.visits++}`)
     await client.drive(VISIT, mixed)
-    await client.door.close()
+    await client.connection.close()
     this.#remember(client.ledger)
   }
 
@@ -59,7 +59,7 @@ export class Crowd {
     await Promise.all(this.#visiting)
     await Promise.all(this.#steady.map(async client => {
       await client.drive(1, mixed)
-      if (client.kind !== 'stdio') await client.door.close()
+      if (client.kind !== 'stdio') await client.connection.close()
       this.#remember(client.ledger)
     }))
     this.#steady.length = 0

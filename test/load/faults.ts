@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { breaks } from './breaks.js'
-import { openSocket } from './doors/websocket.js'
+import { openSocket } from './transports/websocket.js'
 import type { Gateway } from './gateway.js'
 import { HttpConnection } from '../support/http-connection.js'
 

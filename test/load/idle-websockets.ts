@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
 import { announced, Audience } from './audience.js'
-import { greet, openSocket } from './doors/websocket.js'
+import { greet, openSocket } from './transports/websocket.js'
 import { Gateway } from './gateway.js'
 import { echo } from './questions.js'
 import { Report, type Scenario } from '../support/report.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
-import { doorNames, type DoorName } from './doors/all.js'
+import { transportNames, type TransportName } from './transports/all.js'
 import { Gateway } from './gateway.js'
 import { mixed } from './questions.js'
 import { Report, type Scenario } from '../support/report.js'
@@ -15,24 +15,24 @@ const AFTERWARDS = 500
 export const mixedCalls: Scenario<{ calls: number, clients: number, patience: number }> = {
   defaults: { calls: 1_000_000, clients: 12, patience: 15_000 },
   run: async ({ calls, clients, patience }, { plugins = [], env = {}, say } = {}) => {
-    const report = new Report(`mixed-calls: ${calls} calls over ${doorNames.length} transports, ${clients} clients each`, say)
+    const report = new Report(`mixed-calls: ${calls} calls over ${transportNames.length} transports, ${clients} clients each`, say)
     const gateway = await Gateway.start({ plugins, env })
     const stdio = await Client.open(gateway, 'stdio', 'stdio')
-    const run = async (name: string, kinds: DoorName[], calls: number): Promise<Client[]> => {
+    const run = async (name: string, kinds: TransportName[], calls: number): Promise<Client[]> => {
       const members = (await Promise.all(kinds.map(async kind => kind === 'stdio' ? [stdio] : await gather(gateway, kind, clients)))).flat()
       await measured(report, gateway, name, members, calls, patience)
       return members
     }
-    const share = Math.ceil(calls / doorNames.length)
+    const share = Math.ceil(calls / transportNames.length)
     const everybody: Client[] = []
-    for (const kind of doorNames) everybody.push(...await run(`${kind} alone`, [kind], share * ALONE))
+    for (const kind of transportNames) everybody.push(...await run(`${kind} alone`, [kind], share * ALONE))
     // Whoever has lost something already has nothing to prove.
-    if (everybody.every(({ ledger }) => ledger.open === 0)) everybody.push(...await run('all at once', doorNames, share * (1 - ALONE) * doorNames.length))
+    if (everybody.every(({ ledger }) => ledger.open === 0)) everybody.push(...await run('all at once', transportNames, share * (1 - ALONE) * transportNames.length))
     await sleep(AFTERWARDS)
     judge(report, [...new Set(everybody)], calls)
     const complaints = gateway.complaints
     report.promise(complaints.length === 0, `nothing is logged as an error: ${complaints[0]}`)
-    await Promise.all(everybody.map(async ({ door }) => await door.close()))
+    await Promise.all(everybody.map(async ({ connection }) => await connection.close()))
     const end = await gateway.stop()
     report.promise(end === 0, `the gateway ends with 0, not ${end}`)
     return report
@@ -41,13 +41,13 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, patience: nu
 
 let serial = 0
 
-async function gather (gateway: Gateway, kind: DoorName, count: number): Promise<Client[]> {
+async function gather (gateway: Gateway, kind: TransportName, count: number): Promise<Client[]> {
   return await Promise.all(Array.from({ length: count }, async () => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${serial++}`)))
 }
 
 async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, patience: number): Promise<void> {
   const kinds = new Set(clients.map(({ kind }) => kind)).size
-  const quota = (kind: DoorName): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
+  const quota = (kind: TransportName): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
   const before = { wall: performance.now(), cpu: cpuTime(gateway.pid), own: process.cpuUsage(), answered: answered(clients) }
   await Promise.all(clients.map(async client => await client.drive(quota(client.kind), mixed, patience)))
   const made = answered(clients) - before.answered

@@ -1,4 +1,4 @@
-import type { Question } from './doors/door.js'
+import type { Question } from './transports/transport.js'
 
 /** Calls of many kinds, each with a text that comes back: answered at once, answered late, answered after progress, read and got. */
 export function mixed (text: string, id: number): Question {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
-import { doorNames, doors, type DoorName } from './doors/all.js'
+import { transportNames, transports, type TransportName } from './transports/all.js'
 import { Gateway } from './gateway.js'
 import { echo, together } from './questions.js'
 import { Report, type Scenario } from '../support/report.js'
@@ -19,8 +19,8 @@ export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest:
     const report = new Report(`sigterm-under-load: ${runs} times SIGTERM with ${calls} calls of ${shortest} to ${longest} ms in flight`, say)
     for (let run = 1; run <= runs; run++) {
       const gateway = await Gateway.start({ plugins, env })
-      const busy = (await Promise.all(doorNames.map(async kind => await gather(gateway, kind, Math.ceil(calls / doorNames.length))))).flat()
-      const idle = (await Promise.all(doorNames.filter(kind => kind !== 'stdio').map(async kind => await openMany(gateway, kind, 'idle', IDLE)))).flat()
+      const busy = (await Promise.all(transportNames.map(async kind => await gather(gateway, kind, Math.ceil(calls / transportNames.length))))).flat()
+      const idle = (await Promise.all(transportNames.filter(kind => kind !== 'stdio').map(async kind => await openMany(gateway, kind, 'idle', IDLE)))).flat()
       const early = [...busy.map(({ client }) => client), ...idle]
       // A connection that has never carried anything is not kept for long.
       await Promise.all(early.map(async client => await client.drive(1, echo)))
@@ -30,14 +30,14 @@ export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest:
 
       const since = performance.now()
       gateway.signal('SIGTERM')
-      const deep = busy.map(({ client }) => client).filter(({ kind }) => doors[kind].depth > 1)
+      const deep = busy.map(({ client }) => client).filter(({ kind }) => transports[kind].depth > 1)
       await sleep(50)
       const late = await openMany(gateway, 'POST /message', 'new', IDLE)
       for (const client of [...deep, ...idle, ...late]) client.ask(echo)
       const exit = await gateway.ended
       const ms = performance.now() - since
       const all = [...early, ...late]
-      await Promise.all(all.map(async ({ door }) => await door.over))
+      await Promise.all(all.map(async ({ connection }) => await connection.over))
       judge(report, run, { all, before: early.length, crowd, exit, ms, allowed: longest + LEISURE })
     }
     report.note(`slowest exit ${Math.max(...report.rows.map(row => Number(row['exit ms']))).toFixed()} ms after SIGTERM`)
@@ -60,12 +60,12 @@ function judge (report: Report, run: number, { all, before, crowd, exit, ms, all
 }
 
 /** As many clients as it takes to have so many calls in flight. */
-async function gather (gateway: Gateway, kind: DoorName, calls: number): Promise<Array<{ client: Client, share: number }>> {
-  const deep = kind === 'stdio' ? calls : doors[kind].depth === 1 ? 1 : DEEP
+async function gather (gateway: Gateway, kind: TransportName, calls: number): Promise<Array<{ client: Client, share: number }>> {
+  const deep = kind === 'stdio' ? calls : transports[kind].depth === 1 ? 1 : DEEP
   const clients = await openMany(gateway, kind, 'busy', Math.ceil(calls / deep))
   return clients.map((client, index) => ({ client, share: Math.min(deep, calls - index * deep) }))
 }
 
-async function openMany (gateway: Gateway, kind: DoorName, name: string, count: number): Promise<Client[]> {
+async function openMany (gateway: Gateway, kind: TransportName, name: string, count: number): Promise<Client[]> {
   return await Promise.all(Array.from({ length: count }, async (_, index) => await Client.open(gateway, kind, `${name}-${kind.replace(/\W+/g, '_')}-${index}`)))
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
-import { hello } from './doors/door.js'
-import { openSession } from './doors/post.js'
-import { greet, openSocket } from './doors/websocket.js'
+import { hello } from './transports/transport.js'
+import { openSession } from './transports/post.js'
+import { greet, openSocket } from './transports/websocket.js'
 import { HttpConnection } from '../support/http-connection.js'
 
 /** Between two bytes of somebody who never finishes. */

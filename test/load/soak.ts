@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
 import { Crowd } from './crowd.js'
-import { doorNames } from './doors/all.js'
+import { transportNames } from './transports/all.js'
 import { Faults } from './faults.js'
 import { Gateway } from './gateway.js'
 import { Report, type Scenario } from '../support/report.js'
@@ -25,7 +25,7 @@ export const soak: Scenario<{ minutes: number, rate: number, visits: number, fau
     const crowd = new Crowd(gateway)
     const trouble = new Faults(gateway)
     // What is made once and kept is made now.
-    await Promise.all(doorNames.filter(kind => kind !== 'stdio').map(async kind => await crowd.visit(kind)))
+    await Promise.all(transportNames.filter(kind => kind !== 'stdio').map(async kind => await crowd.visit(kind)))
     await trouble.each()
     const stdio = await Client.open(gateway, 'stdio', 'steady-stdio')
     const base = await atRest(gateway)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { Client, type Answers, type ClientOptions } from './client.js'
 import type { Revision } from '../support/specification/revisions.js'
-import type { Place, Transport } from './wire.js'
+import type { Place, Transport } from './connection.js'
 
 /** One square of the matrix: a way in, a revision, and a client of that kind. */
 export interface Cell {

@@ -3,7 +3,7 @@ import { inTime } from '../support/wait.js'
 import { clientInfo, describe, nameOf, type Id, type Json, type Message, type Reply } from '../support/specification/message.js'
 import { oldest, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults } from '../support/specification/schema.js'
-import type { Parcel, Place, Transport, Wire } from './wire.js'
+import type { Parcel, Place, Transport, Connection } from './connection.js'
 
 /** What is said to a question; undefined for silence. */
 export type Answers = Record<string, (params: Json) => Json | undefined>
@@ -47,12 +47,12 @@ export class Client {
   readonly #capabilities: Json
   readonly #answers: Answers
   readonly #pending = new Map<Id, Pending>()
-  #wire: Wire | undefined
+  #connection: Connection | undefined
   #lastId = 100
 
   static async open (place: Place, transport: Transport, revision: Revision, options: ClientOptions = {}): Promise<Client> {
     const client = new Client(transport, revision, options)
-    client.#wire = await transport.open(place, (value, status) => client.#receive(value, status))
+    client.#connection = await transport.open(place, (value, status) => client.#receive(value, status))
     if (options.greet !== false) await client.#greet()
     return client
   }
@@ -115,11 +115,11 @@ export class Client {
 
   /** Sends bytes as they are, readable or not. */
   sendText (text: string, about: Partial<Parcel> = {}): void {
-    this.#wire?.send({ text, revision: this.revision, ...about })
+    this.#connection?.send({ text, revision: this.revision, ...about })
   }
 
   async close (): Promise<void> {
-    await this.#wire?.close()
+    await this.#connection?.close()
   }
 
   async #greet (): Promise<void> {
@@ -135,7 +135,7 @@ export class Client {
     const { method, params } = message
     const name = nameOf(params)
     const parcel = { text: JSON.stringify({ jsonrpc: '2.0', ...message }), revision, ...(method === undefined ? {} : { method }), ...(name === undefined ? {} : { name }) }
-    return (this.#wire as Wire).send(parcel)
+    return (this.#connection as Connection).send(parcel)
   }
 
   #receive (value: unknown, status: number | undefined): void {

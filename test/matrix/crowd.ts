@@ -3,7 +3,7 @@ import { capabilities } from './cell.js'
 import { Client } from './client.js'
 import { revisions } from '../support/specification/revisions.js'
 import { local } from './transports.js'
-import type { Place } from './wire.js'
+import type { Place } from './connection.js'
 
 /** One of many clients of the same gateway, with something to recognise it by. */
 export interface Member { canary: string, client: Client }

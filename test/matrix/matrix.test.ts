@@ -14,7 +14,7 @@ import { questions } from './script/questions.js'
 import { resources } from './script/resources.js'
 import { tools } from './script/tools.js'
 import { transports } from './transports.js'
-import type { Place, Transport } from './wire.js'
+import type { Place, Transport } from './connection.js'
 
 const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
 

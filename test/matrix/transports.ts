@@ -1,9 +1,9 @@
-import { openMessage } from './wires/message.js'
-import { openSse } from './wires/sse.js'
-import { openProcess, openStreams } from './wires/stdio.js'
-import { openStreamable } from './wires/streamable.js'
-import { openWebSocket } from './wires/websocket.js'
-import type { Transport } from './wire.js'
+import { openMessage } from './connections/message.js'
+import { openSse } from './connections/sse.js'
+import { openProcess, openStreams } from './connections/stdio.js'
+import { openStreamable } from './connections/streamable.js'
+import { openWebSocket } from './connections/websocket.js'
+import type { Transport } from './connection.js'
 
 const streaming = { streams: true, remembers: true, http: false, costly: false, cancelsByDropping: () => false }
 

@@ -4,7 +4,7 @@ import { folder, launch, type Launched } from '../support/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'
-import { connect, serve, WIRES, type Served } from './wires.js'
+import { connect, serve, TRANSPORTS, type Served } from './transports.js'
 
 // The "MCP Clipboard Server - API Reference": JSON-RPC over stdio, in 2024-11-05.
 
@@ -100,23 +100,23 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
   const served = await serving(t, { DISPLAY })
   const endings: Launched[] = []
 
-  for (const wire of WIRES) {
+  for (const transport of TRANSPORTS) {
     // Whoever launches a server is its only client.
     const fresh = async () => {
-      if (wire !== 'stdio') return await connect(t, wire, served)
+      if (transport !== 'stdio') return await connect(t, transport, served)
       const own = await serving(t, { DISPLAY })
       endings.push(own.process)
-      return await connect(t, wire, own)
+      return await connect(t, transport, own)
     }
 
-    t.test(`every example over ${wire}`, async t => {
-      const client = await connect(t, wire, served)
-      await replay(t, client, [...FLOW, ...(wire === 'stdio' ? [get(3, '', 'an empty clipboard')] : []), ...TOOLS, ...BATCHES, ...ERRORS])
+    t.test(`every example over ${transport}`, async t => {
+      const client = await connect(t, transport, served)
+      await replay(t, client, [...FLOW, ...(transport === 'stdio' ? [get(3, '', 'an empty clipboard')] : []), ...TOOLS, ...BATCHES, ...ERRORS])
       shows(t, await client.sayText('{"jsonrpc":"2.0","id":1,'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'invalid JSON')
       t.strictSame(client.answers, [], 'nothing else is answered')
     })
 
-    t.test(`the Python clients over ${wire}`, async t => {
+    t.test(`the Python clients over ${transport}`, async t => {
       const protocolVersion = '2024-11-05'
       const [plain, asynchronous, roundtrip] = await Promise.all([fresh(), fresh(), fresh()])
       shows(t, await plain.say(request(1, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'my-client', version: '1.0.0' } })), result(1, { protocolVersion }))
@@ -159,10 +159,10 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
 
 t.test('without a display', { skip: process.platform !== 'linux' && 'a display is what Linux needs' }, async t => {
   const served = await serving(t, {})
-  for (const wire of WIRES) {
-    t.test(`the clipboard error over ${wire}`, async t => {
+  for (const transport of TRANSPORTS) {
+    t.test(`the clipboard error over ${transport}`, async t => {
       const back = { jsonrpc: '2.0', id: 8, error: { code: -32001, message: 'Clipboard error', data: { details: 'Failed to access system clipboard: No display environment available' } } }
-      const client = await connect(t, wire, served)
+      const client = await connect(t, transport, served)
       await replay(t, client, [...FLOW, { title: 'get_clipboard', send: call(8, 'get_clipboard', {}), back }, { title: 'set_clipboard', send: call(8, 'set_clipboard', { text: 'x' }), back }])
     })
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Json } from './connection.js'
 import { includes, replay, request, result, shows, text, type Example } from './printed.js'
 import { running, shell } from './programs.js'
-import { connect, serve, WIRES } from './wires.js'
+import { connect, serve, TRANSPORTS } from './transports.js'
 
 // The "MCP Server API Reference": HTTP with sessions and server-sent events.
 
@@ -104,9 +104,9 @@ t.test('the HTTP server of the documents', async t => {
   const served = await serve(t)
   const { url } = served
 
-  for (const wire of WIRES) {
-    t.test(`over ${wire}`, async t => {
-      const client = await connect(t, wire, served)
+  for (const transport of TRANSPORTS) {
+    t.test(`over ${transport}`, async t => {
+      const client = await connect(t, transport, served)
       const call = async (name: string, args: Json = {}, more: Json = {}) => (await client.request('tools/call', { name, arguments: args, ...more })).result as Json
 
       t.test('every example', async t => {
@@ -130,16 +130,16 @@ t.test('the HTTP server of the documents', async t => {
         t.strictSame(await call('increment_counter'), text(`Counter: ${before + 1}`), 'one by default')
         t.strictSame(await call('increment_counter', { amount: 5 }), text(`Counter: ${before + 6}`))
         shows(t, await client.request('resources/read', { uri: 'server://counter' }), { result: { contents: [{ uri: 'server://counter', mimeType: 'text/plain', text: String(before + 6) }] } })
-        await call('add_note', { content: `by ${wire}`, tags: [wire, 'all'] })
+        await call('add_note', { content: `by ${transport}`, tags: [transport, 'all'] })
         await call('add_note', { content: 'untagged' })
-        t.match(textOf(await call('get_notes', { tags: [wire] })), `by ${wire}`)
-        t.notMatch(textOf(await call('get_notes', { tags: [wire] })), 'untagged')
-        t.notMatch(textOf(await call('get_notes', { limit: 1 })), `by ${wire}`)
+        t.match(textOf(await call('get_notes', { tags: [transport] })), `by ${transport}`)
+        t.notMatch(textOf(await call('get_notes', { tags: [transport] })), 'untagged')
+        t.notMatch(textOf(await call('get_notes', { limit: 1 })), `by ${transport}`)
         t.strictSame(await call('long_running_task', { delay: 0.01 }), text('Completed 5 steps'), 'five by default')
       })
 
       // Nothing but the answer is sent there.
-      if (wire === '/message') return
+      if (transport === '/message') return
 
       t.test('changes and progress', async t => {
         await client.request('resources/subscribe', { uri: 'server://counter' })

@@ -3,7 +3,7 @@ import { launch } from '../support/process.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'
-import { connect, serve, WIRES } from './wires.js'
+import { connect, serve, TRANSPORTS } from './transports.js'
 
 // The "MCP Protocol Specification Reference" of observed patterns: what servers on stdio do.
 
@@ -84,9 +84,9 @@ const LIVES = [['2024-11-05', 'SIGINT'], ['2025-11-25', 'SIGTERM']] as const
 for (const [protocolVersion, signal] of LIVES) {
   t.test(`the observed patterns, in ${protocolVersion}`, async t => {
     const served = await serve(t, { args: ['--plugin', PLACEHOLDERS], env: { MCP_LOG_LEVEL: 'info' } })
-    for (const wire of WIRES) {
-      t.test(`over ${wire}`, async t => {
-        const client = await connect(t, wire, served)
+    for (const transport of TRANSPORTS) {
+      t.test(`over ${transport}`, async t => {
+        const client = await connect(t, transport, served)
         await replay(t, client, [initialize(protocolVersion), ...EXAMPLES])
 
         t.test('bad and missing arguments are refused by name', async t => {
@@ -115,7 +115,7 @@ for (const [protocolVersion, signal] of LIVES) {
       for (const line of stdout.trimEnd().split('\n')) t.match(JSON.parse(line), { jsonrpc: '2.0' })
       t.match(stderr, /^patchbay \S+ {2}stdio/m, 'that it runs is said on standard error')
       t.match(stderr, /shutting down/, 'and so is that it ends')
-      t.equal(stderr.match(/^from (console.log|process.stdout)$/mg)?.length, 2 * WIRES.length, 'what tools print comes there, too')
+      t.equal(stderr.match(/^from (console.log|process.stdout)$/mg)?.length, 2 * TRANSPORTS.length, 'what tools print comes there, too')
     })
   })
 }

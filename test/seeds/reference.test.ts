@@ -10,7 +10,7 @@ import { within } from '../support/wait.js'
 import type { Answers, Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, replay, request, result, shows, text, type Example } from './printed.js'
-import { connect, serve, WIRES } from './wires.js'
+import { connect, serve, TRANSPORTS } from './transports.js'
 
 // The "Model Context Protocol (MCP) Specification Reference": every method, over stdio, HTTP and WebSocket, in 2024-11-05.
 
@@ -105,15 +105,15 @@ t.test('the reference of the documents', async t => {
   await chmod(join(files, 'locked'), 0o644)
   const { url } = served
 
-  for (const wire of WIRES) {
-    t.test(`over ${wire}`, async t => {
-      const client = await connect(t, wire, served, ANSWERS)
+  for (const transport of TRANSPORTS) {
+    t.test(`over ${transport}`, async t => {
+      const client = await connect(t, transport, served, ANSWERS)
       await replay(t, client, [...HANDSHAKE, ...examples(uri('nginx.conf'), uri('system.log'))])
 
       t.test('execute_command', async t => {
         const ls = (await client.request('tools/call', { name: 'execute_command', arguments: { command: 'ls', args: ['-la', '/tmp'] } })).result
         const locked = (await client.request('tools/call', { name: 'execute_command', arguments: { command: 'locked' } })).result
-        if (wire !== 'stdio') {
+        if (transport !== 'stdio') {
           for (const answer of [ls, locked]) t.strictSame(answer, { ...text('execute_command is served only over stdio, or with authentication'), isError: true })
           return
         }
@@ -121,7 +121,7 @@ t.test('the reference of the documents', async t => {
         t.strictSame(locked, { ...text('Command failed: permission denied'), isError: true })
       })
 
-      if (wire === '/message') {
+      if (transport === '/message') {
         // Nothing but the answer is sent here.
         t.test('what a client that cannot be asked is told', async t => {
           t.match(await client.request('tools/call', { name: 'list_roots', arguments: {} }), { error: { code: -32603, message: /cannot be asked for roots\/list/ } })
@@ -130,7 +130,7 @@ t.test('the reference of the documents', async t => {
       }
 
       t.test('a file that changes', async t => {
-        await appendFile(join(files, 'system.log'), `${wire}\n`)
+        await appendFile(join(files, 'system.log'), `${transport}\n`)
         shows(t, await client.heard('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: uri('system.log') } })
         t.strictSame((await client.request('resources/unsubscribe', { uri: uri('system.log') })).result, {})
       })
@@ -152,8 +152,8 @@ t.test('the reference of the documents', async t => {
       })
 
       t.test('sampling/createMessage, for notes', async t => {
-        await client.request('tools/call', { name: 'add_note', arguments: { content: 'Paris is the capital', tags: [wire] } })
-        t.strictSame((await client.request('tools/call', { name: 'summarize_notes', arguments: { tags: [wire] } })).result, text('The capital of France is Paris.'))
+        await client.request('tools/call', { name: 'add_note', arguments: { content: 'Paris is the capital', tags: [transport] } })
+        t.strictSame((await client.request('tools/call', { name: 'summarize_notes', arguments: { tags: [transport] } })).result, text('The capital of France is Paris.'))
         t.match(client.questions.pop(), {
           method: 'sampling/createMessage',
           params: { messages: [{ role: 'user', content: { type: 'text', text: /Paris is the capital/ } }], systemPrompt: String, maxTokens: 500 }
@@ -220,9 +220,9 @@ t.test('the reference of the documents', async t => {
 
 t.test('lists are turned page by page', async t => {
   const served = await serve(t, { args: ['--plugin', PLACEHOLDERS], env: { PATCHBAY_PAGE_SIZE: '3' } })
-  for (const wire of WIRES) {
-    t.test(`over ${wire}`, async t => {
-      const client = await connect(t, wire, served)
+  for (const transport of TRANSPORTS) {
+    t.test(`over ${transport}`, async t => {
+      const client = await connect(t, transport, served)
       await replay(t, client, HANDSHAKE)
       for (const [method, member, key] of [['resources/list', 'resources', 'uri'], ['tools/list', 'tools', 'name']] as const) {
         const found: unknown[] = []

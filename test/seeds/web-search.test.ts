@@ -4,7 +4,7 @@ import { service } from '../support/environment/search-service.js'
 import type { Json } from './connection.js'
 import { PLACEHOLDERS } from './placeholders.js'
 import { call, includes, replay, request, result, shows, text, type Example } from './printed.js'
-import { connect, serve, WIRES } from './wires.js'
+import { connect, serve, TRANSPORTS } from './transports.js'
 
 // The "MCP Protocol Reference" of a search server: stdio, in 2025-11-25.
 
@@ -81,20 +81,20 @@ t.test('the search server of the documents', async t => {
   // Its author called it so.
   const named = await serve(t, { env: { ...env, PATCHBAY_NAME: 'mcp-secure-local' } })
 
-  for (const wire of WIRES) {
-    t.test(`every example over ${wire}`, async t => {
-      const client = await connect(t, wire, served)
+  for (const transport of TRANSPORTS) {
+    t.test(`every example over ${transport}`, async t => {
+      const client = await connect(t, transport, served)
       t.strictSame(await client.say(request(0, 'ping')), result(0, {}), 'besides the handshake, ping is answered at any time')
       const early = await client.say({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-      if (wire === '/message') t.match(early, { id: 1, result: { tools: Array } }, 'here no handshake is needed')
+      if (transport === '/message') t.match(early, { id: 1, result: { tools: Array } }, 'here no handshake is needed')
       else shows(t, early, { jsonrpc: '2.0', id: 1, error: { code: -32600, message: /^Invalid Request/ } }, 'the handshake comes first')
       await replay(t, client, EXAMPLES)
       shows(t, await client.sayText('not json'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } })
       t.strictSame(client.answers, [], 'nothing else is answered')
     })
 
-    t.test(`the example session over ${wire}, line by line`, async t => {
-      const client = await connect(t, wire, named)
+    t.test(`the example session over ${transport}, line by line`, async t => {
+      const client = await connect(t, transport, named)
       let answer: Json = {}
       for (const line of SESSION.trim().split('\n')) {
         const message = JSON.parse(line.slice(2)) as Json

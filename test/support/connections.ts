@@ -9,19 +9,19 @@ import type { Server } from './server.js'
 import { summariseReply } from './summary.js'
 
 /** A connection that carries messages both ways. */
-export interface Wire {
+export interface Connection {
   inbox: Inbox<unknown>
   /** Sends one message; a text is what came back at once instead of a message later. */
   write: (bytes: Bytes) => Promise<string | undefined>
   close: () => Promise<void>
 }
 
-export async function socketWire ({ port, head }: Server): Promise<Wire> {
+export async function socketConnection ({ port, head }: Server): Promise<Connection> {
   const { inbox, send, close } = await openSocket(port, head)
   return { inbox, write: async bytes => { send(bytes); return undefined }, close }
 }
 
-export async function sseWire ({ port, head = [] }: Server): Promise<Wire> {
+export async function sseConnection ({ port, head = [] }: Server): Promise<Connection> {
   const inbox = new Inbox<unknown>()
   const endpoints = new Inbox<string>()
   const { close } = await openEvents(port, '/sse', Object.fromEntries(head), (data, { event }) => {
@@ -39,12 +39,12 @@ export async function sseWire ({ port, head = [] }: Server): Promise<Wire> {
   }
 }
 
-export interface StdioWire extends Wire {
+export interface StdioConnection extends Connection {
   /** Bytes as they are, without an end of line. */
   raw: (bytes: Bytes) => void
 }
 
-export async function stdioWire ({ app, identity }: Pick<Server, 'app' | 'identity'>, maxMessage = 4 * 1024 * 1024): Promise<StdioWire> {
+export async function stdioConnection ({ app, identity }: Pick<Server, 'app' | 'identity'>, maxMessage = 4 * 1024 * 1024): Promise<StdioConnection> {
   const input = new PassThrough()
   const output = new PassThrough()
   const inbox = new Inbox<unknown>()

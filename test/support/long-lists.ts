@@ -21,10 +21,10 @@ export const entry = (name: string) => tool({ name, description: `${name}: gr√∂√
 /** A gateway with this list and nothing else. */
 export const LONG = { plugins: [longList], tools: false }
 
-export interface Door { path: string, headers: Record<string, string>, meta: Json }
+export interface Endpoint { path: string, headers: Record<string, string>, meta: Json }
 
 /** The ways to ask for a list over HTTP. */
-export async function doors (url: string): Promise<Record<'modern' | 'session' | 'message', Door>> {
+export async function endpoints (url: string): Promise<Record<'modern' | 'session' | 'message', Endpoint>> {
   return {
     modern: MODERN,
     session: { path: '/mcp', headers: { 'x-session-id': (await openSession(url)).id }, meta: {} },
@@ -32,7 +32,7 @@ export async function doors (url: string): Promise<Record<'modern' | 'session' |
   }
 }
 
-export const MODERN: Door = { path: '/mcp', headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }, meta: modernMeta() }
+export const MODERN: Endpoint = { path: '/mcp', headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }, meta: modernMeta() }
 
 export interface ListReply { status: number, headers: Headers, body: Buffer, message: { id: unknown, result: Json & { tools: Json[] } } }
 
@@ -50,8 +50,8 @@ export class Connection {
   }
 
   /** Asks for the list under each of these ids. */
-  ask (door: Door, ids: unknown[], more: Record<string, string> = {}): void {
-    this.socket.write(Buffer.concat(ids.map(id => listRequest(door, id, more))))
+  ask (endpoint: Endpoint, ids: unknown[], more: Record<string, string> = {}): void {
+    this.socket.write(Buffer.concat(ids.map(id => listRequest(endpoint, id, more))))
   }
 
   async next (): Promise<ListReply> {
@@ -74,17 +74,17 @@ export class Connection {
 }
 
 /** The one reply to a request for the list on a connection of its own. */
-export async function listOver (t: Test, url: string, door: Door = MODERN, id: unknown = 1, more: Record<string, string> = {}): Promise<ListReply> {
+export async function listOver (t: Test, url: string, endpoint: Endpoint = MODERN, id: unknown = 1, more: Record<string, string> = {}): Promise<ListReply> {
   const connection = new Connection(t, url)
-  connection.ask(door, [id], more)
+  connection.ask(endpoint, [id], more)
   const reply = await connection.next()
   connection.socket.destroy()
   return reply
 }
 
-export const listMessage = ({ meta }: Door, id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
+export const listMessage = ({ meta }: Endpoint, id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta: meta } })
 
-function listRequest (door: Door, id: unknown, more: Record<string, string>): Buffer {
-  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...door.headers, ...more }
-  return request('POST', door.path, Object.entries(headers), listMessage(door, id))
+function listRequest (endpoint: Endpoint, id: unknown, more: Record<string, string>): Buffer {
+  const headers = { host: 'localhost', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...endpoint.headers, ...more }
+  return request('POST', endpoint.path, Object.entries(headers), listMessage(endpoint, id))
 }

@@ -1,20 +1,20 @@
 import type { Test } from 'tap'
-import { doors, type Door, type DoorName } from './transports.js'
+import { transports, type Client, type TransportName } from './transports.js'
 import type { Input } from './messages.js'
 import { expectUnharmed, type Server } from './server.js'
 
 /** What each way in gives back, in the words of summary.ts; ways that are not named are not tried. */
-export type Expected = Partial<Record<DoorName, string>>
+export type Expected = Partial<Record<TransportName, string>>
 
 /** One row of the catalogue of bad input. */
 export interface Row { row: string, title: string, input: Input, expect: Expected }
 
-/** Sends the input of every row through all doors the row names, at the same time; afterwards the server must be as before. */
+/** Sends the input of every row through all transports the row names, at the same time; afterwards the server must be as before. */
 export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<void> {
   for (const { row, title, input, expect } of rows) {
     await t.test(`${row}: ${title}`, async t => {
-      const entries = Object.entries(expect) as Array<[DoorName, string]>
-      const heard = await Promise.all(entries.map(async ([name, expected]) => [name, await tryDoor(server, name, input, expected.endsWith('silence'))]))
+      const entries = Object.entries(expect) as Array<[TransportName, string]>
+      const heard = await Promise.all(entries.map(async ([name, expected]) => [name, await tryTransport(server, name, input, expected.endsWith('silence'))]))
       t.strictSame(Object.fromEntries(heard), expect)
       await expectUnharmed(t, server)
     })
@@ -69,27 +69,27 @@ export const ignored: Expected = {
   'stdio 2026': 'silence'
 }
 
-export function only (expected: Expected, ...names: DoorName[]): Expected {
-  return Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name as DoorName)))
+export function only (expected: Expected, ...names: TransportName[]): Expected {
+  return Object.fromEntries(Object.entries(expected).filter(([name]) => names.includes(name as TransportName)))
 }
 
-export function except (expected: Expected, ...names: DoorName[]): Expected {
-  return Object.fromEntries(Object.entries(expected).filter(([name]) => !names.includes(name as DoorName)))
+export function except (expected: Expected, ...names: TransportName[]): Expected {
+  return Object.fromEntries(Object.entries(expected).filter(([name]) => !names.includes(name as TransportName)))
 }
 
-/** Rows that differ only in a value: the first is tried at every door, the others at one of each kind. */
+/** Rows that differ only in a value: the first is tried at every client, the others at one of each kind. */
 export function variants (rows: Row[]): Row[] {
   return rows.map((row, index) => index === 0 ? row : { ...row, expect: only(row.expect, 'session', 'stateless', 'websocket', 'stdio 2026') })
 }
 
-async function tryDoor (server: Server, name: DoorName, input: Input, silent: boolean): Promise<string> {
-  let door: Door | undefined
+async function tryTransport (server: Server, name: TransportName, input: Input, silent: boolean): Promise<string> {
+  let client: Client | undefined
   try {
-    door = await doors[name](server)
-    return await door.send(input, silent)
+    client = await transports[name](server)
+    return await client.send(input, silent)
   } catch (error) {
     return (error as Error).message
   } finally {
-    await door?.close()
+    await client?.close()
   }
 }

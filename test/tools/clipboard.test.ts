@@ -106,7 +106,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
   const screen = await display(t)
   const { url } = await listening(t)
 
-  const DOORS = {
+  const TRANSPORTS = {
     'in the same process': async (t: Test) => {
       const { request } = await connected(t)
       return async (params: Json) => await request('tools/call', params)
@@ -114,9 +114,9 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     'over HTTP': async () => async (params: Json) => await post(url, params),
     'over WebSocket': async (t: Test) => await websocket(t, url)
   }
-  for (const [title, door] of Object.entries(DOORS)) {
+  for (const [title, transport] of Object.entries(TRANSPORTS)) {
     t.test(`${title}: what is set is what is got`, async t => {
-      const call = await door(t)
+      const call = await transport(t)
       for (const text of [`👋 ${title}\r\n`, '', 'x'.repeat(1_048_576)]) {
         t.strictSame(await call(set(text)), said('Text copied to clipboard'))
         const got = await call(get) as ReturnType<typeof said>

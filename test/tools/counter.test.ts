@@ -4,8 +4,8 @@ import { folder } from '../support/process.js'
 import { gateway, listening } from '../support/gateway.js'
 import { within } from '../support/wait.js'
 import type { Json } from '../support/recorder.js'
-import { DOORS, through, type Call } from './doors.js'
-import { listener, told, WIRES } from './listeners.js'
+import { TRANSPORTS, through, type Call } from './transports.js'
+import { LISTENERS, listener, told } from './listeners.js'
 import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const UPDATED = 'notifications/resources/updated'
@@ -24,12 +24,12 @@ async function value (speaker: Speaker): Promise<string> {
 }
 
 for (const where of ['in memory', 'on disk']) {
-  t.test(`${where}: a thousand increments at once, through every door, add up`, async t => {
+  t.test(`${where}: a thousand increments at once, through every transport, add up`, async t => {
     const served = await listening(t, await dataIn(t, where))
-    const [memory, http, socket] = await Promise.all(DOORS.map(async door => await through(t, door, served))) as [Call, Call, Call]
+    const [memory, http, socket] = await Promise.all(TRANSPORTS.map(async transport => await through(t, transport, served))) as [Call, Call, Call]
     // A POST each takes longest, so there are fewer of them.
-    const doorOf = (index: number): Call => index % 10 === 0 ? http : index % 2 === 0 ? memory : socket
-    const answers = await Promise.all(Array.from({ length: 999 }, async (_, index) => await doorOf(index)('increment_counter', index % 3 === 0 ? {} : { amount: 1 })))
+    const transportOf = (index: number): Call => index % 10 === 0 ? http : index % 2 === 0 ? memory : socket
+    const answers = await Promise.all(Array.from({ length: 999 }, async (_, index) => await transportOf(index)('increment_counter', index % 3 === 0 ? {} : { amount: 1 })))
     const values = answers.map(answer => (answer as { structuredContent: { value: number } }).structuredContent.value)
     t.strictSame(values.sort((a, b) => a - b), Array.from({ length: 999 }, (_, index) => index + 1), 'each value is given once')
     t.match(await memory('increment_counter'), { structuredContent: { value: 1000 }, content: [{ text: 'Counter: 1000' }] })
@@ -98,9 +98,9 @@ t.test('whoever subscribed hears of every change', async t => {
   for (const where of ['in memory', 'on disk']) {
     const served = await listening(t, await dataIn(t, where))
     const call = await through(t, '/message', served)
-    for (const [version, wire] of WIRES) {
-      t.test(`${where}, ${version}, ${wire}`, async t => {
-        const listening = await listener(t, version, wire, served, COUNTER)
+    for (const [version, transport] of LISTENERS) {
+      t.test(`${where}, ${version}, ${transport}`, async t => {
+        const listening = await listener(t, version, transport, served, COUNTER)
         for (let round = 0; round < 3; round++) {
           await call('increment_counter', { amount: round - 1 })
           t.match(await told(listening, UPDATED), { uri: COUNTER })
@@ -139,11 +139,11 @@ t.test('what another gateway on the same folder changes reaches the clients of t
   const data = await folder(t, {})
   const here = await listening(t, { data })
   const there = new Speaker(await gateway(t, { data, http: false }))
-  const wires = [['2024-11-05', 'HTTP+SSE'], ['2025-06-18', 'HTTP stream'], ['2025-11-25', 'WebSocket'], ['2026-07-28', 'HTTP stream'], ['2026-07-28', 'in-process']] as const
-  const listeners = await Promise.all(wires.map(async ([version, wire]) => await listener(t, version, wire, here, COUNTER)))
+  const transports = [['2024-11-05', 'HTTP+SSE'], ['2025-06-18', 'HTTP stream'], ['2025-11-25', 'WebSocket'], ['2026-07-28', 'HTTP stream'], ['2026-07-28', 'in-process']] as const
+  const listeners = await Promise.all(transports.map(async ([version, transport]) => await listener(t, version, transport, here, COUNTER)))
   const all = async (method: string) => await within2s(Promise.all(listeners.map(async listening => await told(listening, method))))
   const [counted] = await Promise.all([all(UPDATED), there.tool('increment_counter')])
-  t.match(counted, wires.map(() => ({ uri: COUNTER })))
+  t.match(counted, transports.map(() => ({ uri: COUNTER })))
   await Promise.all([all(LIST_CHANGED), there.tool('add_note', { content: 'from there' })])
   await Promise.all([all(LIST_CHANGED), there.tool('delete_note', { id: '1', confirm: true })])
   t.equal(await value(new Speaker(here.app)), '1')

@@ -7,23 +7,23 @@ import { folder } from '../support/process.js'
 import { gateway, listening } from '../support/gateway.js'
 import type { Json } from '../support/recorder.js'
 import { openSession } from '../support/http-session.js'
-import { DOORS, through } from './doors.js'
+import { TRANSPORTS, through } from './transports.js'
 import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const MEMBERS = ['memory', 'peers', 'sessions', 'status', 'store', 'transports', 'unavailable', 'uptime', 'versions']
 
-t.test('it tells how the server is, through every door', async t => {
+t.test('it tells how the server is, through every transport', async t => {
   const served = await listening(t)
-  for (const door of DOORS) {
-    const { structuredContent, isError } = await (await through(t, door, served))('health_check')
+  for (const transport of TRANSPORTS) {
+    const { structuredContent, isError } = await (await through(t, transport, served))('health_check')
     t.equal(isError, false)
-    t.strictSame(Object.keys(structuredContent as Json).sort(), MEMBERS, door)
+    t.strictSame(Object.keys(structuredContent as Json).sort(), MEMBERS, transport)
     t.match(structuredContent, {
       status: 'healthy',
       versions: { server: version, node: process.versions.node, protocol: [...ERAS].reverse() },
       store: { kind: 'memory', writable: true },
       unavailable: { execute_command: /option commands/ }
-    }, door)
+    }, transport)
   }
 })
 
@@ -61,7 +61,7 @@ t.test('numbers are those of now', async t => {
   t.match(await told(), { sessions: 1, peers: 2 })
 })
 
-t.test('transports are the doors that are open, and those through which somebody came', async t => {
+t.test('transports are the transports that are open, and those through which somebody came', async t => {
   const app = await gateway(t, { http: false })
   const transports = async (speaker: Speaker) => dataOf<{ transports: string[] }>(await speaker.tool('health_check')).transports
   const speaker = new Speaker(app)

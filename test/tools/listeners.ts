@@ -10,24 +10,24 @@ import { Speaker } from '../support/speaker.js'
 
 type Served = Awaited<ReturnType<typeof listening>>
 
-/** What came over a wire, one message after the other. */
+/** What came over a transport, one message after the other. */
 export interface Listener { message: () => Promise<Json> }
 
-export type Wire = 'in-process' | 'WebSocket' | 'HTTP stream' | 'HTTP+SSE'
+export type Transport = 'in-process' | 'WebSocket' | 'HTTP stream' | 'HTTP+SSE'
 
 const MODERN = '2026-07-28'
 
-/** Every wire of each revision on which a client hears of what it did not ask for. */
-export const WIRES: Array<[version: string, wire: Wire]> = [
-  ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN].flatMap(version => (['in-process', 'WebSocket', 'HTTP stream'] as const).map((wire): [string, Wire] => [version, wire])),
+/** Every transport of each revision on which a client hears of what it did not ask for. */
+export const LISTENERS: Array<[version: string, transport: Transport]> = [
+  ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN].flatMap(version => (['in-process', 'WebSocket', 'HTTP stream'] as const).map((transport): [string, Transport] => [version, transport])),
   ['2024-11-05', 'HTTP+SSE']
 ]
 
 /** Connects a client that hears of the resource, and of lists of resources. */
-export async function listener (t: Test, version: string, wire: Wire, served: Served, uri: string): Promise<Listener> {
-  if (wire === 'in-process') return await inProcess(served, version, uri)
-  if (wire === 'WebSocket') return await overWebSocket(t, served.url, version, uri)
-  if (wire === 'HTTP+SSE') return await overSse(t, served.url, uri)
+export async function listener (t: Test, version: string, transport: Transport, served: Served, uri: string): Promise<Listener> {
+  if (transport === 'in-process') return await inProcess(served, version, uri)
+  if (transport === 'WebSocket') return await overWebSocket(t, served.url, version, uri)
+  if (transport === 'HTTP+SSE') return await overSse(t, served.url, uri)
   return version === MODERN ? await modernStream(t, served.url, uri) : await sessionStream(t, served.url, version, uri)
 }
 

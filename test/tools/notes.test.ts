@@ -3,7 +3,7 @@ import { tool, type Options } from '../../app.js'
 import { folder } from '../support/process.js'
 import { gateway, listening } from '../support/gateway.js'
 import type { Json } from '../support/recorder.js'
-import { DOORS, through, type Call } from './doors.js'
+import { TRANSPORTS, through, type Call } from './transports.js'
 import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 interface Note { id: string, content: string, tags: string[], created: string }
@@ -21,28 +21,28 @@ for (const [where, options] of STORES) {
   t.test(`notes ${where}`, async t => {
     const served = await listening(t, await options(t))
 
-    for (const door of DOORS) {
-      t.test(`${door}: a note is added, found and deleted`, async t => {
-        const call = await through(t, door, served)
+    for (const transport of TRANSPORTS) {
+      t.test(`${transport}: a note is added, found and deleted`, async t => {
+        const call = await through(t, transport, served)
         const before = Date.now()
-        const added = await call('add_note', { content: `by ${door}`, tags: ['x', door] })
+        const added = await call('add_note', { content: `by ${transport}`, tags: ['x', transport] })
         const { id, uri, created } = added['structuredContent'] as { id: string, uri: string, created: string }
         t.match(added, { content: [{ type: 'text', text: `Note ${id} added` }], isError: false })
         t.match(id, /^[1-9]\d*$/)
         t.equal(uri, `note:///${id}`)
         t.ok(Date.parse(created) >= before && Date.parse(created) <= Date.now())
-        const found = await call('get_notes', { tags: [door] })
-        t.strictSame(found['structuredContent'], { notes: [{ id, content: `by ${door}`, tags: ['x', door], created }], more: false })
-        t.match(found, { content: [{ text: `${id}. by ${door}\n   (${created}, x, ${door})` }] })
+        const found = await call('get_notes', { tags: [transport] })
+        t.strictSame(found['structuredContent'], { notes: [{ id, content: `by ${transport}`, tags: ['x', transport], created }], more: false })
+        t.match(found, { content: [{ text: `${id}. by ${transport}\n   (${created}, x, ${transport})` }] })
         t.match(await call('delete_note', { id, confirm: true }), { isError: false, structuredContent: { id, deleted: true }, content: [{ text: `Note ${id} deleted` }] })
-        t.match(await call('get_notes', { tags: [door] }), { structuredContent: { notes: [], more: false }, content: [{ text: 'There are no such notes' }] })
+        t.match(await call('get_notes', { tags: [transport] }), { structuredContent: { notes: [], more: false }, content: [{ text: 'There are no such notes' }] })
         t.match(await call('delete_note', { id, confirm: true }), { isError: true, content: [{ text: `There is no note "${id}"; get_notes lists them` }] })
       })
     }
 
-    t.test('what one door is given, all doors give, the newest first', async t => {
-      for (const [index, door] of DOORS.entries()) await (await through(t, door, served))('add_note', { content: `${index}`, tags: ['shared'] })
-      for (const door of DOORS) t.strictSame(await contents(await through(t, door, served), { tags: ['shared'] }), ['2', '1', '0'], door)
+    t.test('what one transport is given, all transports give, the newest first', async t => {
+      for (const [index, transport] of TRANSPORTS.entries()) await (await through(t, transport, served))('add_note', { content: `${index}`, tags: ['shared'] })
+      for (const transport of TRANSPORTS) t.strictSame(await contents(await through(t, transport, served), { tags: ['shared'] }), ['2', '1', '0'], transport)
     })
 
     const ODD: Array<[what: string, content: string, tags?: string[]]> = [

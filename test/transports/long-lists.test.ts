@@ -9,7 +9,7 @@ import { createClient, patchbay, serveStdio } from '../../app.js'
 import type { Json } from '../support/modern.js'
 import { gateway, listening } from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
-import { Connection, COUNT, doors, entry, listMessage, listOver, LONG, MODERN, type Door, type ListReply } from '../support/long-lists.js'
+import { Connection, COUNT, endpoints, entry, listMessage, listOver, LONG, MODERN, type Endpoint, type ListReply } from '../support/long-lists.js'
 
 // What of a long answer is the same for everybody is kept as bytes and written behind what is not.
 
@@ -20,12 +20,12 @@ const namesIn = ({ message }: Pick<ListReply, 'message'>): unknown[] => message.
 
 t.test('a long list', async t => {
   const { app, url } = await listening(t, LONG)
-  const ways = await doors(url)
+  const ways = await endpoints(url)
 
-  for (const [way, door] of Object.entries(ways)) {
+  for (const [way, endpoint] of Object.entries(ways)) {
     t.test(`has its length and its text, whatever its id is (${way})`, async t => {
       for (const id of IDS) {
-        const { status, headers, body, message } = await listOver(t, url, door, id)
+        const { status, headers, body, message } = await listOver(t, url, endpoint, id)
         t.equal(status, 200)
         t.match(headers.get('content-type'), /^application\/json\b/)
         t.equal(headers.get('transfer-encoding'), null)
@@ -42,7 +42,7 @@ t.test('a long list', async t => {
       const connection = new Connection(t, url)
       const ids = Array.from({ length: 60 }, (_, index) => index % 2 === 0 ? index : `€ ${index}`)
       for (let round = 0; round < 3; round++) {
-        connection.ask(door, ids)
+        connection.ask(endpoint, ids)
         for (const id of ids) {
           const reply = await connection.next()
           if (reply.message.id !== id || namesIn(reply).length !== COUNT) t.fail(`${String(reply.message.id)} instead of ${id}`)
@@ -86,22 +86,22 @@ t.test('a long list', async t => {
     t.match(await wrong.json(), { id: 1, error: { code: -32602 } })
   })
 
-  t.test('that changes is sent anew, at every door', async t => {
+  t.test('that changes is sent anew, at every endpoint', async t => {
     const client = await createClient(app)
     for (const name of ['zzz_1', 'zzz_2']) {
       app.mcp.tools.add(entry(name))
-      for (const door of Object.values(ways)) t.equal(namesIn(await listOver(t, url, door)).at(-1), name)
+      for (const endpoint of Object.values(ways)) t.equal(namesIn(await listOver(t, url, endpoint)).at(-1), name)
       t.equal((await client.request('tools/list') as { tools: Json[] }).tools.at(-1)?.['name'], name)
       app.mcp.tools.remove(name)
-      for (const door of Object.values(ways)) t.strictSame(namesIn(await listOver(t, url, door)), NAMES)
+      for (const endpoint of Object.values(ways)) t.strictSame(namesIn(await listOver(t, url, endpoint)), NAMES)
     }
   })
 })
 
 t.test('a page that may ask reads a long list, too', async t => {
   const { url } = await listening(t, { ...LONG, allowedOrigins: ['https://app.example.com'] })
-  for (const door of Object.values(await doors(url))) {
-    const { status, headers } = await listOver(t, url, door, 1, { origin: 'https://app.example.com' })
+  for (const endpoint of Object.values(await endpoints(url))) {
+    const { status, headers } = await listOver(t, url, endpoint, 1, { origin: 'https://app.example.com' })
     t.equal(status, 200)
     t.equal(headers.get('access-control-allow-origin'), 'https://app.example.com')
     t.match(headers.get('access-control-expose-headers'), /Mcp-Session-Id/i)
@@ -111,14 +111,14 @@ t.test('a page that may ask reads a long list, too', async t => {
 
 t.test('the pages of a long list are each their own', async t => {
   const { url } = await listening(t, { ...LONG, pageSize: 25 })
-  for (const door of Object.values(await doors(url))) {
+  for (const endpoint of Object.values(await endpoints(url))) {
     for (let round = 0; round < 2; round++) {
-      const first = await listOver(t, url, door)
+      const first = await listOver(t, url, endpoint)
       t.strictSame(namesIn(first), NAMES.slice(0, 25))
-      const response = await fetch(`${url}${door.path}`, {
+      const response = await fetch(`${url}${endpoint.path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...door.headers },
-        body: listMessage(door, 2).replace('"params":{', `"params":{"cursor":${JSON.stringify(first.message.result['nextCursor'])},`)
+        headers: { 'content-type': 'application/json', ...endpoint.headers },
+        body: listMessage(endpoint, 2).replace('"params":{', `"params":{"cursor":${JSON.stringify(first.message.result['nextCursor'])},`)
       })
       t.strictSame(namesIn({ message: await response.json() as ListReply['message'] }), NAMES.slice(25))
     }
@@ -127,17 +127,17 @@ t.test('the pages of a long list are each their own', async t => {
 
 t.test('each revision has the list in its own words, whoever asks first', async t => {
   const { url } = await listening(t, LONG)
-  const { modern, session, message } = await doors(url)
-  for (const door of [session, modern, message, modern, session]) {
-    const { result } = (await listOver(t, url, door)).message
-    t.equal(result['resultType'], door === modern ? 'complete' : undefined)
-    t.equal('ttlMs' in result, door === modern)
+  const { modern, session, message } = await endpoints(url)
+  for (const endpoint of [session, modern, message, modern, session]) {
+    const { result } = (await listOver(t, url, endpoint)).message
+    t.equal(result['resultType'], endpoint === modern ? 'complete' : undefined)
+    t.equal('ttlMs' in result, endpoint === modern)
   }
 })
 
 /** Asks for much and leaves before all of it is there. */
-async function leaveEarly (app: FastifyInstance, connection: Connection, door: Door): Promise<void> {
-  connection.ask(door, Array.from({ length: 50 }, (_, index) => index))
+async function leaveEarly (app: FastifyInstance, connection: Connection, endpoint: Endpoint): Promise<void> {
+  connection.ask(endpoint, Array.from({ length: 50 }, (_, index) => index))
   await within(5_000, async signal => await once(connection.socket, 'data', { signal }))
   connection.socket.resetAndDestroy()
   await until(() => app.mcp.connections.replies.size === 0)
@@ -146,10 +146,10 @@ async function leaveEarly (app: FastifyInstance, connection: Connection, door: D
 t.test('a client that leaves in the middle of a long list harms nobody', async t => {
   const { app, url } = await listening(t, LONG)
   const stays = new Connection(t, url)
-  for (const door of Object.values(await doors(url))) {
+  for (const endpoint of Object.values(await endpoints(url))) {
     for (let times = 0; times < 5; times++) {
-      stays.ask(door, [times])
-      await leaveEarly(app, new Connection(t, url), door)
+      stays.ask(endpoint, [times])
+      await leaveEarly(app, new Connection(t, url), endpoint)
       t.strictSame(namesIn(await stays.next()), NAMES)
     }
   }
@@ -173,8 +173,8 @@ t.test('over HTTP/2 the list is the same', async t => {
 
 t.test('a short list is what it always was', async t => {
   const { url } = await listening(t, { tools: false, plugins: [async app => { app.mcp.tools.add(entry('only')) }] })
-  for (const door of Object.values(await doors(url))) {
-    const { headers, body, message } = await listOver(t, url, door, 'ü€😀')
+  for (const endpoint of Object.values(await endpoints(url))) {
+    const { headers, body, message } = await listOver(t, url, endpoint, 'ü€😀')
     t.equal(Number(headers.get('content-length')), body.length)
     t.equal(message.id, 'ü€😀')
     t.strictSame(namesIn({ message }), ['only'])

@@ -7,7 +7,7 @@ import { within } from '../support/wait.js'
 import { openSession } from '../support/http-session.js'
 import type { Json } from '../support/event-reader.js'
 
-interface Wire {
+interface Transport {
   /** Sends a call, and reads what belongs to it. */
   call: (message: object) => Promise<() => Promise<Json>>
   /** Sends something that is not answered. */
@@ -16,7 +16,7 @@ interface Wire {
 }
 
 /** Clients of 2025-11-25 that can be asked for forms. */
-const WIRES: Record<string, (t: Test, url: string) => Promise<Wire>> = {
+const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> = {
   HTTP: async (_t, url) => {
     const session = await openSession(url, '2025-11-25', { elicitation: {} })
     return {
@@ -61,9 +61,9 @@ const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer:
   ['does not wait for it', 'impatient', {}, { result: { content: [{ text: 'never mind' }] } }]
 ]
 
-for (const [wire, open] of Object.entries(WIRES)) {
+for (const [transport, open] of Object.entries(TRANSPORTS)) {
   for (const [how, name, options, answer] of ENDS) {
-    t.test(`${wire}: a question of a call that ${how} is taken back before the answer, and a late reply is ignored`, async t => {
+    t.test(`${transport}: a question of a call that ${how} is taken back before the answer, and a late reply is ignored`, async t => {
       const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(impatient) }] })
       const { call, tell, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })

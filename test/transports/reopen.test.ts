@@ -6,11 +6,11 @@ import { createClient, resource, tool, type Options } from '../../app.js'
 import { until } from '../support/wait.js'
 import { call, callTool, initialize, modernMeta, notification } from '../support/messages.js'
 import { startServer, type Server } from '../support/server.js'
-import { socketWire, sseWire, stdioWire, type Wire } from '../support/connections.js'
+import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 
 type Json = Record<string, unknown>
 
-const WIRES: Record<string, (server: Server) => Promise<Wire>> = { stdio: stdioWire, WebSocket: socketWire, 'HTTP+SSE': sseWire }
+const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
 
 /** A server with a resource that is watched, and tools that say something, wait and ask when they are told to. */
 async function setUp (t: Test, options: Partial<Options> = {}) {
@@ -42,98 +42,98 @@ async function setUp (t: Test, options: Partial<Options> = {}) {
   return { server, watched, signals, updated: () => server.app.mcp.resources.updated('test://watched') }
 }
 
-async function ask (wire: Wire, text: string): Promise<Json> {
-  await wire.write(text)
-  return await wire.inbox.next() as Json
+async function ask (connection: Connection, text: string): Promise<Json> {
+  await connection.write(text)
+  return await connection.inbox.next() as Json
 }
 
 const subscribe = call('resources/subscribe', { uri: 'test://watched' }, 'sub')('legacy')
 const setLevel = call('logging/setLevel', { level: 'debug' }, 'level')('legacy')
 const tools = (name: string, id: unknown = 1) => callTool(name, {}, id)('legacy')
 
-for (const [name, open] of Object.entries(WIRES)) {
+for (const [name, open] of Object.entries(TRANSPORTS)) {
   t.test(`${name}: a second initialize opens the conversation anew`, async t => {
     const { server, watched, updated } = await setUp(t)
-    const wire = await open(server)
-    await ask(wire, initialize('2025-06-18', { roots: {} }))
-    await ask(wire, setLevel)
-    await ask(wire, subscribe)
-    t.match(await ask(wire, tools('murmur')), { method: 'notifications/message', params: { data: 'psst' } })
-    await wire.inbox.next()
+    const connection = await open(server)
+    await ask(connection, initialize('2025-06-18', { roots: {} }))
+    await ask(connection, setLevel)
+    await ask(connection, subscribe)
+    t.match(await ask(connection, tools('murmur')), { method: 'notifications/message', params: { data: 'psst' } })
+    await connection.inbox.next()
 
-    t.match(await ask(wire, initialize('2025-03-26')), { id: 0, result: { protocolVersion: '2025-03-26' } })
+    t.match(await ask(connection, initialize('2025-03-26')), { id: 0, result: { protocolVersion: '2025-03-26' } })
     updated()
-    t.match(await ask(wire, tools('murmur')), { id: 1, result: { content: [{ text: 'murmured' }] } }, 'the log level is the default, and no update precedes the answer')
+    t.match(await ask(connection, tools('murmur')), { id: 1, result: { content: [{ text: 'murmured' }] } }, 'the log level is the default, and no update precedes the answer')
     t.match(watched, { begun: 1, ended: 1 }, 'nothing is watched for it any more')
-    t.match(await ask(wire, tools('ask_roots')), { error: { message: /did not declare the capability/ } }, 'what it can do is what it says now')
-    t.match(await ask(wire, tools('echo')), { error: { code: -32602 } }, 'answers are those of the new revision')
-    await ask(wire, subscribe)
+    t.match(await ask(connection, tools('ask_roots')), { error: { message: /did not declare the capability/ } }, 'what it can do is what it says now')
+    t.match(await ask(connection, tools('echo')), { error: { code: -32602 } }, 'answers are those of the new revision')
+    await ask(connection, subscribe)
     updated()
-    t.match(await wire.inbox.next(), { method: 'notifications/resources/updated' }, 'it can subscribe again')
-    await wire.close()
+    t.match(await connection.inbox.next(), { method: 'notifications/resources/updated' }, 'it can subscribe again')
+    await connection.close()
   })
 
   t.test(`${name}: one that is refused leaves the conversation as it was`, async t => {
     const { server, watched, updated } = await setUp(t)
-    const wire = await open(server)
-    await ask(wire, initialize('2025-03-26', { roots: {} }))
-    await ask(wire, setLevel)
-    await ask(wire, subscribe)
+    const connection = await open(server)
+    await ask(connection, initialize('2025-03-26', { roots: {} }))
+    await ask(connection, setLevel)
+    await ask(connection, subscribe)
     for (const params of [{ capabilities: 'all' }, { clientInfo: [] }, { protocolVersion: 5 }, { capabilities: { x: 'y'.repeat(1_000_000) } }]) {
-      t.match(await ask(wire, call('initialize', params)('legacy')), { error: { code: -32602 } })
+      t.match(await ask(connection, call('initialize', params)('legacy')), { error: { code: -32602 } })
     }
-    t.match(await ask(wire, call('initialize', { _meta: modernMeta() })('modern')), { error: { code: -32601 } })
+    t.match(await ask(connection, call('initialize', { _meta: modernMeta() })('modern')), { error: { code: -32601 } })
     updated()
-    t.match(await wire.inbox.next(), { method: 'notifications/resources/updated' })
-    t.match(await ask(wire, tools('murmur')), { method: 'notifications/message' })
-    await wire.inbox.next()
-    t.match(await ask(wire, tools('ask_roots')), { method: 'roots/list' })
+    t.match(await connection.inbox.next(), { method: 'notifications/resources/updated' })
+    t.match(await ask(connection, tools('murmur')), { method: 'notifications/message' })
+    await connection.inbox.next()
+    t.match(await ask(connection, tools('ask_roots')), { method: 'roots/list' })
     t.equal(watched.ended, 0)
-    await wire.close()
+    await connection.close()
   })
 
   t.test(`${name}: calls in flight end as they would, in the revision they were asked in`, async t => {
     const { server, signals } = await setUp(t)
-    const wire = await open(server)
-    await ask(wire, initialize('2025-06-18'))
-    await wire.write(tools('wait', 'old'))
+    const connection = await open(server)
+    await ask(connection, initialize('2025-06-18'))
+    await connection.write(tools('wait', 'old'))
     await until(() => signals.listenerCount('go') === 1, 'the call')
-    await ask(wire, initialize('2024-11-05'))
-    await wire.write(tools('wait', 'new'))
+    await ask(connection, initialize('2024-11-05'))
+    await connection.write(tools('wait', 'new'))
     await until(() => signals.listenerCount('go') === 2, 'the other call')
-    t.match(await ask(wire, tools('wait', 'old')), { id: 'old', error: { code: -32600, message: /still being answered/ } })
+    t.match(await ask(connection, tools('wait', 'old')), { id: 'old', error: { code: -32600, message: /still being answered/ } })
     signals.emit('go')
-    const answers = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: string, result: Json }>
+    const answers = [await connection.inbox.next(), await connection.inbox.next()] as Array<{ id: string, result: Json }>
     t.match(answers.find(({ id }) => id === 'old'), { result: { structuredContent: { said: 'gone' } } })
     t.notOk('structuredContent' in (answers.find(({ id }) => id === 'new')?.result ?? {}))
-    await wire.close()
+    await connection.close()
   })
 
   t.test(`${name}: a question of before is not for the next client to answer, and a call of before asks nothing new`, async t => {
     const { server, signals } = await setUp(t)
-    const wire = await open(server)
-    await ask(wire, initialize('2025-06-18', { roots: {} }))
-    const question = await ask(wire, tools('ask_roots', 'asked'))
-    await wire.write(tools('ask_later', 'later'))
+    const connection = await open(server)
+    await ask(connection, initialize('2025-06-18', { roots: {} }))
+    const question = await ask(connection, tools('ask_roots', 'asked'))
+    await connection.write(tools('ask_later', 'later'))
     await until(() => signals.listenerCount('ask') === 1, 'the call')
-    await wire.write(initialize('2025-06-18', { roots: {} }))
-    const again = [await wire.inbox.next(), await wire.inbox.next()] as Array<{ id: unknown }>
+    await connection.write(initialize('2025-06-18', { roots: {} }))
+    const again = [await connection.inbox.next(), await connection.inbox.next()] as Array<{ id: unknown }>
     t.match(again.find(({ id }) => id === 'asked'), { error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
-    await wire.write(JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } }))
+    await connection.write(JSON.stringify({ jsonrpc: '2.0', id: question.id, result: { roots: [] } }))
     signals.emit('ask')
-    t.match(await wire.inbox.next(), { id: 'later', error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
-    const next = await ask(wire, tools('ask_roots', 'asked'))
+    t.match(await connection.inbox.next(), { id: 'later', error: { code: -32603, message: 'The client cannot be asked for roots/list: it has sent initialize again since this request' } })
+    const next = await ask(connection, tools('ask_roots', 'asked'))
     t.not(next.id, question.id, 'ids of questions are not used again')
-    await wire.close()
+    await connection.close()
   })
 
   t.test(`${name}: what follows a handshake that has to wait comes after it`, async t => {
     const { server } = await setUp(t)
     server.app.mcp.use(async (_call, next) => { await new Promise(resolve => setImmediate(resolve)); return await next() })
-    const wire = await open(server)
-    for (const text of [initialize('2025-03-26'), notification('notifications/initialized'), call('ping', {}, 1)('legacy'), initialize('2024-11-05', {}, 2), tools('wait', 3)]) await wire.write(text)
-    t.match([await wire.inbox.next(), await wire.inbox.next(), await wire.inbox.next()], [{ id: 0, result: { protocolVersion: '2025-03-26' } }, { id: 1, result: {} }, { id: 2, result: { protocolVersion: '2024-11-05' } }])
-    await wire.close()
+    const connection = await open(server)
+    for (const text of [initialize('2025-03-26'), notification('notifications/initialized'), call('ping', {}, 1)('legacy'), initialize('2024-11-05', {}, 2), tools('wait', 3)]) await connection.write(text)
+    t.match([await connection.inbox.next(), await connection.inbox.next(), await connection.inbox.next()], [{ id: 0, result: { protocolVersion: '2025-03-26' } }, { id: 1, result: {} }, { id: 2, result: { protocolVersion: '2024-11-05' } }])
+    await connection.close()
   })
 }
 
@@ -141,36 +141,36 @@ t.test('only so much waits for a handshake', async t => {
   const { server } = await setUp(t, { maxInFlight: 64 })
   const gate = new EventEmitter()
   server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
-  const wire = await stdioWire(server)
-  await wire.write(initialize())
-  for (let id = 1; id <= 65; id++) await wire.write(call('ping', {}, id)('legacy'))
-  t.match(await wire.inbox.next(), { id: 65, error: { code: -32600, message: /wait for its answer/ } })
+  const connection = await stdioConnection(server)
+  await connection.write(initialize())
+  for (let id = 1; id <= 65; id++) await connection.write(call('ping', {}, id)('legacy'))
+  t.match(await connection.inbox.next(), { id: 65, error: { code: -32600, message: /wait for its answer/ } })
   gate.emit('open')
-  for (let id = 0; id <= 64; id++) t.match(await wire.inbox.next(), { id, result: {} })
-  await wire.close()
+  for (let id = 0; id <= 64; id++) t.match(await connection.inbox.next(), { id, result: {} })
+  await connection.close()
 })
 
 t.test('notifications that wait for a handshake count with their bytes', async t => {
   const { server } = await setUp(t)
   const gate = new EventEmitter()
   server.app.mcp.use(async ({ method }, next) => { if (method === 'initialize') await once(gate, 'open'); return await next() })
-  const wire = await stdioWire(server)
-  await wire.write(initialize())
-  for (let sent = 0; sent < 3; sent++) await wire.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized', params: { _meta: { text: 'x'.repeat(600_000) } } }))
-  await wire.write(call('ping', {}, 1)('legacy'))
-  await wire.write(call('tools/list', { _meta: { text: 'x'.repeat(600_000) } }, 2)('legacy'))
-  t.match(await wire.inbox.next(), { id: 2, error: { code: -32600, message: /wait for its answer/ } })
+  const connection = await stdioConnection(server)
+  await connection.write(initialize())
+  for (let sent = 0; sent < 3; sent++) await connection.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized', params: { _meta: { text: 'x'.repeat(600_000) } } }))
+  await connection.write(call('ping', {}, 1)('legacy'))
+  await connection.write(call('tools/list', { _meta: { text: 'x'.repeat(600_000) } }, 2)('legacy'))
+  t.match(await connection.inbox.next(), { id: 2, error: { code: -32600, message: /wait for its answer/ } })
   gate.emit('open')
-  for (const id of [0, 1]) t.match(await wire.inbox.next(), { id, result: {} })
-  await wire.close()
+  for (const id of [0, 1]) t.match(await connection.inbox.next(), { id, result: {} })
+  await connection.close()
 })
 
 t.test('where each call is counted exactly, a hundred may follow a handshake at once', async t => {
   const { server } = await setUp(t, { rate: 1_000, burst: 2_000 })
-  const wire = await stdioWire(server)
-  await wire.write([initialize(), ...Array.from({ length: 100 }, (_nothing, index) => call('ping', {}, index + 1)('legacy'))].join('\n'))
-  for (let id = 0; id <= 100; id++) t.match(await wire.inbox.next(), { id, result: {} })
-  await wire.close()
+  const connection = await stdioConnection(server)
+  await connection.write([initialize(), ...Array.from({ length: 100 }, (_nothing, index) => call('ping', {}, index + 1)('legacy'))].join('\n'))
+  for (let id = 0; id <= 100; id++) t.match(await connection.inbox.next(), { id, result: {} })
+  await connection.close()
 })
 
 t.test('in one process: a client may shake hands again', async t => {

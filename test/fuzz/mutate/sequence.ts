@@ -1,6 +1,6 @@
 import { initialize } from '../../support/messages.js'
 import type { Step } from '../case.js'
-import { REVISIONS } from '../doors.js'
+import { REVISIONS } from '../openings.js'
 import type { Random } from '../random.js'
 import { Members, readTree, Text, writeTree, type Node } from '../tree.js'
 

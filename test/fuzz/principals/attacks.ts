@@ -1,16 +1,16 @@
 import { call, callTool, notification } from '../../support/messages.js'
-import { WHO, type Case, type Door, type Head, type Line, type Step, type Who } from '../case.js'
-import { eraOf } from '../doors.js'
-import { doorOf, goodHead, isSocket } from './generate.js'
+import { WHO, type Case, type Opening, type Head, type Line, type Step, type Who } from '../case.js'
+import { eraOf } from '../openings.js'
+import { openingOf, goodHead, isSocket } from './generate.js'
 import { confide, retry, ANSWERS, PLACES, SHOWN, STREAM, UPGRADE, VISITS, type Say } from './seeds.js'
 
-const DOOR: Door = '2025-11-25'
+const OPENING: Opening = '2025-11-25'
 const LINES: Line[] = ['session', 'modern', 'message', 'sse', 'websocket', 'ticketed']
 
 const echo = callTool('echo', { text: '{{canary}}' }, 'same')
-const say = (who: Who, line: Line, what: Say): Step => ({ from: { who, line }, bytes: Buffer.from(what(eraOf(doorOf(line, DOOR)))) })
+const say = (who: Who, line: Line, what: Say): Step => ({ from: { who, line }, bytes: Buffer.from(what(eraOf(openingOf(line, OPENING)))) })
 const visit = (who: Who, head: Head, bytes = Buffer.alloc(0)): Step => ({ from: { who, line: 'message' }, head, bytes })
-const pair = (steps: Step[], burst = false): Case => ({ target: 'principals', door: DOOR, steps, answers: ANSWERS.slice(0, 1), burst, cut: 0 })
+const pair = (steps: Step[], burst = false): Case => ({ target: 'principals', opening: OPENING, steps, answers: ANSWERS.slice(0, 1), burst, cut: 0 })
 
 function shown ({ method, path, headers }: Head, { headers: credential, query }: typeof SHOWN[number]): Head {
   const bare = headers.filter(([name]) => name !== 'authorization')
@@ -20,7 +20,7 @@ function shown ({ method, path, headers }: Head, { headers: credential, query }:
 /** What is tried in every run, before anything is left to chance: every credential, and every thing of another. */
 export const ATTACKS = {
   credentials: SHOWN.map(credential => {
-    const post = goodHead('message', DOOR, Buffer.alloc(0))
+    const post = goodHead('message', OPENING, Buffer.alloc(0))
     const get = (...headers: Head['headers']): Head => ({ method: 'GET', path: '/sse', headers: [['host', 'localhost'], ...headers] })
     return pair([
       ...WHO.map(who => visit(who, shown(post, credential), Buffer.from(echo('legacy')))), visit('bob', shown(get(STREAM), credential)), visit('bob', shown(get(STREAM), { headers: [], query: 'ticket={{spent}}' })),
@@ -31,7 +31,7 @@ export const ATTACKS = {
   visits: [
     ...VISITS.map(head => pair([say('ada', 'session', confide('same')), visit('bob', shown(head, { headers: [['authorization', 'Bearer {{key}}']] })), say('ada', 'session', echo)])),
     ...LINES.flatMap(line => PLACES[line].map(move => {
-      const head = goodHead(line, DOOR, Buffer.from(echo('legacy')))
+      const head = goodHead(line, OPENING, Buffer.from(echo('legacy')))
       move(head)
       return pair([say('ada', 'session', echo), say('ada', 'sse', echo), visit('bob', head, Buffer.from(echo('legacy')))])
     }))

@@ -1,6 +1,6 @@
 import type { Case, Head, Line, Who } from '../case.js'
 import { Conversation, handshake } from '../conversation.js'
-import { MODERN } from '../doors.js'
+import { MODERN } from '../openings.js'
 import { defaultHead, rawRequest } from '../heads.js'
 import { HttpLine, StreamLine, type Reply } from '../http-line.js'
 import type { Fault } from '../oracle.js'
@@ -82,15 +82,15 @@ export class Caller {
   }
 
   async #openSession (): Promise<void> {
-    const { door } = this.#input
-    const { hello, thanks } = handshake(door)
+    const { opening } = this.#input
+    const { hello, thanks } = handshake(opening)
     const head = defaultHead('none', NOTHING)
     head.headers.push(['authorization', 'Bearer {{key}}'])
     const reply = await this.post(head, Buffer.from(hello))
     const id = reply?.headers.get('mcp-session-id')
     if (id === undefined) return this.#fault(`no session: ${reply?.status} ${reply?.body}`)
     this.known.session = id
-    await this.post(goodHead('session', door, NOTHING), Buffer.from(thanks))
+    await this.post(goodHead('session', opening, NOTHING), Buffer.from(thanks))
     await this.#stream('/mcp', [['mcp-session-id', id]], data => this.hear('session', data))
   }
 
@@ -122,7 +122,7 @@ export class Caller {
     for (let left = line === 'ticketed' ? MAX_TRIES : 0; !socket.upgraded && left > 0; left--) socket = await this.#connect(line, hear)
     if (!socket.upgraded) this.#fault(`no WebSocket: ${socket.head}`)
     this.sockets.set(line, socket)
-    for (const text of Object.values(handshake(this.#input.door))) socket.send(text)
+    for (const text of Object.values(handshake(this.#input.opening))) socket.send(text)
     await socket.until(() => heard.length > 0)
   }
 
@@ -139,7 +139,7 @@ export class Caller {
     const answer = Buffer.from(template.toString('latin1').replaceAll('{{canary}}', MARKS[this.who]), 'latin1')
     if (isSocket(line)) return this.say(line, answer)
     const http = new HttpLine(this.#world.port)
-    await http.exchange([rawRequest(this.#filled(goodHead(line, this.#input.door, answer)), this.talk(line).send(answer))])
+    await http.exchange([rawRequest(this.#filled(goodHead(line, this.#input.opening, answer)), this.talk(line).send(answer))])
     http.close()
   }
 
@@ -154,4 +154,4 @@ export class Caller {
 }
 
 /** The revisions in which a line may be answered. */
-export const versionsOn = (line: Line, { door }: Case): string[] => line === 'modern' ? [MODERN] : line === 'message' || line === 'sse' ? ['2024-11-05'] : [door]
+export const versionsOn = (line: Line, { opening }: Case): string[] => line === 'modern' ? [MODERN] : line === 'message' || line === 'sse' ? ['2024-11-05'] : [opening]

@@ -1,5 +1,5 @@
-import { WHO, type Case, type Door, type Head, type Line, type Step } from '../case.js'
-import { eraOf, MODERN, REVISIONS } from '../doors.js'
+import { WHO, type Case, type Opening, type Head, type Line, type Step } from '../case.js'
+import { eraOf, MODERN, REVISIONS } from '../openings.js'
 import { defaultHead, rawRequest } from '../heads.js'
 import { mutateBytes } from '../mutate/bytes.js'
 import { mutateHead } from '../mutate/head.js'
@@ -12,21 +12,21 @@ const LINES: Line[] = ['session', 'session', 'modern', 'message', 'sse', 'websoc
 const GOOD = 5
 
 /** What a client of that line posts to, in the words of the targets with one caller. */
-export const doorOf = (line: Line, door: Door): Door => line === 'modern' ? MODERN : line === 'message' || line === 'sse' ? line : door
+export const openingOf = (line: Line, opening: Opening): Opening => line === 'modern' ? MODERN : line === 'message' || line === 'sse' ? line : opening
 
 export const isSocket = (line: Line): boolean => line === 'websocket' || line === 'ticketed'
 
 /** A conversation of two callers with one gateway at the same time. */
 export function freshPair (random: Random): Case {
-  const door = random.pick(REVISIONS)
+  const opening = random.pick(REVISIONS)
   const lines = Array.from({ length: 1 + random.below(2) }, () => random.pick(LINES))
   const first = random.below(2)
   const steps = Array.from({ length: 2 + random.below(4) }, (_none, at): Step => {
     const line = random.pick(lines)
-    return { from: { who: WHO[(first + at) % 2] ?? 'ada', line }, bytes: random.pick(MESSAGES[eraOf(doorOf(line, door))]) }
+    return { from: { who: WHO[(first + at) % 2] ?? 'ada', line }, bytes: random.pick(MESSAGES[eraOf(openingOf(line, opening))]) }
   })
   const answers = Array.from({ length: 1 + random.below(2) }, () => random.pick(ANSWERS))
-  return { target: 'principals', door, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(12) ? 1 + random.below(40) : 0 }
+  return { target: 'principals', opening, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(12) ? 1 + random.below(40) : 0 }
 }
 
 /** Changes what is said, where, and with which credential; what is left as it is plants the texts that must not be seen elsewhere. */
@@ -42,14 +42,14 @@ export function mutatePair (input: Case, random: Random): void {
   if (random.oneIn(6)) input.answers = input.answers.map(() => random.pick(ANSWERS))
 }
 
-function mutateAccess ({ door }: Case, step: Step, line: Line, random: Random, others: () => Buffer): void {
+function mutateAccess ({ opening }: Case, step: Step, line: Line, random: Random, others: () => Buffer): void {
   if (step.raw === true) {
     step.bytes = mutateBytes(step.bytes, random, others)
     return
   }
   const visits = step.head === undefined && (isSocket(line) || random.oneIn(2))
   if (visits) step.bytes = Buffer.alloc(0)
-  const head = copy(step.head ?? (visits ? random.pick(VISITS) : goodHead(line, door, step.bytes)))
+  const head = copy(step.head ?? (visits ? random.pick(VISITS) : goodHead(line, opening, step.bytes)))
   if (!visits && PLACES[line].length > 0 && random.oneIn(2)) random.pick(PLACES[line])(head)
   if (visits || random.oneIn(2)) show(head, random)
   step.head = random.oneIn(4) ? mutateHead(head, random) : head
@@ -57,8 +57,8 @@ function mutateAccess ({ door }: Case, step: Step, line: Line, random: Random, o
 }
 
 /** The request a good client makes. */
-export function goodHead (line: Line, door: Door, body: Buffer): Head {
-  const head = defaultHead(doorOf(line, door), body)
+export function goodHead (line: Line, opening: Opening, body: Buffer): Head {
+  const head = defaultHead(openingOf(line, opening), body)
   head.headers.push(['authorization', 'Bearer {{key}}'])
   return head
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { WHO, type Case, type Head, type Line, type Step, type Who } from '../case.js'
 import { META_KEYS } from '../dictionary.js'
-import { MODERN, REVISIONS } from '../doors.js'
+import { MODERN, REVISIONS } from '../openings.js'
 import { blank, cancelled, expected, MAX_MESSAGE, messagesIn } from '../expect.js'
 import { rawRequest } from '../heads.js'
 import { dataOf } from '../../support/event-reader.js'
@@ -54,7 +54,7 @@ export class Pair {
     const callers = Object.values(this.#callers)
     return {
       faults: [...this.#faults, ...callers.flatMap(({ faults }) => faults)],
-      signatures: [...callers.flatMap(({ talks }) => talks.flatMap(talk => talk.signatures())), ...[...this.#words].map(word => `${this.#input.door} ${word}`)]
+      signatures: [...callers.flatMap(({ talks }) => talks.flatMap(talk => talk.signatures())), ...[...this.#words].map(word => `${this.#input.opening} ${word}`)]
     }
   }
 
@@ -77,7 +77,7 @@ export class Pair {
   async #request (step: Step, caller: Caller, line: Line): Promise<void> {
     const { who } = caller
     const plain = step.head === undefined
-    const head = await this.#head(step.head ?? goodHead(line, this.#input.door, this.#bytes(step.bytes, who, who)), who)
+    const head = await this.#head(step.head ?? goodHead(line, this.#input.opening, this.#bytes(step.bytes, who, who)), who)
     const holder = holderOf(head, this.#world.ownerOf)
     const body = this.#bytes(step.bytes, who, holder)
     const sent: Sent = { caller, line, body, plain, head, holder, stateless: body.includes(META_KEYS[0] as string) || head.headers.some(([name, value]) => name.toLowerCase() === 'mcp-protocol-version' && value.trim() === MODERN), owners: this.#owners }
@@ -153,7 +153,7 @@ export class Pair {
     const { who, sockets } = caller
     for (const line of linesOf(who, this.#input)) if (line === 'sse' || sockets.has(line)) await this.#concludeLine(caller, line)
     if (caller.known.session !== undefined && !this.#mayEnd(who)) {
-      const reply = await caller.post(goodHead('session', this.#input.door, PING), PING)
+      const reply = await caller.post(goodHead('session', this.#input.opening, PING), PING)
       if (reply?.status !== 200) this.#fault('isolation', `the session of ${who} is gone, which ${who} did not end: ${reply?.status} ${reply?.body}`)
     }
     const { state, cursor } = this.#callers[otherThan(who)].known

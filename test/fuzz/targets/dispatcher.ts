@@ -4,7 +4,7 @@ import { Peer } from '../../../protocol/peer/peer.js'
 import { oldest } from '../../../protocol/revisions/table.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets } from '../doors.js'
+import { greets } from '../openings.js'
 import { cancelled, expected, messagesIn } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { excuse, faultsOfAnswer } from '../oracle.js'
@@ -41,12 +41,12 @@ class MemoryCase {
     this.#input = input
     this.#talk = new Conversation(input)
     const standing = this.#channel({ bytes: Buffer.alloc(0), texts: [], ends: 0 })
-    this.#peer = input.door === 'message' ? new Peer({ revision: oldest }) : new Peer({ transport: 'memory', channel: standing })
+    this.#peer = input.opening === 'message' ? new Peer({ revision: oldest }) : new Peer({ transport: 'memory', channel: standing })
   }
 
   async run (): Promise<Heard> {
     this.#app.mcp.dispatcher.connect(this.#peer)
-    if (greets(this.#input.door)) this.#greet()
+    if (greets(this.#input.opening)) this.#greet()
     for (const { bytes } of this.#input.steps) {
       this.#deliver(this.#talk.send(bytes))
       if (!this.#input.burst) await this.#settled(PACE)
@@ -58,7 +58,7 @@ class MemoryCase {
   }
 
   #greet (): void {
-    const { hello, thanks } = handshake(this.#input.door)
+    const { hello, thanks } = handshake(this.#input.opening)
     const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
     for (const text of [hello, thanks]) this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(text), this.#peer, ignore)
   }
@@ -75,7 +75,7 @@ class MemoryCase {
   #channel (step: Answered): Channel {
     const say = (text: string) => { for (const answer of this.#talk.hear(text)) setImmediate(() => { if (!this.#peer.closed) this.#deliver(this.#talk.send(answer)) }) }
     return {
-      streams: this.#input.door !== 'message',
+      streams: this.#input.opening !== 'message',
       respond: text => { step.texts.push(text); say(text); this.#wait?.look() },
       emit: say,
       end: () => { step.ends++; this.#wait?.look() }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Case, Head, Step } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets, MODERN, REVISIONS, versionsOf } from '../doors.js'
+import { greets, MODERN, REVISIONS, versionsOf } from '../openings.js'
 import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { defaultHead, rawRequest } from '../heads.js'
@@ -38,7 +38,7 @@ export async function openHttp (plugins: Plugin[] = []): Promise<Target> {
   }
   return {
     run,
-    probe: async () => (await run({ target: 'http', door: 'message', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: false, cut: 0 })).faults.length === 0,
+    probe: async () => (await run({ target: 'http', opening: 'message', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: false, cut: 0 })).faults.length === 0,
     census: async () => {
       for (const line of lines.splice(0)) line.close()
       return await censusOf(app)
@@ -69,24 +69,24 @@ class HttpCase {
 
   async run (): Promise<Heard> {
     await this.#open()
-    const { steps, burst, door } = this.#input
+    const { steps, burst, opening } = this.#input
     if (burst && steps.length > 1) await Promise.all(steps.map(async step => await this.#aside(step)))
     else for (const step of steps) await this.#step(step, this.#line)
-    if (door === 'sse') await this.#drainStream()
+    if (opening === 'sse') await this.#drainStream()
     await this.#leave()
     return { faults: this.#talk.faults, signatures: this.#talk.signatures([...this.#statuses]) }
   }
 
   async #open (): Promise<void> {
-    const { door } = this.#input
-    if (door === 'sse') await this.#openStream()
-    if (!greets(door)) return
-    const { hello, thanks } = handshake(door)
+    const { opening } = this.#input
+    if (opening === 'sse') await this.#openStream()
+    if (!greets(opening)) return
+    const { hello, thanks } = handshake(opening)
     const reply = await this.#post(this.#line, defaultHead('none', Buffer.from(hello)), Buffer.from(hello))
     const id = reply?.headers.get('mcp-session-id')
     if (id === undefined) return this.#fault('status', `no session: ${reply?.status}`)
     Object.assign(this.#talk.known, { session: id })
-    await this.#post(this.#line, defaultHead(door, Buffer.from(thanks)), Buffer.from(thanks))
+    await this.#post(this.#line, defaultHead(opening, Buffer.from(thanks)), Buffer.from(thanks))
   }
 
   async #openStream (): Promise<void> {
@@ -107,9 +107,9 @@ class HttpCase {
   async #step (step: Step, line: HttpLine): Promise<void> {
     if (step.raw === true) return await this.#raw(step)
     const body = this.#talk.filled(step.bytes)
-    const head = this.#fill(step.head ?? defaultHead(this.#input.door, body))
+    const head = this.#fill(step.head ?? defaultHead(this.#input.opening, body))
     // Only what a good client posts is sure to be read as a message.
-    if (step.head === undefined || this.#input.door === 'sse') this.#talk.send(body)
+    if (step.head === undefined || this.#input.opening === 'sse') this.#talk.send(body)
     const reply = await this.#post(line, head, body)
     // A server hangs up on what it cannot make sense of.
     if (step.head !== undefined) line.close()
@@ -161,7 +161,7 @@ class HttpCase {
     for (const answer of this.#talk.hear(text)) {
       const body = this.#talk.send(answer)
       const line = new HttpLine(this.#port)
-      void this.#post(line, this.#fill(defaultHead(this.#input.door, body)), body).finally(() => line.close())
+      void this.#post(line, this.#fill(defaultHead(this.#input.opening, body)), body).finally(() => line.close())
     }
   }
 
@@ -176,7 +176,7 @@ class HttpCase {
     if (!plain && texts.every(isAboutHttp)) return
     if (!streamed) for (const one of texts) this.#talk.hear(one)
     for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
-    if (!plain || listened || this.#input.door === 'sse' || this.#mayEnd()) return
+    if (!plain || listened || this.#input.opening === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return
     // What expects no answer is refused all the same, where nobody may say it.
     const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]

@@ -4,7 +4,7 @@ import { serveStdio } from '../../../app.js'
 import { readLines } from '../../support/connections.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets } from '../doors.js'
+import { greets } from '../openings.js'
 import { MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { inPieces, linesOf } from '../pieces.js'
@@ -18,7 +18,7 @@ export async function openStdio (plugins: Plugin[] = []): Promise<Target> {
   const app = await openGateway(plugins)
   return {
     run: async input => await runLines(app, input),
-    probe: async () => (await runLines(app, { target: 'stdio', door: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
+    probe: async () => (await runLines(app, { target: 'stdio', opening: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -35,7 +35,7 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
     for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), cut)) inward.write(piece)
   }
   readLines(outward, line => {
-    if (lines.push(line) === 1 && greets(input.door)) return
+    if (lines.push(line) === 1 && greets(input.opening)) return
     for (const answer of talk.hear(line)) if (inward.writable) send(answer)
     wait?.look()
   })
@@ -44,7 +44,7 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
     await wait.promise
   }
 
-  if (greets(input.door)) for (const text of Object.values(handshake(input.door))) inward.write(`${text}\n`)
+  if (greets(input.opening)) for (const text of Object.values(handshake(input.opening))) inward.write(`${text}\n`)
   for (const { bytes } of input.steps) {
     send(bytes)
     if (!input.burst) await complete(PACE)

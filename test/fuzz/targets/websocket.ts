@@ -4,7 +4,7 @@ import { closeCode, frame, FrameReader, OPCODE, upgradeHead } from '../../suppor
 import { request } from '../../support/http-client.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets, MODERN, REVISIONS } from '../doors.js'
+import { greets, MODERN, REVISIONS } from '../openings.js'
 import { MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { inPieces } from '../pieces.js'
@@ -23,7 +23,7 @@ export async function openWebSocket (plugins: Plugin[] = []): Promise<Target> {
   const run = async (input: Case) => await new SocketCase(await connected(port), input).run()
   return {
     run,
-    probe: async () => (await run({ target: 'websocket', door: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
+    probe: async () => (await run({ target: 'websocket', opening: 'none', steps: [{ bytes: Buffer.from(PROBE) }], answers: [], burst: true, cut: 0 })).faults.length === 0,
     census: async () => await censusOf(app),
     close: async () => await app.close()
   }
@@ -43,7 +43,7 @@ class SocketCase {
   constructor (socket: Socket, input: Case) {
     this.#input = input
     this.#talk = new Conversation(input)
-    this.#greeted = !greets(input.door)
+    this.#greeted = !greets(input.opening)
     this.#socket = socket
     this.#socket.on('data', chunk => this.#read(chunk))
     this.#socket.once('close', () => { this.#gone = true; this.#wait?.look() })
@@ -53,7 +53,7 @@ class SocketCase {
   async run (): Promise<Heard> {
     const raw = this.#input.steps.some(step => step.raw === true)
     await this.#until(() => this.#answered)
-    if (greets(this.#input.door)) for (const text of Object.values(handshake(this.#input.door))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
+    if (greets(this.#input.opening)) for (const text of Object.values(handshake(this.#input.opening))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
     for (const step of this.#input.steps) {
       if (step.raw === true) this.#write(this.#talk.filled(step.bytes))
       else this.#send(step.bytes)
@@ -68,7 +68,7 @@ class SocketCase {
     }
     const end = this.#closed === undefined ? [] : [`close ${this.#closed}`]
     // What was still answered before a connection broke off is a matter of chance.
-    return { faults: this.#talk.faults, signatures: raw ? end.map(word => `${this.#input.door} ${word}`) : this.#talk.signatures(end) }
+    return { faults: this.#talk.faults, signatures: raw ? end.map(word => `${this.#input.opening} ${word}`) : this.#talk.signatures(end) }
   }
 
   /** Nobody knows what such frames mean, but after a goodbye and the end of the input the server has to let go. */

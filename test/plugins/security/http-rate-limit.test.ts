@@ -5,7 +5,7 @@ import { createClient, tool, type Options } from '../../../app.js'
 import { host } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { client } from '../../support/recorder.js'
-import { doors, postMessage, type Door, type Said } from './rate-transports.js'
+import { transports, postMessage, type Connection, type Said } from './rate-transports.js'
 
 const list = (id: number) => ({ id, method: 'tools/list' })
 const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'count', arguments: {} } })
@@ -30,19 +30,19 @@ async function untilRefused (send: () => Promise<Said>) {
   }
 }
 
-async function openDoor (t: Test, name: string, app: FastifyInstance, url: string): Promise<Door> {
-  const door = await (doors[name] as NonNullable<typeof doors[string]>)(app, url)
-  t.teardown(door.close)
-  return door
+async function openConnection (t: Test, name: string, app: FastifyInstance, url: string): Promise<Connection> {
+  const connection = await (transports[name] as NonNullable<typeof transports[string]>)(app, url)
+  t.teardown(connection.close)
+  return connection
 }
 
-for (const name of Object.keys(doors)) {
+for (const name of Object.keys(transports)) {
   const isHttp = name.includes('POST') || name.includes('HTTP')
 
   t.test(`${name}: the burst is answered, and not one more; what is refused is not run`, async t => {
     const begun = performance.now()
     const { app, url, ran } = await counting(t, { rate: 1, burst: 6 })
-    const { cost, send } = await openDoor(t, name, app, url)
+    const { cost, send } = await openConnection(t, name, app, url)
     const { answered, said } = await untilRefused(async () => await send(count(1)))
     const seconds = Math.floor((performance.now() - begun) / 1_000)
     t.ok(answered >= 6 - cost && answered <= 6 - cost + seconds, `${answered} of ${6 - cost}, in ${seconds} s`)
@@ -54,7 +54,7 @@ for (const name of Object.keys(doors)) {
 
   t.test(`${name}: a tool has a rate of its own`, async t => {
     const { app, url, ran } = await counting(t, { toolRates: { count: 3 } })
-    const { send } = await openDoor(t, name, app, url)
+    const { send } = await openConnection(t, name, app, url)
     const { answered, seconds, said } = await untilRefused(async () => await send(count(1)))
     t.ok(answered >= 3 && answered <= 3 + 3 * seconds, `${answered} in ${seconds} s`)
     t.match(said.body, { id: 1, error: { code: -32603, message: /^Too many calls to count by one caller \(option toolRates\); try again in 1 s$/, data: { retryAfter: 1 } } })
@@ -74,7 +74,7 @@ t.test('after the time that is told there is more', async t => {
 t.test('each request of a batch counts', async t => {
   for (const [name, cost] of [['POST /message', 0], ['WebSocket', 2], ['stdio', 1]] as const) {
     const { app, url, ran } = await counting(t, { rate: 1, burst: 6 })
-    const { send } = await openDoor(t, name, app, url)
+    const { send } = await openConnection(t, name, app, url)
     const { body } = await send([{ method: 'notifications/initialized' }, ...[1, 2, 3, 4, 5, 6, 7, 8].map(count)])
     t.equal((body as object[]).filter(answer => 'result' in answer).length, 6 - cost, name)
     t.match((body as object[]).filter(answer => 'error' in answer).map(answer => Object(answer)), Array.from({ length: 2 + cost }, () => ({ error: { message: /Too many calls/ } })))
@@ -91,7 +91,7 @@ for (const [method, names] of [
     t.test(`${name}: ${method} is counted and refused like any other call`, async t => {
       const begun = performance.now()
       const { app, url } = await listening(t, { rate: 1, burst: 6 })
-      const { cost, send } = await openDoor(t, name, app, url)
+      const { cost, send } = await openConnection(t, name, app, url)
       const { answered, said } = await untilRefused(async () => await send({ id: 1, method, params: {} }))
       const seconds = Math.floor((performance.now() - begun) / 1_000)
       t.ok(answered >= 6 - cost && answered <= 6 - cost + seconds, `${answered} of ${6 - cost}, in ${seconds} s`)
@@ -111,7 +111,7 @@ t.test('a handshake that has to wait to be counted still comes before what follo
 
 t.test('a call that is cancelled while it waits is not run', async t => {
   const { app, url, ran } = await counting(t, { toolRates: { count: 10 } })
-  const { send } = await openDoor(t, 'WebSocket', app, url)
+  const { send } = await openConnection(t, 'WebSocket', app, url)
   const asked = (await send([count(1), { method: 'notifications/cancelled', params: { requestId: 1 } }, { id: 2, method: 'ping' }])).body
   t.match(asked, [{ id: 2 }])
   await send(count(3))
@@ -162,8 +162,8 @@ t.test('too many is told before anything else is looked at, but after the Host',
 
 t.test('an upgrade counts, and is refused with a status', async t => {
   const { app, url } = await listening(t, { rate: 1, burst: 2 })
-  await openDoor(t, 'WebSocket', app, url)
-  await t.rejects(openDoor(t, 'WebSocket', app, url), { message: /429/ })
+  await openConnection(t, 'WebSocket', app, url)
+  await t.rejects(openConnection(t, 'WebSocket', app, url), { message: /429/ })
 })
 
 t.test('clients in the same process are not limited', async t => {

@@ -12,17 +12,17 @@ import { openStream, type Json } from '../../support/event-reader.js'
 /** How a call was answered; over HTTP with the status, and how long one has to wait if one has to. */
 export interface Said { body: Json | Json[], status?: number, retryAfter?: string | null }
 
-export interface Door {
+export interface Connection {
   /** How many calls it took to get here. */
   cost: number
   send: (message: object) => Promise<Said>
   close: () => void
 }
 
-type Opener = (app: FastifyInstance, url: string) => Promise<Door>
+type Opener = (app: FastifyInstance, url: string) => Promise<Connection>
 
 /** Every way in, with how many calls it takes to open it. */
-export const doors: Record<string, Opener> = {
+export const transports: Record<string, Opener> = {
   'POST /mcp in 2026-07-28': async (_app, url) => ({ cost: 0, send: async message => await said(await post(url, modern(message), modernHeaders(message))), close: () => {} }),
   'POST /mcp with a session': async (_app, url) => {
     const session = await openSession(url)
@@ -40,7 +40,7 @@ export async function postMessage (url: string, message: object): Promise<Said> 
   return { status: reply.status, retryAfter: reply.headers.get('retry-after'), body: (body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : {}) as Json }
 }
 
-async function openSse (_app: FastifyInstance, url: string): Promise<Door> {
+async function openSse (_app: FastifyInstance, url: string): Promise<Connection> {
   const stream = await openStream(`${url}/sse`)
   const endpoint = `${url}${(await stream.event())?.data}`
   const send = async (message: object) => {
@@ -51,7 +51,7 @@ async function openSse (_app: FastifyInstance, url: string): Promise<Door> {
   return { cost: 2, send, close: () => stream.drop() }
 }
 
-async function openSocket (_app: FastifyInstance, url: string): Promise<Door> {
+async function openSocket (_app: FastifyInstance, url: string): Promise<Connection> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   await once(socket, 'open')
   const send = async (message: object) => {
@@ -63,7 +63,7 @@ async function openSocket (_app: FastifyInstance, url: string): Promise<Door> {
   return { cost: 2, send, close: () => socket.terminate() }
 }
 
-async function openStdio (app: FastifyInstance): Promise<Door> {
+async function openStdio (app: FastifyInstance): Promise<Connection> {
   const [input, output] = [new PassThrough(), new PassThrough()]
   serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
   const lines = createInterface({ input: output })[Symbol.asyncIterator]()

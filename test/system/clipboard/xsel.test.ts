@@ -5,11 +5,11 @@ import { Xsel } from '../../../system/clipboard/xsel.js'
 function scripted (...texts: string[]) {
   const written: string[] = []
   let reads = 0
-  const door = {
+  const clipboard = {
     read: async () => texts[Math.min(reads++, texts.length - 1)] as string,
     write: async (text: string) => { written.push(text) }
   }
-  return { xsel: new Xsel(door), written, reads: () => reads, door }
+  return { xsel: new Xsel(clipboard), written, reads: () => reads, clipboard }
 }
 
 const { signal } = new AbortController()
@@ -50,8 +50,8 @@ t.test('a long text of ours is put back after it was read, a short one stays', a
 
 t.test('a text that cannot be put back was read all the same', async t => {
   const text = 'x'.repeat(5_000)
-  const { xsel, door } = scripted(text)
+  const { xsel, clipboard } = scripted(text)
   await xsel.write(text, signal)
-  door.write = async () => { throw new Error('gone') }
+  clipboard.write = async () => { throw new Error('gone') }
   t.ok(await xsel.read(signal) === text)
 })

@@ -1,28 +1,28 @@
 import type { Gateway } from '../gateway.js'
 import { HttpConnection, type HttpRequest } from '../../support/http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
-import { closed, encode, hello, initialized, MODERN, modernParams, type Door, type DoorKind, type Question } from './door.js'
+import { closed, encode, hello, initialized, MODERN, modernParams, type Connection, type Transport, type Question } from './transport.js'
 
 /** `POST /message`, without a handshake. */
-export const message: DoorKind = {
+export const message: Transport = {
   depth: 1,
-  open: async (gateway, ledger) => await new PostDoor(gateway, ledger, '/message', () => ({})).connected()
+  open: async (gateway, ledger) => await new PostConnection(gateway, ledger, '/message', () => ({})).connected()
 }
 
 /** `POST /mcp` of the stateless revision. */
-export const modern: DoorKind = {
+export const modern: Transport = {
   depth: 1,
-  open: async (gateway, ledger) => await new PostDoor(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
+  open: async (gateway, ledger) => await new PostConnection(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
 }
 
 /** `POST /mcp` with a session. */
-export const session: DoorKind = {
+export const session: Transport = {
   depth: 1,
   open: async (gateway, ledger) => {
-    const door = new PostDoor(gateway, ledger, '/mcp', () => headers)
-    const headers = await openSession(door.connection)
-    door.goodbye = { method: 'DELETE', path: '/mcp', headers }
-    return door
+    const connection = new PostConnection(gateway, ledger, '/mcp', () => headers)
+    const headers = await openSession(connection.connection)
+    connection.goodbye = { method: 'DELETE', path: '/mcp', headers }
+    return connection
   }
 }
 
@@ -41,7 +41,7 @@ export function modernHeaders ({ method, params }: Question): Record<string, str
   return { 'MCP-Protocol-Version': MODERN, 'Mcp-Method': method, ...(name === undefined ? {} : { 'Mcp-Name': String(name) }) }
 }
 
-class PostDoor implements Door {
+class PostConnection implements Connection {
   readonly ledger: Ledger
   readonly connection: HttpConnection
   readonly over: Promise<void>

@@ -5,7 +5,7 @@ import type { Json, Ledger } from '../ledger.js'
 export interface Question { method: string, params: Json }
 
 /** One client of a gateway. What it hears goes into its ledger. */
-export interface Door {
+export interface Connection {
   readonly ledger: Ledger
   /** Settles when the connection is over, whoever ended it. */
   readonly over: Promise<void>
@@ -16,10 +16,10 @@ export interface Door {
   close: () => Promise<void>
 }
 
-export interface DoorKind {
+export interface Transport {
   /** How many calls one client may have under way: a POST has its connection to itself until it is answered. */
   depth: number
-  open: (gateway: Gateway, ledger: Ledger) => Promise<Door>
+  open: (gateway: Gateway, ledger: Ledger) => Promise<Connection>
 }
 
 /** Settles when any of them is closed; how it came to that does not matter. */

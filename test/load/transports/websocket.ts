@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { WebSocket, type ClientOptions } from 'ws'
-import { closed, encode, hello, initialized, modernParams, type DoorKind, type Question } from './door.js'
+import { closed, encode, hello, initialized, modernParams, type Transport, type Question } from './transport.js'
 
 /** A WebSocket with a handshake. */
-export const websocket: DoorKind = { depth: 8, open: opener(true, ({ params }) => params) }
+export const websocket: Transport = { depth: 8, open: opener(true, ({ params }) => params) }
 
 /** A WebSocket of the stateless revision. */
-export const modernWebsocket: DoorKind = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
+export const modernWebsocket: Transport = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
 
-function opener (greets: boolean, paramsOf: (question: Question) => Question['params']): DoorKind['open'] {
+function opener (greets: boolean, paramsOf: (question: Question) => Question['params']): Transport['open'] {
   return async ({ port }, ledger) => {
     const { socket, raw } = await openSocket(port)
     if (greets) await greet(socket)

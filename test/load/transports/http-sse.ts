@@ -1,8 +1,8 @@
 import { HttpConnection } from '../../support/http-connection.js'
-import { closed, encode, hello, initialized, type DoorKind } from './door.js'
+import { closed, encode, hello, initialized, type Transport } from './transport.js'
 
 /** HTTP+SSE: calls are posted, answers come on one stream. */
-export const httpSse: DoorKind = {
+export const httpSse: Transport = {
   depth: 8,
   open: async ({ port }, ledger) => {
     const stream = new HttpConnection(port)

@@ -9,16 +9,16 @@ import { exchange, readBody } from '../support/exchange.js'
 import { readEvents } from '../support/event-reader.js'
 import { Connection, type Answers, type Line } from './connection.js'
 
-/** The three transports of the documents; HTTP has two doors. */
-export const WIRES = ['stdio', '/mcp', '/message', 'WebSocket'] as const
+/** The three transports of the documents; HTTP has two endpoints. */
+export const TRANSPORTS = ['stdio', '/mcp', '/message', 'WebSocket'] as const
 
-export type Wire = typeof WIRES[number]
+export type Transport = typeof TRANSPORTS[number]
 
 export interface Served { process: Launched, url: string }
 
 export interface ServeOptions { args?: string[], env?: Record<string, string> }
 
-/** One real process of the command that serves all wires at once. */
+/** One real process of the command that serves all transports at once. */
 export async function serve (t: Test, { args = [], env = {} }: ServeOptions = {}): Promise<Served> {
   const process = launch(t, ['--stdio', '--port', '0', '--ephemeral', ...args], { env: { MCP_LOG_LEVEL: 'fatal', ...env } })
   const url = await process.url()
@@ -26,13 +26,13 @@ export async function serve (t: Test, { args = [], env = {} }: ServeOptions = {}
 }
 
 /** A client of such a process, without a handshake so far. */
-export async function connect (t: Test, wire: Wire, served: Served, answers: Answers = {}): Promise<Connection> {
-  const line = await LINES[wire](served)
+export async function connect (t: Test, transport: Transport, served: Served, answers: Answers = {}): Promise<Connection> {
+  const line = await LINES[transport](served)
   t.teardown(line.close)
   return new Connection(line, answers)
 }
 
-const LINES: Record<Wire, (served: Served) => Line | Promise<Line>> = {
+const LINES: Record<Transport, (served: Served) => Line | Promise<Line>> = {
   stdio: ({ process }) => ({
     write: text => process.write(`${text}\n`),
     next: async () => await process.next(),

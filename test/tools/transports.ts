@@ -8,15 +8,15 @@ import type { Json } from '../support/recorder.js'
 
 type Listening = Awaited<ReturnType<typeof listening>>
 
-export type Door = 'in-process' | '/message' | 'WebSocket'
+export type Transport = 'in-process' | '/message' | 'WebSocket'
 export type Call = (name: string, args?: Json) => Promise<Json>
 
-export const DOORS: Door[] = ['in-process', '/message', 'WebSocket']
+export const TRANSPORTS: Transport[] = ['in-process', '/message', 'WebSocket']
 
-/** Calls tools of a gateway through one of its doors; rejects when the answer is an error. */
-export async function through (t: Test, door: Door, { app, url }: Listening): Promise<Call> {
-  if (door === '/message') return async (name, args) => await post(url, name, args)
-  if (door === 'WebSocket') return await overWebSocket(t, url)
+/** Calls tools of a gateway through one of its transports; rejects when the answer is an error. */
+export async function through (t: Test, transport: Transport, { app, url }: Listening): Promise<Call> {
+  if (transport === '/message') return async (name, args) => await post(url, name, args)
+  if (transport === 'WebSocket') return await overWebSocket(t, url)
   const { request } = await createClient(app)
   return async (name, args = {}) => await request('tools/call', { name, arguments: args })
 }

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
 import { oldest, type Revision } from '../../support/specification/revisions.js'
-import type { Place, Receive, Wire } from '../wire.js'
+import type { Place, Receive, Connection } from '../connection.js'
 import { exchange, readBody } from '../../support/exchange.js'
 
 /** Plain `POST /message`, one exchange for each message. */
-export async function openMessage ({ url }: Place, receive: Receive): Promise<Wire> {
+export async function openMessage ({ url }: Place, receive: Receive): Promise<Connection> {
   const agent = new Agent({ keepAlive: true })
   return {
     send: ({ text, revision }) => {

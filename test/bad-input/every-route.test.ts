@@ -16,11 +16,11 @@ const METADATA = '/.well-known/oauth-protected-resource'
 /** What is shown to those, too, who do not say who they are: whoever adds to this list has a reason. */
 const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health'].flatMap(named => [named, `${named}/`]).sort()
 
-interface Door { method: string, url: string, more: Head, named: string }
+interface Visit { method: string, url: string, more: Head, named: string }
 
 /** Every verb of every route there is, an upgrade of each URL, and what nobody serves. */
-function doorsOf (app: FastifyInstance): Door[] {
-  const routes = [...routesOf(app), ['GET', '/nobody/serves/this'], ['POST', '/nobody/serves/this']] as Array<[string, string]>
+function visitsOf (app: FastifyInstance): Visit[] {
+  const routes = [...routesOf(app), ['GET', '/not/served'], ['POST', '/not/served']] as Array<[string, string]>
   const urls = [...new Set(routes.map(([, url]) => url))]
   return [
     ...routes.map(([method, url]) => ({ method, url, more: [], named: `${method} ${url}` })),
@@ -38,15 +38,15 @@ async function thoughtless (app: FastifyInstance): Promise<void> {
 async function locked (t: Test, options: Partial<Options> = {}) {
   const oauth = { issuer: ISSUER, resource: 'http://localhost/mcp', jwks: `${ISSUER}/jwks` }
   const server = await startServer(t, { apiKeys: [{ name: 'ada', hash: hashOf(KEY), scopes: ['mcp'] }], oauth, maxWrongCredentials: 100_000, plugins: [thoughtless], ...options })
-  const doors = doorsOf(server.app)
-  t.ok(['GET /added', 'POST /added', 'an upgrade of /added/socket', 'POST /ticket', 'DELETE /mcp'].every(name => doors.some(({ named }) => named === name)), 'what was added is among them')
-  return { port: server.port, doors }
+  const routes = visitsOf(server.app)
+  t.ok(['GET /added', 'POST /added', 'an upgrade of /added/socket', 'POST /ticket', 'DELETE /mcp'].every(name => routes.some(({ named }) => named === name)), 'what was added is among them')
+  return { port: server.port, routes }
 }
 
-t.test('no door opens to those who do not say who they are, but for what is public', async t => {
-  const { port, doors } = await locked(t)
+t.test('no route opens to those who do not say who they are, but for what is public', async t => {
+  const { port, routes } = await locked(t)
   const open: string[] = []
-  for (const { method, url, more, named } of doors) {
+  for (const { method, url, more, named } of routes) {
     const { status, headers } = await headOf(port, request(method, url, [HOST, ...more]))
     if (status === 200) open.push(named)
     else t.match({ named, status, challenge: headers.get('www-authenticate') }, { named, status: 401, challenge: `scope="mcp", resource_metadata="http://localhost${METADATA}/mcp"` })
@@ -54,26 +54,26 @@ t.test('no door opens to those who do not say who they are, but for what is publ
   t.strictSame(open.sort(), PUBLIC)
 })
 
-t.test('no door opens to a key that is not known, nor to one in the wrong place', async t => {
-  const { port, doors } = await locked(t)
-  for (const { method, url, more, named } of doors) {
+t.test('no route opens to a key that is not known, nor to one in the wrong place', async t => {
+  const { port, routes } = await locked(t)
+  for (const { method, url, more, named } of routes) {
     t.equal(await statusOf(port, request(method, url, [HOST, ['Authorization', `Bearer ${makeKey()}`], ...more])), 401, `${named}: not known`)
     t.equal(await statusOf(port, request(method, `${url}?access_token=${KEY}`, [HOST, ...more])), 401, `${named}: not in the URL`)
     t.equal(await statusOf(port, request(method, url, [HOST, ['Cookie', `key=${KEY}`], ['Authorization', `Basic ${KEY}`], ...more])), 401, `${named}: not in other ways`)
   }
 })
 
-t.test('who asks too often is turned away at every door, before anything else about the request is looked at', async t => {
-  const { port, doors } = await locked(t, { rate: 1, burst: 1 })
+t.test('who asks too often is turned away at every route, before anything else about the request is looked at', async t => {
+  const { port, routes } = await locked(t, { rate: 1, burst: 1 })
   const key: Head[number] = ['Authorization', `Bearer ${KEY}`]
-  const visit = async ({ method, url, more }: Door) => await headOf(port, request(method, url, [HOST, key, ...more]))
-  const health = doors.find(({ named }) => named === 'GET /health') as Door
+  const visit = async ({ method, url, more }: Visit) => await headOf(port, request(method, url, [HOST, key, ...more]))
+  const health = routes.find(({ named }) => named === 'GET /health') as Visit
   while ((await visit(health)).status !== 429) { /* The bucket is emptied. */ }
-  for (const door of doors) {
+  for (const route of routes) {
     // A token may have come back since.
-    const replies = [await visit(door), await visit(door)]
+    const replies = [await visit(route), await visit(route)]
     const limited = replies.find(({ status }) => status === 429)
-    t.match({ named: door.named, wait: limited?.headers.get('retry-after') }, { named: door.named, wait: /^[1-9]\d*$/ })
+    t.match({ named: route.named, wait: limited?.headers.get('retry-after') }, { named: route.named, wait: /^[1-9]\d*$/ })
   }
   t.equal(await statusOf(port, request('GET', '/sse', [['Host', 'evil.example'], key])), 403, 'but a foreign page hears nothing, not even that')
   t.equal(await statusOf(port, request('POST', '/mcp', [HOST])), 401, 'nor does who has no key')

@@ -11,7 +11,7 @@ import levers from './levers.js'
 const PAGE_SIZE = 5
 
 /** A way to a server of our own. */
-export interface Door<T> {
+export interface Connection<T> {
   transport: T
   /** Leaves as the transport wants it, and settles when the server has noticed and kept nothing. */
   leave: (t: Test, close: () => Promise<void>) => Promise<void>
@@ -20,7 +20,7 @@ export interface Door<T> {
 interface StdioParameters { command: string, args: string[], env: Record<string, string>, stderr: 'pipe' }
 
 /** The command line as a desktop client launches it, in a process of its own. */
-export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Door<T>> {
+export async function stdio<T extends { stderr: Stream | null }> (t: Test, Transport: new (parameters: StdioParameters) => T): Promise<Connection<T>> {
   const transport = new Transport({
     command: process.execPath,
     args: [COMMAND, '--stdio', '--ephemeral', '--plugin', path('../support/gateway.js'), '--plugin', path('levers.js')],
@@ -42,7 +42,7 @@ export async function stdio<T extends { stderr: Stream | null }> (t: Test, Trans
 }
 
 /** Streamable HTTP. */
-export async function http<T extends { terminateSession: () => Promise<void> }> (t: Test, Transport: new (url: URL) => T): Promise<Door<T>> {
+export async function http<T extends { terminateSession: () => Promise<void> }> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
   const { app, url } = await serve(t)
   const transport = new Transport(new URL('/mcp', url))
   return {
@@ -57,15 +57,15 @@ export async function http<T extends { terminateSession: () => Promise<void> }> 
 }
 
 /** HTTP+SSE, the transport of 2024. */
-export async function sse<T> (t: Test, Transport: new (url: URL) => T): Promise<Door<T>> {
+export async function sse<T> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
   return await plain(t, Transport, url => new URL('/sse', url))
 }
 
-export async function webSocket<T> (t: Test, Transport: new (url: URL) => T): Promise<Door<T>> {
+export async function webSocket<T> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
   return await plain(t, Transport, url => new URL('/mcp', url.replace('http', 'ws')))
 }
 
-async function plain<T> (t: Test, Transport: new (url: URL) => T, address: (url: string) => URL): Promise<Door<T>> {
+async function plain<T> (t: Test, Transport: new (url: URL) => T, address: (url: string) => URL): Promise<Connection<T>> {
   const { app, url } = await serve(t)
   return {
     transport: new Transport(address(url)),

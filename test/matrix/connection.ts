@@ -8,7 +8,7 @@ export interface Parcel { text: string, revision: Revision, method?: string, nam
 export type Receive = (value: unknown, status?: number) => void
 
 /** One open connection to the gateway. */
-export interface Wire {
+export interface Connection {
   send: (parcel: Parcel) => { drop: () => void }
   close: () => Promise<void>
 }
@@ -29,5 +29,5 @@ export interface Transport {
   readonly costly: boolean
   /** True where a client cancels by closing the connection its request went out on. */
   readonly cancelsByDropping: (revision: Revision) => boolean
-  readonly open: (place: Place, receive: Receive) => Promise<Wire>
+  readonly open: (place: Place, receive: Receive) => Promise<Connection>
 }

@@ -1,11 +1,11 @@
-import type { DoorKind } from './door.js'
+import type { Transport } from './transport.js'
 import { httpSse } from './http-sse.js'
 import { message, modern, session } from './post.js'
 import { stdio } from './stdio.js'
 import { modernWebsocket, websocket } from './websocket.js'
 
 /** Every way in. */
-export const doors = {
+export const transports = {
   stdio,
   'POST /mcp, session': session,
   'POST /mcp, stateless': modern,
@@ -13,8 +13,8 @@ export const doors = {
   'HTTP+SSE': httpSse,
   'WebSocket, handshake': websocket,
   'WebSocket, stateless': modernWebsocket
-} satisfies Record<string, DoorKind>
+} satisfies Record<string, Transport>
 
-export type DoorName = keyof typeof doors
+export type TransportName = keyof typeof transports
 
-export const doorNames = Object.keys(doors) as DoorName[]
+export const transportNames = Object.keys(transports) as TransportName[]

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { closed, encode, hello, initialized, type DoorKind } from './door.js'
+import { closed, encode, hello, initialized, type Transport } from './transport.js'
 
 /** Standard input and output. There is one client of them. */
-export const stdio: DoorKind = {
+export const stdio: Transport = {
   depth: 64,
   open: async ({ pipes: { stdin, stdout } }, ledger) => {
     const lines = createInterface({ input: stdout })

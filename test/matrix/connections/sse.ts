@@ -1,11 +1,11 @@
 import { Agent } from 'node:http'
-import type { Place, Receive, Wire } from '../wire.js'
+import type { Place, Receive, Connection } from '../connection.js'
 import { inTime } from '../../support/wait.js'
 import { exchange, readBody } from '../../support/exchange.js'
 import { readEvents } from '../../support/event-reader.js'
 
 /** HTTP+SSE: everything comes over `GET /sse`, everything goes to the address its first event names. */
-export async function openSse ({ url }: Place, receive: Receive): Promise<Wire> {
+export async function openSse ({ url }: Place, receive: Receive): Promise<Connection> {
   const agent = new Agent({ keepAlive: true })
   let close = () => {}
   const endpoint = await inTime(new Promise<string>(resolve => {

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../../support/command.js'
 import { serveStdio } from '../../../app.js'
 import { inTime } from '../../support/wait.js'
-import type { Place, Receive, Wire } from '../wire.js'
+import type { Place, Receive, Connection } from '../connection.js'
 
 const MAX_MESSAGE = 1024 * 1024
 
 /** The stdio transport on a pair of streams of this process. */
-export async function openStreams ({ app }: Place, receive: Receive): Promise<Wire> {
+export async function openStreams ({ app }: Place, receive: Receive): Promise<Connection> {
   const input = new PassThrough()
   const output = new PassThrough()
   const { closed } = serveStdio(app.mcp, { input, output, maxMessage: MAX_MESSAGE })
@@ -23,7 +23,7 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Wi
 }
 
 /** A gateway in a process of its own, the way a desktop client launches it. */
-export async function openProcess (_place: Place, receive: Receive): Promise<Wire> {
+export async function openProcess (_place: Place, receive: Receive): Promise<Connection> {
   const plugins = ['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
   const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
     stdio: ['pipe', 'pipe', 'ignore'],

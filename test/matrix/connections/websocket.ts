@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import type { Place, Receive, Wire } from '../wire.js'
+import type { Place, Receive, Connection } from '../connection.js'
 
 /** A WebSocket on `/mcp`. */
-export async function openWebSocket ({ url }: Place, receive: Receive): Promise<Wire> {
+export async function openWebSocket ({ url }: Place, receive: Receive): Promise<Connection> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`, 'mcp')
   socket.on('message', (data: Buffer) => receive(JSON.parse(data.toString())))
   await once(socket, 'open')

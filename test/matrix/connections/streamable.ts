@@ -1,10 +1,10 @@
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { Parcel, Place, Receive, Wire } from '../wire.js'
+import type { Parcel, Place, Receive, Connection } from '../connection.js'
 import { exchange, readBody } from '../../support/exchange.js'
 import { readEvents } from '../../support/event-reader.js'
 
 /** Streamable HTTP on `/mcp`: with a session and its standalone stream, or without either. */
-export async function openStreamable ({ url }: Place, receive: Receive): Promise<Wire> {
+export async function openStreamable ({ url }: Place, receive: Receive): Promise<Connection> {
   const agent = new Agent({ keepAlive: true })
   const endpoint = `${url}/mcp`
   let session: Record<string, string> = {}
