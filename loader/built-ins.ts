@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 
 const FOLDERS = ['../tools/', '../resources/', '../prompts/']
 
-/** Every module of our own folders: a file that is added there is served, with nothing else to edit. The bundler writes the list out. */
+/** Every module of our own folders, so that a file that is added there is served. The bundler replaces this by a list. */
 export async function builtIns (): Promise<Array<[url: URL, module: unknown]>> {
   const urls = await Promise.all(FOLDERS.map(async name => await modulesIn(new URL(name, import.meta.url))))
   return await Promise.all(urls.flat().map(async url => [url, await import(url.href)]))

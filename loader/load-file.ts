@@ -9,43 +9,46 @@ import type { Resource } from '../protocol/definitions/resource.js'
 import type { Tool } from '../protocol/definitions/tool.js'
 import { entry } from '../version.js'
 
-/** What a file may export by default: a definition, several, or a Fastify plugin that registers what it likes. */
+/** What a file may export by default: a definition, a list of them, or a Fastify plugin. */
 export type Contribution = Tool | Resource | Prompt | FastifyPluginAsync | Contribution[]
 
 const UNKNOWN = 'the default export must be a tool, a resource, a prompt, a list of them, or a Fastify plugin'
 
-/** What is imported by a name that stands there, and by one that does not. */
-const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g
+/** Imports of a module that is named in the source, and of one whose name is computed. */
+const NAMED = /\b(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g
 const COMPUTED = /\b(?:import|require)\s*\(\s*[^'"`\s]/
 
-let hooked = false
+let hasHooks = false
 
-/** Which file brought what, so that two of one name can both be named. */
+/** The file of each definition by its name, for the error about two of one name. */
 const sources = new WeakMap<object, Map<string, string>>()
 
-/** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of a failure names the file. */
+/** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of an error names the file. */
 export async function loadFile (app: FastifyInstance, file: string): Promise<void> {
   const path = resolve(file)
   if (!existsSync(path)) throw new Error(`plugin ${path}: there is no such file`)
   if (!/\.[mc]?js$|\.m?ts$/.test(path)) throw new Error(`plugin ${path}: it must be a .ts, .mts, .js, .mjs or .cjs file`)
   const url = pathToFileURL(path)
   await contribute(app, url, async () => {
-    if (needsHelp(path)) help()
+    if (needsHooks(path)) registerHooks()
     return await import(url.href)
   })
 }
 
-/** False for JavaScript that finds for itself what it imports: the help takes longer than all the rest of a start. */
-function needsHelp (path: string): boolean {
+/**
+ * False for JavaScript whose imports resolve without hooks, because loading the hooks takes longer than the rest of a start. Read from the source:
+ * a plain import cannot be tried first, since Node.js caches failed imports, and a file may import something only when a tool is called.
+ */
+function needsHooks (path: string): boolean {
   if (/ts$/.test(path)) return true
   const source = readFileSync(path, 'utf8')
-  const named = [...source.matchAll(IMPORT)].map(([, name = '']) => name)
+  const names = [...source.matchAll(NAMED)].map(([, name = '']) => name)
   const { resolve } = createRequire(path)
-  // Files beside it may be TypeScript, or import what is not there.
-  return COMPUTED.test(source) || named.some(name => name.startsWith('.') || !canFind(resolve, name))
+  // A file beside it may be TypeScript, or import something that is not installed.
+  return COMPUTED.test(source) || names.some(name => name.startsWith('.') || !canResolve(resolve, name))
 }
 
-function canFind (resolve: NodeJS.RequireResolve, name: string): boolean {
+function canResolve (resolve: NodeJS.RequireResolve, name: string): boolean {
   try {
     resolve(name)
     return true
@@ -54,28 +57,28 @@ function canFind (resolve: NodeJS.RequireResolve, name: string): boolean {
   }
 }
 
-function help (): void {
-  if (!hooked) register('./module-hooks.js', import.meta.url, { data: { entry } })
-  hooked = true
+function registerHooks (): void {
+  if (!hasHooks) register('./module-hooks.js', import.meta.url, { data: { entry } })
+  hasHooks = true
 }
 
-/** Registers what a module exports. The message of a failure names its file. */
+/** Registers what a module exports. The message of an error names its file. */
 export async function contribute (app: FastifyInstance, url: URL, load: () => unknown): Promise<void> {
   try {
     const { default: exported } = await load() as { default?: Contribution }
     await add(app, exported, fileURLToPath(url))
   } catch (error) {
     const file = fileURLToPath(url)
-    throw new Error(`plugin ${file}: ${error instanceof Error ? error.message : String(error)}${placeIn(file, error)}`, { cause: error })
+    throw new Error(`plugin ${file}: ${error instanceof Error ? error.message : String(error)}${lineIn(file, error)}`, { cause: error })
   }
 }
 
-/** Where in the author's file it happened, if the stack says so. */
-function placeIn (file: string, error: unknown): string {
+/** The line of the author's file in the stack of an error, if it is there. */
+function lineIn (file: string, error: unknown): string {
   const { stack = '' } = error instanceof Error ? error : {}
-  const line = stack.split('\n').find(frame => frame.includes(file) && /:\d+/.test(frame))
-  const [, place] = /:(\d+)(?::\d+)?\)?$/.exec(line ?? '') ?? []
-  return place === undefined ? '' : ` (line ${place})`
+  const frame = stack.split('\n').find(entry => entry.includes(file) && /:\d+/.test(entry))
+  const [, line] = /:(\d+)(?::\d+)?\)?$/.exec(frame ?? '') ?? []
+  return line === undefined ? '' : ` (line ${line})`
 }
 
 async function add (app: FastifyInstance, item: Contribution | undefined, file: string): Promise<void> {
@@ -89,14 +92,14 @@ async function add (app: FastifyInstance, item: Contribution | undefined, file: 
   }
   if (item === undefined) throw new Error('there is no default export; write "export default tool({ ... })"')
   if (!isObject(item)) throw new Error(UNKNOWN)
-  note(app, item, file)
+  checkUnique(app, item, file)
   if (item.kind === 'tool') app.mcp.tools.add(item)
   else if (item.kind === 'resource') app.mcp.resources.add(item)
   else if (item.kind === 'prompt') app.mcp.prompts.add(item)
   else throw new Error(UNKNOWN)
 }
 
-function note (app: FastifyInstance, item: Tool | Resource | Prompt, file: string): void {
+function checkUnique (app: FastifyInstance, item: Tool | Resource | Prompt, file: string): void {
   const known = sources.get(app.mcp) ?? new Map<string, string>()
   const name = `${item.kind} "${item.kind === 'resource' ? item.uri : item.name}"`
   const other = known.get(name)

@@ -8,14 +8,14 @@ let entry: string
 export const initialize: InitializeHook<{ entry: string }> = data => { entry = data.entry }
 
 /**
- * Module hooks for the files of plugin authors. What they import is looked up beside them first, as usual; `mcp-patchbay` and
- * what it depends on is found even where nothing is installed.
+ * Module hooks for the files of plugin authors. Their imports resolve as usual first; `mcp-patchbay` and its dependencies resolve even where
+ * nothing is installed.
  */
 export const resolve: ResolveHook = async (specifier, context, next) => {
   try {
     return await next(specifier, context)
   } catch (error) {
-    // Not whatever the package exports, but what runs here.
+    // The gateway that runs, not another copy of the package.
     if (specifier === 'mcp-patchbay') return { url: entry, shortCircuit: true }
     const retry = isBare(specifier) ? { specifier, parentURL: import.meta.url } : asTypeScript(specifier, context.parentURL)
     if (retry === undefined) throw error
@@ -27,7 +27,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   }
 }
 
-/** TypeScript becomes JavaScript by removing its types; they are not checked here. */
+/** Compiles TypeScript by removing its types, which are not checked. */
 export const load: LoadHook = async (url, context, next) => {
   if (!/\.m?ts$/.test(url)) return await next(url, context)
   const source = await readFile(fileURLToPath(url), 'utf8')
@@ -36,7 +36,7 @@ export const load: LoadHook = async (url, context, next) => {
   return { format: 'module', source: `${code}\n${inline}\n`, shortCircuit: true }
 }
 
-// swc throws an object that is no Error.
+// swc throws an object that is not an Error.
 async function transform (source: string, url: string): Promise<{ code: string, map?: string }> {
   const { default: swc } = await import('@swc/wasm-typescript')
   try {
@@ -52,6 +52,6 @@ const isBare = (specifier: string): boolean => !/^(\.{0,2}\/|[a-z]+:)/.test(spec
 // Authors write './other.js' or './other' in TypeScript and mean './other.ts'.
 function asTypeScript (specifier: string, parentURL: string | undefined): { specifier: string, parentURL: string | undefined } | undefined {
   if (/\.m?ts$/.test(specifier)) return undefined
-  const meant = /\.m?js$/.test(specifier) ? specifier.replace(/js$/, 'ts') : `${specifier}.ts`
-  return { specifier: meant, parentURL }
+  const file = /\.m?js$/.test(specifier) ? specifier.replace(/js$/, 'ts') : `${specifier}.ts`
+  return { specifier: file, parentURL }
 }
