@@ -1,6 +1,6 @@
 import { errors } from '../protocol/wire/errors.js'
 
-/** Keys are text that every adapter can tell apart. */
+/** Whether every adapter can store a text as a key: not empty, not too long, well-formed, without NUL. */
 export const isKey = (key: string): boolean => key !== '' && key.length <= 1_024 && !/[\0\p{Surrogate}]/u.test(key)
 
 export function checkKey (space: string, key: string): void {
@@ -14,11 +14,11 @@ export function checkSum (value: unknown, by: number): number {
   return sum
 }
 
-/** Compares as UTF-8 does, which is by code point. */
+/** Compares by code point, which is the order of UTF-8 bytes. */
 export const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** Throws on what JSON cannot say, such as a function or a circle. */
-export function toJson (value: unknown): string {
+/** Throws on values that JSON cannot represent, such as a function or a cycle. */
+export function encodeStored (value: unknown): string {
   const text = attempt(() => JSON.stringify(value) as string | undefined)
   if (text === undefined) throw errors.storage('the value cannot be written as JSON')
   return text

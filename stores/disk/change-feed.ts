@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { allRows, firstRow } from './row.js'
 
 interface Change { space: string, key: string }
 interface Row extends Change { number: number, writer: string }
 
 const POLL_MS = 200
-const KEPT_MS = 60_000
+/** Changes are stored for so long, and the latest so many in any case: the clock may have been set before other processes have read them. */
+const STORED_MS = 60_000
+const STORED_COUNT = 1_000
 const TRIM_EVERY = 1_000
-/** So many of the latest are kept whatever the time of day is: others may not have read them yet, and it may have been set meanwhile. */
-const LATEST = 1_000
 
 /**
- * Tells what has changed: what this process wrote as soon as it is committed, what others wrote shortly after. Every change is noted
- * in the transaction that makes it, and SQLite itself says cheaply whether another process has committed anything.
+ * Announces changes: those of this process at their commit, those of others within `POLL_MS`. Every change is a row that is written in the
+ * transaction that makes it. Polling is cheap: `PRAGMA data_version` changes when another process has committed.
  */
 export class ChangeFeed {
   readonly #sql: Record<'note' | 'trim' | 'version' | 'since', Statement>
-  readonly #tell: (change: Change, foreign: boolean) => void
-  /** Who this connection is, among all that use the file. */
+  readonly #onChange: (change: Change, foreign: boolean) => void
+  /** The id of this connection among all that use the file. */
   readonly writer = randomUUID()
   readonly #timer: NodeJS.Timeout
   #pending: Array<Change & { foreign: boolean }> = []
@@ -25,53 +26,55 @@ export class ChangeFeed {
   #version: number
   #last: number
 
-  constructor (prepare: (sql: string) => Statement, tell: (change: Change, foreign: boolean) => void) {
+  constructor (prepare: (sql: string) => Statement, onChange: (change: Change, foreign: boolean) => void) {
     this.#sql = {
       note: prepare('INSERT INTO changes (at, writer, space, key) VALUES (?, ?, ?, ?)'),
-      trim: prepare(`DELETE FROM changes WHERE (at < ? OR at > ?) AND number <= (SELECT max(number) FROM changes) - ${LATEST}`),
+      trim: prepare(`DELETE FROM changes WHERE (at < ? OR at > ?) AND number <= (SELECT max(number) FROM changes) - ${STORED_COUNT}`),
       version: prepare('PRAGMA data_version'),
       since: prepare('SELECT number, writer, space, key FROM changes WHERE number > ? ORDER BY number')
     }
-    this.#tell = tell
+    this.#onChange = onChange
     this.#version = this.#dataVersion()
-    this.#last = (prepare('SELECT coalesce(max(number), 0) AS last FROM changes').get() as { last: number }).last
+    this.#last = firstRow<{ last: number }>(prepare('SELECT coalesce(max(number), 0) AS last FROM changes'))?.last ?? 0
     this.#trimAtStart()
     this.#timer = setInterval(() => this.poll(), POLL_MS).unref()
   }
 
-  /** Inside a transaction. */
+  /** To be called inside a transaction: stores a change, and announces it after the commit. */
   note (space: string, key: string): void {
     this.#sql.note.run(Date.now(), this.writer, space, key)
     this.#pending.push({ space, key, foreign: false })
     if (++this.#noted % TRIM_EVERY === 0) this.#trim()
   }
 
-  /** Inside a transaction that has come upon what another has written. */
-  found (space: string, key: string): void {
+  /** To be called inside a transaction that finds a change of another process: announces it after the commit. */
+  noteForeign (space: string, key: string): void {
     this.#pending.push({ space, key, foreign: true })
   }
 
-  committed (): void {
+  /** To be called after a commit. */
+  announce (): void {
     const changes = this.#pending
     this.#pending = []
-    for (const { foreign, ...change } of changes) this.#tell(change, foreign)
+    for (const { foreign, ...change } of changes) this.#onChange(change, foreign)
   }
 
-  rolledBack (): void {
+  /** To be called after a rollback. */
+  discard (): void {
     this.#pending = []
   }
 
-  /** Tells what others have written since. */
+  /** Announces what other processes have committed since the last time. */
   poll (): void {
     try {
       const version = this.#dataVersion()
       if (version === this.#version) return
       this.#version = version
-      const rows = this.#sql.since.all(this.#last) as unknown as Row[]
+      const rows = allRows<Row>(this.#sql.since, this.#last)
       this.#last = rows.at(-1)?.number ?? this.#last
-      for (const { writer, space, key } of rows) if (writer !== this.writer) this.#tell({ space, key }, true)
+      for (const { writer, space, key } of rows) if (writer !== this.writer) this.#onChange({ space, key }, true)
     } catch {
-      // Whoever reads or writes next is told what is wrong.
+      // The next read or write reports the error to its caller.
     }
   }
 
@@ -80,10 +83,10 @@ export class ChangeFeed {
   }
 
   #trim (): void {
-    this.#sql.trim.run(Date.now() - KEPT_MS, Date.now() + KEPT_MS)
+    this.#sql.trim.run(Date.now() - STORED_MS, Date.now() + STORED_MS)
   }
 
-  // While another process has the file to itself, the trimming waits until enough is noted.
+  // If another process has the file locked, the rows are deleted later.
   #trimAtStart (): void {
     try {
       this.#trim()
@@ -91,6 +94,6 @@ export class ChangeFeed {
   }
 
   #dataVersion (): number {
-    return (this.#sql.version.get() as { data_version: number }).data_version
+    return firstRow<{ data_version: number }>(this.#sql.version)?.data_version ?? 0
   }
 }

@@ -3,62 +3,63 @@ import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import type { ChangeListener } from '../../protocol/store.js'
 import { ChangeFeed } from './change-feed.js'
 import type { OpenFile } from './file.js'
-import { explain } from './trouble.js'
+import { describeFailure } from './failure.js'
 import { GroupCommit } from './group-commit.js'
 import { Listeners } from '../../lib/listeners.js'
 
-const LOOK_MS = 1_000
+/** How often it is checked that the file is still there. */
+const CHECK_MS = 1_000
 const GONE = 'the data file was removed or replaced: start the gateway again'
 
-/** How much a write says about whether there is room: a change in place says nothing, an event something, a new value most. */
-export const WEIGHT = { none: 0, event: 1, value: 2 } as const
-export type Weight = typeof WEIGHT[keyof typeof WEIGHT]
+/** How much free space a successful write proves. A failure is over after a write at least as large as the one that failed. */
+export const WRITE_SIZE = { update: 0, event: 1, value: 2 } as const
+export type WriteSize = typeof WRITE_SIZE[keyof typeof WRITE_SIZE]
 
-/** No value can be here, so what happens to sessions is noted here. */
+/** The space under which changes of owners of sessions are noted: no value can have it. */
 const SESSIONS = ''
 
-/** The open file: reads at once, writes in groups, tells of changes, and knows whether it is well. */
+/** The open file: reads at once, writes in groups, announces changes, and knows why the latest write failed. */
 export class DiskConnection {
   readonly #db: Database
   readonly #isThere: () => boolean
-  readonly #watch: NodeJS.Timeout
+  readonly #checkTimer: NodeJS.Timeout
   readonly #commits: GroupCommit
   readonly #feed: ChangeFeed
-  readonly #changes = new Listeners<Parameters<ChangeListener>>()
-  readonly #takings = new Listeners<[id: string]>()
-  readonly #troubles = new Listeners<[]>()
-  /** What the transaction has written, what was tried last, and what must succeed to show that all is well again. */
+  readonly #changeListeners = new Listeners<Parameters<ChangeListener>>()
+  readonly #takeoverListeners = new Listeners<[id: string]>()
+  readonly #failureListeners = new Listeners<[]>()
+  /** The largest write of the transaction, -1 if there is none; the latest attempt; and the size that ends the present failure. */
   #written = -1
-  #attempted: Weight = WEIGHT.none
-  #needed: number = WEIGHT.none
+  #attempted: WriteSize = WRITE_SIZE.update
+  #needed: number = WRITE_SIZE.update
   #gone = false
-  trouble: string | undefined
+  failure: string | undefined
 
   constructor ({ db, isThere }: OpenFile) {
     this.#db = db
     this.#isThere = isThere
-    this.#watch = setInterval(() => { if (!this.#gone && !this.#isThere()) this.#vanish() }, LOOK_MS).unref()
+    this.#checkTimer = setInterval(() => { if (!this.#gone && !this.#isThere()) this.#markGone() }, CHECK_MS).unref()
     this.#feed = new ChangeFeed(sql => this.prepare(sql), ({ space, key }, foreign) => {
-      if (space !== SESSIONS) this.#changes.notify(space, key)
-      else if (foreign) this.#takings.notify(key)
+      if (space !== SESSIONS) this.#changeListeners.notify(space, key)
+      else if (foreign) this.#takeoverListeners.notify(key)
     })
     this.#commits = new GroupCommit(db, {
       check: () => {
-        if (!this.#gone && !this.#isThere()) this.#vanish()
+        if (!this.#gone && !this.#isThere()) this.#markGone()
         if (this.#gone) throw errors.storage(GONE)
       },
-      committed: () => {
-        if (this.#written >= this.#needed) this.#setTrouble(undefined)
+      onCommit: () => {
+        if (this.#written >= this.#needed) this.#setFailure(undefined)
         this.#written = -1
-        this.#feed.committed()
+        this.#feed.announce()
       },
-      rolledBack: () => {
+      onRollback: () => {
         this.#written = -1
-        this.#feed.rolledBack()
+        this.#feed.discard()
       },
-      refused: error => {
+      toRefusal: error => {
         this.#needed = Math.max(this.#needed, this.#attempted)
-        return this.#refusal(error)
+        return this.#toError(error)
       }
     })
   }
@@ -71,12 +72,12 @@ export class DiskConnection {
     try {
       return work()
     } catch (error) {
-      throw this.#refusal(error)
+      throw this.#toError(error)
     }
   }
 
-  /** Runs in a transaction, soon, and settles when that is committed. */
-  write<T> (work: () => T, weight: Weight = WEIGHT.none): Promise<T> {
+  /** Runs work in a transaction in the next turn, and settles when that is committed. */
+  write<T> (work: () => T, weight: WriteSize = WRITE_SIZE.update): Promise<T> {
     return this.#commits.write(() => {
       this.#attempted = weight
       const value = work()
@@ -85,67 +86,67 @@ export class DiskConnection {
     })
   }
 
-  /** Inside a write. */
-  changed (space: string, key: string): void {
+  /** To be called inside a write: announces a change of a value after the commit. */
+  noteChange (space: string, key: string): void {
     this.#feed.note(space, key)
   }
 
-  /** Inside a write: whoever else serves the session serves it no more. */
-  taken (id: string): void {
+  /** To be called inside a write that removes a session or makes us its owner: the previous owner is notified. */
+  noteTakeover (id: string): void {
     this.#feed.note(SESSIONS, id)
   }
 
-  /** Inside a write that finds that another process serves the session. */
-  lost (id: string): void {
-    this.#feed.found(SESSIONS, id)
+  /** To be called inside a write that finds that another process owns the session. */
+  noteLost (id: string): void {
+    this.#feed.noteForeign(SESSIONS, id)
   }
 
-  /** Who we are, among all that use the file. */
+  /** The id of this connection among all that use the file: the owner of its sessions. */
   get writer (): string {
     return this.#feed.writer
   }
 
   onChange (listener: ChangeListener): () => void {
-    return this.#changes.add(listener)
+    return this.#changeListeners.add(listener)
   }
 
   onTaken (listener: (id: string) => void): () => void {
-    return this.#takings.add(listener)
+    return this.#takeoverListeners.add(listener)
   }
 
-  onTrouble (listener: () => void): () => void {
-    return this.#troubles.add(listener)
+  onFailureChange (listener: () => void): () => void {
+    return this.#failureListeners.add(listener)
   }
 
-  /** What was begun is written, and all of it is in the one file. */
+  /** Commits what is queued and moves it from the write-ahead log into the file. */
   async close (): Promise<void> {
     await this.#commits.finish()
     if (!this.#db.isOpen) return
     this.#feed.stop()
-    clearInterval(this.#watch)
-    // Whoever else has the file open does it when they close it.
+    clearInterval(this.#checkTimer)
+    // Fails while another process uses the file; then that one does it when it closes.
     try {
       this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {}
     this.#db.close()
   }
 
-  #vanish (): void {
+  #markGone (): void {
     this.#gone = true
-    this.#setTrouble(GONE)
+    this.#setFailure(GONE)
   }
 
-  #refusal (error: unknown): Error {
+  #toError (error: unknown): Error {
     if (isMcpError(error)) return error
-    const why = this.#db.isOpen ? explain(error) : 'the store is closed'
-    this.#setTrouble(why)
+    const why = this.#db.isOpen ? describeFailure(error) : 'the store is closed'
+    this.#setFailure(why)
     return errors.storage(why)
   }
 
-  #setTrouble (why: string | undefined): void {
-    if (why === this.trouble) return
-    this.trouble = why
-    if (why === undefined) this.#needed = WEIGHT.none
-    this.#troubles.notify()
+  #setFailure (why: string | undefined): void {
+    if (why === this.failure) return
+    this.failure = why
+    if (why === undefined) this.#needed = WRITE_SIZE.update
+    this.#failureListeners.notify()
   }
 }

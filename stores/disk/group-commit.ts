@@ -1,31 +1,30 @@
 import type { DatabaseSyncInstance as Database, StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { now } from '../../lib/time/clock.js'
 import { isMcpError } from '../../protocol/wire/errors.js'
-import { isBusy } from './trouble.js'
+import { isBusy } from './failure.js'
 
-/** `since` is when it first met a lock of another process. */
+/** `since` is when it first found the file locked by another process. */
 interface Write { since?: number, run: () => unknown, resolve: (value: unknown) => void, reject: (error: Error) => void }
 type Outcome = { value: unknown } | { error: Error }
 
-/** How many writes one transaction has; the event loop gets its turn after each. */
+/** The most writes of one transaction; the event loop continues after each. */
 const MAX_GROUP = 500
-/** In milliseconds: how long a write waits for another process that has the file locked, and how often it is tried meanwhile. */
-const LOCKED = { patience: 2_000, retry: 50 }
+/** How long a write waits while another process has the file locked, and how often it is tried meanwhile, in milliseconds. */
+const LOCK = { timeout: 2_000, retry: 50 }
 
 export interface GroupCommitEvents {
-  /** Throws when nothing may be written. */
+  /** Throws if writing is not possible. */
   check: () => void
-  /** The transaction is over: with what it wrote, or without. */
-  committed: () => void
-  rolledBack: () => void
-  /** The database refused; gives the error as it is told. */
-  refused: (error: unknown) => Error
+  onCommit: () => void
+  onRollback: () => void
+  /** The error for the caller of a write that failed in the database. */
+  toRefusal: (error: unknown) => Error
 }
 
 /**
- * Runs the writes of one turn of the event loop in one transaction, in their order. Each is acknowledged after the commit, and after
- * what listeners wrote because of it is committed too. A write that fails does not take the others with it. While another process has the
- * file locked, writes wait in their order and the event loop goes on.
+ * Runs the writes of one turn of the event loop in one transaction, in order. Each is acknowledged after the commit, and after the commit of
+ * what listeners wrote because of it. A write that fails does not affect the others. While another process has the file locked, writes wait in
+ * order and the event loop continues.
  */
 export class GroupCommit {
   readonly #db: Database
@@ -33,7 +32,7 @@ export class GroupCommit {
   readonly #commit: Statement
   readonly #events: GroupCommitEvents
   readonly #queue: Write[] = []
-  /** What is committed and waits until so many writes are. */
+  /** Committed writes, to be acknowledged once `until` writes are committed. */
   readonly #unacknowledged: Array<{ until: number, settle: () => void }> = []
   #lock: unknown
   #retry: NodeJS.Timeout | undefined
@@ -55,11 +54,11 @@ export class GroupCommit {
     })
   }
 
-  /** Writes all there is: now, or as soon as no other process has the file locked. */
+  /** Commits all writes in the queue: now, or as soon as no other process has the file locked. */
   async finish (): Promise<void> {
     this.#flushAll()
     while (this.#queue.length > 0) {
-      await new Promise(resolve => setTimeout(resolve, LOCKED.retry))
+      await new Promise(resolve => setTimeout(resolve, LOCK.retry))
       this.#flushAll()
     }
   }
@@ -83,22 +82,22 @@ export class GroupCommit {
     while ((this.#unacknowledged[0]?.until ?? Infinity) <= this.#done) this.#unacknowledged.shift()?.settle()
   }
 
-  /** Those that have waited for too long are refused, and the others tried again. */
+  /** Rejects the writes that have waited for too long, and tries the others again later. */
   #wait (writes: Write[]): void {
     const at = now()
     this.#queue.unshift(...writes)
     for (const write of this.#queue) write.since ??= at
-    const first = this.#queue.findIndex(({ since = at }) => at - since < LOCKED.patience)
+    const first = this.#queue.findIndex(({ since = at }) => at - since < LOCK.timeout)
     const late = this.#queue.splice(0, first === -1 ? Infinity : first)
     this.#done += late.length
     if (late.length > 0) {
-      const error = this.#events.refused(this.#lock)
+      const error = this.#events.toRefusal(this.#lock)
       for (const { reject } of late) reject(error)
     }
-    if (this.#queue.length > 0) this.#retry = setTimeout(() => this.#flush(), LOCKED.retry)
+    if (this.#queue.length > 0) this.#retry = setTimeout(() => this.#flush(), LOCK.retry)
   }
 
-  /** What became of the first of the writes; the others met a lock. */
+  /** The outcomes of the first writes; those without one found the file locked. */
   #together (writes: Write[]): Outcome[] {
     try {
       return this.#transaction(() => writes.map(({ run }) => attempt(run)))
@@ -117,7 +116,7 @@ export class GroupCommit {
       } catch (error) {
         this.#lock = error
         if (isBusy(error)) break
-        outcomes.push({ error: this.#events.refused(error) })
+        outcomes.push({ error: this.#events.toRefusal(error) })
       }
     }
     return outcomes
@@ -126,7 +125,7 @@ export class GroupCommit {
   #transaction<T> (work: () => T): T {
     this.#events.check()
     const value = this.#attempt(work)
-    this.#events.committed()
+    this.#events.onCommit()
     return value
   }
 
@@ -138,7 +137,7 @@ export class GroupCommit {
       return value
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      this.#events.rolledBack()
+      this.#events.onRollback()
       throw error
     }
   }
@@ -149,7 +148,7 @@ function settle ({ resolve, reject }: Write, outcome: Outcome): void {
   else resolve(outcome.value)
 }
 
-/** What we refuse ourselves is refused before anything is written, so the transaction goes on. */
+/** Our own refusals come before anything is written, so the transaction continues. */
 function attempt (run: () => unknown): Outcome {
   try {
     return { value: run() }

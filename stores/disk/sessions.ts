@@ -1,18 +1,19 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import type { LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore } from '../../protocol/store.js'
-import { WEIGHT, type DiskConnection } from './connection.js'
+import { WRITE_SIZE, type DiskConnection } from './connection.js'
 import { DiskStreams } from './streams.js'
 import { DiskSubscriptions } from './subscriptions.js'
-import { parse } from './trouble.js'
+import { parseStored } from './failure.js'
+import { allRows, firstRow } from './row.js'
 
 interface Row { id: string, record: string }
 
-/** How long whoever serves a session may be late to say that it is in use. */
-const LATE = 10 * 60_000
-/** Nothing lives longer: what says so was written while the time of day was wrong. Longer than any `sessionIdle`. */
-const FAR = 30 * 86_400_000
-/** How many sessions one transaction says it of. */
-const TOUCHED = 500
+/** How late the owner of a session may be to extend it. */
+const MAX_DELAY = 10 * 60_000
+/** No session expires later, because `sessionIdle` is shorter; one that does was written while the clock was wrong. */
+const MAX_LIFETIME = 30 * 86_400_000
+/** How many sessions one transaction extends. */
+const TOUCH_BATCH = 500
 
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
@@ -41,22 +42,22 @@ export class DiskSessions implements SessionStore {
   async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
     const { subscriptions, ...agreement } = record
     const text = JSON.stringify(agreement)
-    const wanted = subscriptions.map(uri => [uri, true] as const)
+    const added = subscriptions.map(uri => [uri, true] as const)
     await this.#disk.write(() => {
-      // Hardly ever was it written before.
+      // Inserted first, because it is hardly ever there.
       if (this.#sql.add.run(id, nodeAddress, this.#disk.writer, text, expires).changes === 0) this.#replace(id, text, nodeAddress, expires)
-      this.#subscriptions.change(id, wanted)
+      this.#subscriptions.change(id, added)
     })
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
-    return this.#disk.read(() => this.#recordOf(this.#sql.load.get(id, Date.now()) as Row | undefined))
+    return this.#disk.read(() => this.#recordOf(firstRow(this.#sql.load, id, Date.now())))
   }
 
   async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
     const text = agreement === undefined ? undefined : JSON.stringify(agreement)
     return await this.#disk.write(() => {
-      if (!this.#isOurs(id)) return false
+      if (!this.#owns(id)) return false
       if (text === undefined) this.#sql.touch.run(expires, id)
       else this.#sql.update.run(text, expires, id)
       this.#subscriptions.change(id, subscriptions)
@@ -67,21 +68,20 @@ export class DiskSessions implements SessionStore {
   async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
     return await this.#disk.write(() => {
       const owner = this.#ownerOf(id)
-      const row = this.#sql.adopt.get(nodeAddress, this.#disk.writer, expires, id, Date.now()) as Row | undefined
-      if (row !== undefined && owner !== this.#disk.writer) this.#disk.taken(id)
+      const row = firstRow<Row>(this.#sql.adopt, nodeAddress, this.#disk.writer, expires, id, Date.now())
+      if (row !== undefined && owner !== this.#disk.writer) this.#disk.noteTakeover(id)
       return this.#recordOf(row)
     })
   }
 
   async listByNode (nodeAddress: string): Promise<string[]> {
-    const rows = this.#disk.read(() => this.#sql.listByNode.all(nodeAddress, Date.now())) as unknown as Row[]
-    return rows.map(({ id }) => id)
+    return this.#disk.read(() => allRows<Row>(this.#sql.listByNode, nodeAddress, Date.now()).map(({ id }) => id))
   }
 
   async touch (ids: string[], expires: number): Promise<void> {
-    // Not all at once: the event loop gets its turn in between.
-    for (let next = 0; next < ids.length; next += TOUCHED) {
-      await this.#disk.write(() => { for (const id of ids.slice(next, next + TOUCHED)) this.#sql.touch.run(expires, id) })
+    // In several transactions, so that the event loop continues in between.
+    for (let next = 0; next < ids.length; next += TOUCH_BATCH) {
+      await this.#disk.write(() => { for (const id of ids.slice(next, next + TOUCH_BATCH)) this.#sql.touch.run(expires, id) })
     }
   }
 
@@ -92,36 +92,36 @@ export class DiskSessions implements SessionStore {
   async sweep (): Promise<void> {
     await this.#disk.write(() => {
       const now = Date.now()
-      for (const { id } of this.#sql.expired.all(this.#disk.writer, now, now - LATE, now + FAR) as unknown as Row[]) this.#remove(id)
+      for (const { id } of allRows<Row>(this.#sql.expired, this.#disk.writer, now, now - MAX_DELAY, now + MAX_LIFETIME)) this.#remove(id)
     })
   }
 
   onTaken (listener: (id: string) => void): () => void {
-    // We may have taken it back before we hear of it.
-    return this.#disk.onTaken(id => { if (!this.#isKnownAsOurs(id)) listener(id) })
+    // We may have become the owner again before this is announced.
+    return this.#disk.onTaken(id => { if (!this.#ownsQuietly(id)) listener(id) })
   }
 
   async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.open(id, stream, interruptedResponse) })
+    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.open(id, stream, interruptedResponse) })
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
     return await this.#disk.write(() => {
-      if (this.#isOurs(id)) return this.#streams.append(id, stream, event, seen)
+      if (this.#owns(id)) return this.#streams.append(id, stream, event, seen)
       return this.#ownerOf(id) === undefined ? undefined : 'taken'
-    }, WEIGHT.event)
+    }, WRITE_SIZE.event)
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
-    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.saw(id, stream, number) })
+    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.saw(id, stream, number) })
   }
 
   async end (id: string, stream: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.end(id, stream) })
+    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.end(id, stream) })
   }
 
   async finish (id: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#isOurs(id)) this.#streams.finish(id) })
+    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.finish(id) })
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
@@ -129,28 +129,28 @@ export class DiskSessions implements SessionStore {
   }
 
   #recordOf (row: Row | undefined): SessionRecord | undefined {
-    return row === undefined ? undefined : { ...parse(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(row.id) }
+    return row === undefined ? undefined : { ...parseStored(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(row.id) }
   }
 
   #replace (id: string, text: string, nodeAddress: string, expires: number): void {
     const owner = this.#ownerOf(id)
     this.#sql.save.run(nodeAddress, this.#disk.writer, text, expires, id)
     this.#subscriptions.remove(id)
-    if (owner !== this.#disk.writer) this.#disk.taken(id)
+    if (owner !== this.#disk.writer) this.#disk.noteTakeover(id)
   }
 
   #ownerOf (id: string): string | undefined {
-    return (this.#sql.owner.get(id) as { owner: string } | undefined)?.owner
+    return firstRow<{ owner: string }>(this.#sql.owner, id)?.owner
   }
 
-  // Nothing of ours may follow what the process that has the session now has written.
-  #isOurs (id: string): boolean {
+  // We may not add to the streams of a session that another process owns now.
+  #owns (id: string): boolean {
     const owner = this.#ownerOf(id)
-    if (owner !== undefined && owner !== this.#disk.writer) this.#disk.lost(id)
+    if (owner !== undefined && owner !== this.#disk.writer) this.#disk.noteLost(id)
     return owner === this.#disk.writer
   }
 
-  #isKnownAsOurs (id: string): boolean {
+  #ownsQuietly (id: string): boolean {
     try {
       return this.#ownerOf(id) === this.#disk.writer
     } catch {
@@ -162,6 +162,6 @@ export class DiskSessions implements SessionStore {
     this.#sql.remove.run(id)
     this.#streams.remove(id)
     this.#subscriptions.remove(id)
-    this.#disk.taken(id)
+    this.#disk.noteTakeover(id)
   }
 }

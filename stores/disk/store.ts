@@ -5,8 +5,8 @@ import { DiskSessions } from './sessions.js'
 import { DiskValues } from './values.js'
 
 /**
- * Keeps everything in one SQLite file in a folder. What is acknowledged survives the death of the process; several processes may use
- * one folder and see each other's changes. Throws a sentence about the folder when that cannot be.
+ * A store in one SQLite file in a folder. Acknowledged writes survive a crash of the process; several processes can use one folder and see
+ * each other's changes. Throws a sentence about the folder if it cannot be used.
  */
 export function diskStore (folder: string, maxSize: number): Store {
   const disk = new DiskConnection(openFile(folder, maxSize))
@@ -14,8 +14,8 @@ export function diskStore (folder: string, maxSize: number): Store {
     kind: 'disk',
     values: new DiskValues(disk),
     sessions: new DiskSessions(disk),
-    get failure () { return disk.trouble },
-    onFailureChange: listener => disk.onTrouble(listener),
+    get failure () { return disk.failure },
+    onFailureChange: listener => disk.onFailureChange(listener),
     close: async () => await disk.close()
   }
 }

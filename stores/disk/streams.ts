@@ -1,13 +1,14 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay } from '../../protocol/store.js'
 import type { DiskConnection } from './connection.js'
+import { allRows, firstRow } from './row.js'
 
 interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, interruptedResponse: string }
 
 const COLUMNS = 'stream, first, last, seen, size, ended, interrupted_response AS interruptedResponse'
 const ONE = 'session = ? AND stream = ?'
 
-/** Streams and their events, for use inside the transactions of others. */
+/** Streams and their events. Called inside the transactions of `DiskSessions`. */
 export class DiskStreams {
   readonly #sql: Record<'open' | 'next' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove' | 'session', Statement>
 
@@ -49,28 +50,27 @@ export class DiskStreams {
 
   end (id: string, stream: string): void {
     this.#sql.end.run(id, stream)
-    const rows = this.#sql.all.all(id) as unknown as Row[]
-    for (const name of surplusStreams(rows.map(row => ({ ...row, ended: row.ended === 1, seen: row.seen === row.last })))) {
+    for (const name of surplusStreams(allRows<Row>(this.#sql.all, id).map(row => ({ ...row, ended: row.ended === 1, seen: row.seen === row.last })))) {
       this.#sql.dropEvents.run(id, name)
       this.#sql.drop.run(id, name)
     }
   }
 
   finish (id: string): void {
-    for (const { stream, ended, last, interruptedResponse } of this.#sql.all.all(id) as unknown as Row[]) {
+    for (const { stream, ended, last, interruptedResponse } of allRows<Row>(this.#sql.all, id)) {
       if (stream === STANDALONE || ended === 1) continue
-      const [latest] = this.#sql.events.all(id, stream, last - 1) as unknown as NumberedEvent[]
+      const [latest] = allRows<NumberedEvent>(this.#sql.events, id, stream, last - 1)
       if (latest?.method !== '' && interruptedResponse !== '') this.append(id, stream, { text: interruptedResponse, method: '' }, false)
       this.end(id, stream)
     }
   }
 
   read (id: string, stream: string, after: number | undefined): Replay | undefined {
-    const row = (this.#sql.get.get(id, stream) ?? this.#unsaid(id, stream)) as Row | undefined
+    const row = firstRow<Row>(this.#sql.get, id, stream) ?? this.#emptyStandalone(id, stream)
     if (row === undefined) return undefined
     const from = after ?? Math.max(row.seen, row.first - 1)
     if (from < row.first - 1 || from > row.last) return undefined
-    return { after: from, events: this.#sql.events.all(id, stream, from) as unknown as NumberedEvent[], ended: row.ended === 1 }
+    return { after: from, events: allRows<NumberedEvent>(this.#sql.events, id, stream, from), ended: row.ended === 1 }
   }
 
   remove (id: string): void {
@@ -78,14 +78,14 @@ export class DiskStreams {
     this.#sql.remove.run(id)
   }
 
-  /** What belongs to no call has its stream from the start. */
-  #unsaid (id: string, stream: string): Row | undefined {
+  /** The standalone stream exists from the start; its row is written with its first event. */
+  #emptyStandalone (id: string, stream: string): Row | undefined {
     if (stream !== STANDALONE || this.#sql.session.get(id) === undefined) return undefined
     return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, interruptedResponse: '' }
   }
 
   #next (id: string, stream: string, text: string, seen: boolean): Row | undefined {
-    return this.#sql.next.get(text.length, seen ? 1 : 0, id, stream) as Row | undefined
+    return firstRow(this.#sql.next, text.length, seen ? 1 : 0, id, stream)
   }
 
   #begin (id: string, stream: string, text: string, seen: boolean): Row | undefined {
@@ -96,7 +96,7 @@ export class DiskStreams {
   #shrink (id: string, row: Row): void {
     const { stream } = row
     while (isTooMuch(row)) {
-      const { text = '' } = this.#sql.cut.get(id, stream, row.first) as { text: string } | undefined ?? {}
+      const { text = '' } = firstRow<{ text: string }>(this.#sql.cut, id, stream, row.first) ?? {}
       row.first++
       row.size -= text.length
     }

@@ -1,8 +1,9 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import type { DiskConnection } from './connection.js'
-import { parse } from './trouble.js'
+import { parseStored } from './failure.js'
+import { allRows } from './row.js'
 
-/** What sessions are subscribed to, for use inside the transactions of others. */
+/** The URIs that sessions are subscribed to. Called inside the transactions of `DiskSessions`. */
 export class DiskSubscriptions {
   readonly #sql: Record<'add' | 'delete' | 'all' | 'remove', Statement>
 
@@ -16,10 +17,10 @@ export class DiskSubscriptions {
   }
 
   of (session: string): string[] {
-    return (this.#sql.all.all(session) as unknown as Array<{ uri: string }>).map(({ uri }) => parse(uri) as string)
+    return allRows<{ uri: string }>(this.#sql.all, session).map(({ uri }) => parseStored(uri) as string)
   }
 
-  /** Adds what is true and deletes what is false. */
+  /** Adds each URI that is true and deletes each that is false. */
   change (session: string, changes: Iterable<readonly [uri: string, wanted: boolean]>): void {
     for (const [uri, wanted] of changes) this.#sql[wanted ? 'add' : 'delete'].run(session, JSON.stringify(uri))
   }

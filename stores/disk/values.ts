@@ -1,9 +1,10 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { errors } from '../../protocol/wire/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../../protocol/store.js'
-import { checkKey, checkSum, isKey, toJson } from '../checks.js'
-import { WEIGHT, type DiskConnection } from './connection.js'
-import { parse } from './trouble.js'
+import { checkKey, checkSum, isKey, encodeStored } from '../checks.js'
+import { WRITE_SIZE, type DiskConnection } from './connection.js'
+import { parseStored } from './failure.js'
+import { allRows, firstRow } from './row.js'
 
 interface Row { key: string, value: string }
 
@@ -37,32 +38,32 @@ export class DiskValues implements Values {
 
   async get (space: string, key: string): Promise<unknown> {
     if (!isKey(space) || !isKey(key)) return undefined
-    return this.#disk.read(() => parse(this.#text(space, key)))
+    return this.#disk.read(() => parseStored(this.#text(space, key)))
   }
 
   async put (space: string, key: string, value: unknown, { expires, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
     checkKey(space, key)
-    const text = toJson(value)
+    const text = encodeStored(value)
     await this.#disk.write(() => {
       const present = (ifAbsent || max !== Infinity) && this.#text(space, key) !== undefined
       if (present && ifAbsent) return
-      if (!present && max !== Infinity && this.#living(space) >= max) throw errors.full(max)
+      if (!present && max !== Infinity && this.#countLiving(space) >= max) throw errors.full(max)
       this.#write(space, key, text, expires)
-    }, WEIGHT.value)
+    }, WRITE_SIZE.value)
   }
 
   async delete (space: string, key: string): Promise<boolean> {
     if (!isKey(space) || !isKey(key)) return false
     return await this.#disk.write(() => {
-      const { living } = this.#delete.get(space, key, Date.now()) as { living: number } | undefined ?? { living: 0 }
-      if (living === 1) this.#disk.changed(space, key)
+      const { living } = firstRow<{ living: number }>(this.#delete, space, key, Date.now()) ?? { living: 0 }
+      if (living === 1) this.#disk.noteChange(space, key)
       return living === 1
     })
   }
 
   async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
     const rows = this.#rows(space, options, 'entries')
-    return this.#disk.read(() => rows.map(({ key, value }) => ({ key, value: parse(value) })))
+    return this.#disk.read(() => rows.map(({ key, value }) => ({ key, value: parseStored(value) })))
   }
 
   async keys (space: string, options: ListOptions = {}): Promise<string[]> {
@@ -73,8 +74,8 @@ export class DiskValues implements Values {
     checkKey(space, key)
     return await this.#disk.write(() => {
       const text = this.#text(space, key)
-      const sum = checkSum(parse(text ?? '0'), by)
-      const { expires } = (text === undefined ? undefined : this.#expiry.get(space, key) as { expires: number | null } | undefined) ?? { expires: null }
+      const sum = checkSum(parseStored(text ?? '0'), by)
+      const { expires } = (text === undefined ? undefined : firstRow<{ expires: number | null }>(this.#expiry, space, key)) ?? { expires: null }
       this.#write(space, key, String(sum), expires ?? undefined)
       return sum
     })
@@ -87,20 +88,20 @@ export class DiskValues implements Values {
   #rows (space: string, { after, limit = -1, descending = false }: ListOptions, what: 'keys' | 'entries'): Row[] {
     if (!isKey(space)) return []
     const { all, following } = this.#lists[what][descending ? 'descending' : 'ascending']
-    return this.#disk.read(() => after === undefined ? all.all(space, Date.now(), limit) : following.all(space, Date.now(), after, limit)) as unknown as Row[]
+    return this.#disk.read(() => after === undefined ? allRows(all, space, Date.now(), limit) : allRows(following, space, Date.now(), after, limit))
   }
 
   #text (space: string, key: string): string | undefined {
-    return (this.#get.get(space, key, Date.now()) as { value: string } | undefined)?.value
+    return firstRow<{ value: string }>(this.#get, space, key, Date.now())?.value
   }
 
   #write (space: string, key: string, text: string, expires?: number): void {
     this.#put.run(space, key, text, expires ?? null)
-    this.#disk.changed(space, key)
+    this.#disk.noteChange(space, key)
   }
 
-  #living (space: string): number {
+  #countLiving (space: string): number {
     this.#expire.run(space, Date.now())
-    return (this.#count.get(space) as { count: number }).count
+    return firstRow<{ count: number }>(this.#count, space)?.count ?? 0
   }
 }

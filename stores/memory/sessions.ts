@@ -1,11 +1,11 @@
 import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../../protocol/store.js'
 
 interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
-interface Kept { agreement: string, subscriptions: Set<string>, nodeAddress: string, expires: number, streams: Map<string, Stream> }
+interface StoredSession { agreement: string, subscriptions: Set<string>, nodeAddress: string, expires: number, streams: Map<string, Stream> }
 
-/** The sessions of one process: nobody else can take them. */
+/** The sessions of one process, which no other process can take over. */
 export class MemorySessions implements SessionStore {
-  readonly #sessions = new Map<string, Kept>()
+  readonly #sessions = new Map<string, StoredSession>()
 
   async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
@@ -14,35 +14,35 @@ export class MemorySessions implements SessionStore {
   }
 
   async load (id: string): Promise<SessionRecord | undefined> {
-    const kept = this.#sessions.get(id)
-    return kept === undefined || kept.expires <= Date.now() ? undefined : recordOf(kept)
+    const stored = this.#sessions.get(id)
+    return stored === undefined || stored.expires <= Date.now() ? undefined : recordOf(stored)
   }
 
   async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
-    const kept = this.#sessions.get(id)
-    if (kept === undefined) return false
-    kept.expires = expires
-    if (agreement !== undefined) kept.agreement = JSON.stringify(agreement)
-    for (const [uri, wanted] of subscriptions) kept.subscriptions[wanted ? 'add' : 'delete'](uri)
+    const stored = this.#sessions.get(id)
+    if (stored === undefined) return false
+    stored.expires = expires
+    if (agreement !== undefined) stored.agreement = JSON.stringify(agreement)
+    for (const [uri, wanted] of subscriptions) stored.subscriptions[wanted ? 'add' : 'delete'](uri)
     return true
   }
 
   async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
-    const kept = this.#sessions.get(id)
-    if (kept === undefined || kept.expires <= Date.now()) return undefined
-    Object.assign(kept, { nodeAddress, expires })
-    return recordOf(kept)
+    const stored = this.#sessions.get(id)
+    if (stored === undefined || stored.expires <= Date.now()) return undefined
+    Object.assign(stored, { nodeAddress, expires })
+    return recordOf(stored)
   }
 
   async listByNode (nodeAddress: string): Promise<string[]> {
     const now = Date.now()
-    return [...this.#sessions].filter(([, kept]) => kept.nodeAddress === nodeAddress && kept.expires > now).map(([id]) => id)
+    return [...this.#sessions].filter(([, stored]) => stored.nodeAddress === nodeAddress && stored.expires > now).map(([id]) => id)
   }
 
   async touch (ids: string[], expires: number): Promise<void> {
     for (const id of ids) {
-      const kept = this.#sessions.get(id)
-      if (kept !== undefined) kept.expires = expires
+      const stored = this.#sessions.get(id)
+      if (stored !== undefined) stored.expires = expires
     }
   }
 
@@ -64,26 +64,26 @@ export class MemorySessions implements SessionStore {
   }
 
   async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
-    const kept = this.#stream(id, stream)
-    if (kept === undefined || kept.ended) return undefined
-    const number = ++kept.last
-    kept.events.push({ number, ...event })
-    kept.size += event.text.length
-    if (seen) kept.seen = number
-    while (kept.events.length > STREAM_LIMITS.events || (kept.size > STREAM_LIMITS.text && kept.events.length > 1)) kept.size -= kept.events.shift()?.text.length ?? 0
+    const stored = this.#stream(id, stream)
+    if (stored === undefined || stored.ended) return undefined
+    const number = ++stored.last
+    stored.events.push({ number, ...event })
+    stored.size += event.text.length
+    if (seen) stored.seen = number
+    while (stored.events.length > STREAM_LIMITS.events || (stored.size > STREAM_LIMITS.text && stored.events.length > 1)) stored.size -= stored.events.shift()?.text.length ?? 0
     return number
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
-    const kept = this.#sessions.get(id)?.streams.get(stream)
-    if (kept !== undefined) kept.seen = Math.max(kept.seen, number)
+    const stored = this.#sessions.get(id)?.streams.get(stream)
+    if (stored !== undefined) stored.seen = Math.max(stored.seen, number)
   }
 
   async end (id: string, stream: string): Promise<void> {
     const session = this.#sessions.get(id)
-    const kept = session?.streams.get(stream)
-    if (session === undefined || kept === undefined) return
-    kept.ended = true
+    const stored = session?.streams.get(stream)
+    if (session === undefined || stored === undefined) return
+    stored.ended = true
     const summaries = [...session.streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
     for (const name of surplusStreams(summaries)) session.streams.delete(name)
   }
@@ -97,20 +97,20 @@ export class MemorySessions implements SessionStore {
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    const kept = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)
-    if (kept === undefined) return undefined
-    const { events, last, ended } = kept
+    const stored = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)
+    if (stored === undefined) return undefined
+    const { events, last, ended } = stored
     const first = events[0]?.number ?? last + 1
-    const from = after ?? Math.max(kept.seen, first - 1)
+    const from = after ?? Math.max(stored.seen, first - 1)
     if (from < first - 1 || from > last) return undefined
     return { after: from, events: events.filter(({ number }) => number > from), ended }
   }
 
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {
     const streams = this.#sessions.get(id)?.streams
-    const kept = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
-    return streams?.set(stream, kept) === undefined ? undefined : kept
+    const stored = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
+    return streams?.set(stream, stored) === undefined ? undefined : stored
   }
 }
 
-const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })
+const recordOf = ({ agreement, subscriptions }: StoredSession): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })

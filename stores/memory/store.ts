@@ -1,10 +1,10 @@
 import { errors } from '../../protocol/wire/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../../protocol/store.js'
-import { byCodePoint, checkKey, checkSum, toJson } from '../checks.js'
+import { byCodePoint, checkKey, checkSum, encodeStored } from '../checks.js'
 import { Listeners } from '../../lib/listeners.js'
 import { MemorySessions } from './sessions.js'
 
-/** Keeps everything until the process ends. */
+/** A store that lasts until the process ends. */
 export function memoryStore (): Store {
   return {
     kind: 'memory',
@@ -16,20 +16,20 @@ export function memoryStore (): Store {
   }
 }
 
-interface Kept { text: string, expires: number }
+interface StoredValue { text: string, expires: number }
 
 class MemoryValues implements Values {
   readonly #spaces = new Map<string, Space>()
   readonly #listeners = new Listeners<Parameters<ChangeListener>>()
 
   async get (space: string, key: string): Promise<unknown> {
-    const kept = this.#space(space).get(key)
-    return kept === undefined ? undefined : JSON.parse(kept.text) as unknown
+    const stored = this.#space(space).get(key)
+    return stored === undefined ? undefined : JSON.parse(stored.text) as unknown
   }
 
   async put (space: string, key: string, value: unknown, { expires = Infinity, max = Infinity, ifAbsent = false }: PutOptions = {}): Promise<void> {
     checkKey(space, key)
-    const text = toJson(value)
+    const text = encodeStored(value)
     const present = this.#space(space).get(key) !== undefined
     if (present && ifAbsent) return
     if (!present && this.#space(space).count() >= max) throw errors.full(max)
@@ -62,9 +62,9 @@ class MemoryValues implements Values {
     return this.#listeners.add(listener)
   }
 
-  #write (space: string, key: string, kept: Kept): void {
+  #write (space: string, key: string, stored: StoredValue): void {
     const entries = this.#space(space)
-    entries.set(key, kept)
+    entries.set(key, stored)
     this.#spaces.set(space, entries)
     this.#changed(space, key)
   }
@@ -78,19 +78,19 @@ class MemoryValues implements Values {
   }
 }
 
-/** Entries whose keys are kept in order; what has expired is not there. */
+/** Entries sorted by key, without those that have expired. */
 class Space {
-  readonly #entries = new Map<string, Kept>()
+  readonly #entries = new Map<string, StoredValue>()
   readonly #keys: string[] = []
 
-  get (key: string): Kept | undefined {
-    const kept = this.#entries.get(key)
-    return kept === undefined || kept.expires <= Date.now() ? undefined : kept
+  get (key: string): StoredValue | undefined {
+    const stored = this.#entries.get(key)
+    return stored === undefined || stored.expires <= Date.now() ? undefined : stored
   }
 
-  set (key: string, kept: Kept): void {
+  set (key: string, stored: StoredValue): void {
     if (!this.#entries.has(key)) this.#keys.splice(this.#position(key), 0, key)
-    this.#entries.set(key, kept)
+    this.#entries.set(key, stored)
   }
 
   delete (key: string): boolean {
@@ -105,13 +105,13 @@ class Space {
     return this.#entries.size
   }
 
-  list ({ after, limit = Infinity, descending = false }: ListOptions): Array<[string, Kept]> {
-    const found: Array<[string, Kept]> = []
+  list ({ after, limit = Infinity, descending = false }: ListOptions): Array<[string, StoredValue]> {
+    const found: Array<[string, StoredValue]> = []
     const step = descending ? -1 : 1
     for (let at = this.#start(after, descending); at >= 0 && at < this.#keys.length && found.length < limit; at += step) {
       const key = this.#keys[at] as string
-      const kept = this.get(key)
-      if (kept !== undefined) found.push([key, kept])
+      const stored = this.get(key)
+      if (stored !== undefined) found.push([key, stored])
     }
     return found
   }
@@ -123,7 +123,7 @@ class Space {
     return this.#keys[position] === after ? position + 1 : position
   }
 
-  /** Where a key is, or where it would be. */
+  /** The index of a key, or the one at which to insert it. */
   #position (key: string): number {
     let low = 0
     let high = this.#keys.length

@@ -7,7 +7,7 @@ const BUSY = 5
 const FULL = 'the disk is full, or the data file is as large as option maxData allows'
 const DAMAGED = 'the data file is damaged: restore a copy of it or delete it'
 
-const WORDS: Record<number, string> = {
+const SQLITE_MESSAGES: Record<number, string> = {
   5: 'another process keeps the data file locked',
   8: 'the data file may not be written',
   10: 'the disk reports an error',
@@ -17,7 +17,7 @@ const WORDS: Record<number, string> = {
   26: DAMAGED
 }
 
-const FILE_WORDS: Record<string, string> = {
+const FILE_MESSAGES: Record<string, string> = {
   EACCES: 'it may not be written',
   EPERM: 'it may not be written',
   EROFS: 'it is on a disk that may only be read',
@@ -27,21 +27,21 @@ const FILE_WORDS: Record<string, string> = {
   ENOENT: 'it cannot be made'
 }
 
-/** True when another process has the file to itself. */
+/** True for the error that another process has the file locked. */
 export const isBusy = (error: unknown): boolean => ((error as Failure).errcode ?? 0) % 256 === BUSY
 
-/** What the database or the file system says, in words. */
-export function explain (error: unknown): string {
+/** What failed, and what to do, for an error of SQLite or of the file system. */
+export function describeFailure (error: unknown): string {
   const { code = '', errcode, systemErrno, message } = error as Failure
   if (systemErrno === ENOSPC) return FULL
-  // Not every error has its number.
+  // Not every such error has its number.
   if (/malformed|not a database/.test(message)) return DAMAGED
   // The lower byte is the kind of error, the others are details.
-  return (errcode === undefined ? FILE_WORDS[code] : WORDS[errcode & 0xff]) ?? message
+  return (errcode === undefined ? FILE_MESSAGES[code] : SQLITE_MESSAGES[errcode & 0xff]) ?? message
 }
 
-/** What we have written ourselves is JSON, or damaged. */
-export function parse (text: string | undefined): unknown {
+/** Parses stored JSON. Since we wrote it ourselves, anything else is damage. */
+export function parseStored (text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text) as unknown
   } catch {
