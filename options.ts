@@ -4,7 +4,7 @@ import { metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
 import { isSafe } from './system/credentials/fetch-json.js'
-import { isNetwork } from './lib/network-notation.js'
+import { isNetwork } from './lib/network/network-notation.js'
 
 const Milliseconds = (preset: number, description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: preset, description })
 const Command = Type.Object({

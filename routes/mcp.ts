@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
 import { acceptsBoth } from '../transports/http/headers.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { restoreSession } from '../transports/http/session-lookup.js'
@@ -6,12 +7,14 @@ import { endSession, servePost, serveStream } from '../transports/http/streamabl
 import { isForwarded } from '../protocol/http/forwarded.js'
 import { httpErrors } from '../protocol/http/http-errors.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
-import { wantsWebSocket } from '../lib/plain-request.js'
+import { wantsWebSocket } from '../lib/network/plain-request.js'
 import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
+export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions'] })
+
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
-export default async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
+async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
   const serve = batchPosts((request, reply) => servePost(app.mcp, request, reply))
   for (const url of addresses(app, '/mcp')) {
     getRoute(app, url, options)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
 import { serveMessage } from '../transports/http/message.js'
 import { serveNamedEvents } from '../transports/http/named-events.js'
 import { batchPosts } from '../transports/http/posts.js'
@@ -7,8 +8,10 @@ import { SseConnections } from '../transports/http/sse.js'
 import { addresses } from './paths.js'
 import { refuseOtherMethods } from './other-methods.js'
 
+export default fp(messageRoutes, { name: 'patchbay-message-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions'] })
+
 /** `/message`, `/sse` and `/mcp/sse`: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
-export default async function messageRoutes (app: FastifyInstance): Promise<void> {
+async function messageRoutes (app: FastifyInstance): Promise<void> {
   const connections = new SseConnections(app.mcp)
 
   for (const url of addresses(app, '/sse')) {

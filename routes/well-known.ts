@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
 import { DEFAULT_SCOPES } from '../protocol/wire/identity.js'
 import { metadataOf, metadataPaths } from '../protocol/http/protected-resource.js'
 import { addresses } from './paths.js'
@@ -12,8 +13,10 @@ export interface ResourceOptions {
   endpoint: string
 }
 
+export default fp(wellKnownRoutes, { name: 'patchbay-well-known-routes', encapsulate: true, dependencies: ['patchbay-mcp'] })
+
 /** `/.well-known/oauth-protected-resource`, alone and with the path of the endpoint: which authorization server gives tokens for this one. */
-export default async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions): Promise<void> {
+async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions): Promise<void> {
   const metadata = metadataOf(resource, issuer, scopes)
   for (const path of metadataPaths(resource, endpoint, app.prefix).map(literal)) {
     for (const url of addresses(app, path)) app.get(url, { exposeHeadRoute: false, config: { public: true } }, async () => metadata)

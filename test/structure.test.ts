@@ -1,6 +1,6 @@
 import t from 'tap'
 import { followsFloors, importCircles } from './import-graph.js'
-import { avoids, followsLayers, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import { avoids, crowdedFolders, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
 
@@ -103,8 +103,30 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     rule: isAtMost(250),
     wrong: [['app.ts', 'x\n'.repeat(251), 'app.ts:251 is longer than 250 lines']],
     right: [['app.ts', 'x\n'.repeat(250)]]
+  },
+  'no function is longer than 60 lines': {
+    rule: hasShortFunctions(60),
+    // Being opened up.
+    except: /^plugins\/(capabilities\/(resources|subscriptions)|http\/connections|security\/auth)\.ts$/,
+    wrong: [
+      ['app.ts', `\nfunction a () {\n${'x\n'.repeat(59)}}`, 'app.ts:2 is a function of 61 lines'],
+      ['app.ts', `export default fp(async app => {\n${'x\n'.repeat(60)}})`, 'app.ts:1 is a function of 62 lines']
+    ],
+    right: [['app.ts', `function a () {\n${'x\n'.repeat(58)}}`]]
   }
 }
+
+const mostFiles = (folder: string): number => folder === '.' ? 5 : 14
+
+t.test('no folder has more than 14 files, and the root has at most five', async t => {
+  t.strictSame(crowdedFolders(shipped.map(source => source.fileName), mostFiles), [])
+})
+
+t.test('no folder has more than 14 files: the rule tells right from wrong', async t => {
+  const files = (folder: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${folder}${index}.ts`)
+  t.strictSame(crowdedFolders([...files('lib/', 15), ...files('', 6)], mostFiles), ['lib has 15 files', '. has 6 files'])
+  t.strictSame(crowdedFolders([...files('lib/', 14), ...files('lib/time/', 14), ...files('', 5)], mostFiles), [])
+})
 
 t.test('the rules have files to look at', async t => {
   const paths = shipped.map(source => source.fileName)

@@ -70,6 +70,20 @@ export const isAtMost = (lines: number): Rule => source => {
   return length > lines ? [`${source.fileName}:${length} is longer than ${lines} lines`] : []
 }
 
+/** Counts a function with its signature, and what is inside of it. */
+export const hasShortFunctions = (lines: number): Rule => source => nodes(source)
+  .filter(node => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined && lengthOf(source, node) > lines)
+  .map(node => `${at(source, node)} is a function of ${lengthOf(source, node)} lines`)
+
+const lengthOf = (source: ts.SourceFile, node: ts.Node): number => source.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source, node)
+
+/** Says which folders have more files than they may; the root is the folder `.`. */
+export function crowdedFolders (paths: string[], most: (folder: string) => number): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
+  return [...counts].filter(([folder, count]) => count > most(folder)).map(([folder, count]) => `${folder} has ${count} files`)
+}
+
 export function importsOf (source: ts.SourceFile): Import[] {
   return nodes(source).flatMap(node => {
     const specifier = specifierOf(node)
@@ -123,7 +137,7 @@ function isName (node: ts.Node): boolean {
   return parent.name === node || parent.propertyName === node
 }
 
-function nodes (root: ts.Node): ts.Node[] {
+export function nodes (root: ts.Node): ts.Node[] {
   const found: ts.Node[] = []
   const visit = (node: ts.Node): void => {
     found.push(node)

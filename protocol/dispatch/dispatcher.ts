@@ -28,7 +28,7 @@ import type { Revision, Server } from '../revisions/revision.js'
 import type { Schema, Typed } from '../schema/schema.js'
 import { Sealer } from '../questions/seal.js'
 import { Pipeline, type AuditSubject, type Gate, type Handler, type Method, type MethodOptions, type Middleware } from './pipeline.js'
-import { statusOf } from './http-status.js'
+import { statusOf } from '../http/http-status.js'
 import type { Values } from '../store.js'
 
 /** Method to handler, for every transport. `receive` is the only door; it never throws and never loses a request. */

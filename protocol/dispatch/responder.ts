@@ -4,7 +4,7 @@ import { errors, isMcpError } from '../wire/errors.js'
 import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
 import type { Result } from './pipeline.js'
-import { statusOf } from './http-status.js'
+import { statusOf } from '../http/http-status.js'
 
 /** Turns what a handler returned, threw or left open into the one answer to its call. */
 export class Responder {

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../lib/loopback.js'
+import { isLoopback } from '../../lib/network/loopback.js'
 
 const TIMEOUT = 5_000
 const MAX_BYTES = 512 * 1024

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isNetwork } from '../../lib/network-notation.js'
+import { isNetwork } from '../../../lib/network/network-notation.js'
 
 t.test('addresses and networks are told from other texts', async t => {
   for (const text of ['127.0.0.1', '10.0.0.0/8', '0.0.0.0/1', '::1', 'fd00::/8', '2001:db8::1/128']) t.ok(isNetwork(text), text)
