@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { isHttpError } from '../../protocol/http/http-error.js'
+import { isIdentity } from '../../protocol/wire/identity.js'
 
 const AUDITED = new Set([401, 403, 429])
 
@@ -10,7 +11,7 @@ export default fp(async fastify => {
     const { audit, isLogged } = isHttpError(error) ? error : {}
     if (isLogged === true || (!AUDITED.has(status) && audit === undefined)) return
     const { method, ip: address, id: correlation, headers: { upgrade }, routeOptions: { url } } = request
-    const principal = request.identity?.principal
+    const principal = isIdentity(request.identity) ? request.identity.principal : undefined
     const transport = upgrade === undefined ? 'http' : 'websocket'
     request.log.info({ audit: { outcome: 'refused', status, ...audit, principal, transport, method, route: routeOf(url), address, correlation } }, 'request')
   })

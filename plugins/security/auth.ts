@@ -1,13 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { challenge, type Challenger } from '../../protocol/http/challenge.js'
 import { isHttpError } from '../../protocol/http/http-error.js'
 import type { Challenge } from '../../protocol/http/http-errors.js'
 import { audienceOf } from '../../protocol/http/protected-resource.js'
 import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
-import { ANONYMOUS_ALL_SCOPES, UNAUTHENTICATED, type Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import type { KeyChanges, ListedKey } from '../../system/credentials/api-key.js'
-import { openAuthority } from '../../system/credentials/authority.js'
+import { openAuthority, type Authority } from '../../system/credentials/authority.js'
 import { CredentialRefused } from '../../system/credentials/credential-error.js'
 import { Tickets } from '../../system/credentials/tickets.js'
 import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
@@ -70,23 +70,16 @@ const UNDECORATED = 'requests that came before the application set request.ident
 
 /** Sets `request.identity`, on every route and on the WebSocket upgrade, after the Host and Origin checks and before the body is read. */
 export default fp(async (fastify, options: AuthOptions) => {
-  const { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
-  const authority = await openAuthority({
-    apiKeys,
-    oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
-    onTrouble: error => {
-      if (error !== undefined) fastify.log.warn({ err: error }, UNREACHABLE)
-      fastify.mcp.health.report('oauth', error === undefined ? undefined : UNREACHABLE)
-    }
-  })
+  const { ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
+  const { mcp, log } = fastify
+  const authority = await openReportedAuthority(fastify, options)
   const tickets = new Tickets<Identity>(ticketLifetime)
-  const toChallenge: Challenge = (error, description) =>
-    challenge(challenger, { ...(error === undefined ? {} : { error }), ...(description === undefined ? {} : { description }), scopes })
+  const toChallenge: Challenge = (error, description) => challenge(challenger, { error, description, scopes })
   const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
-  const host = new HostIdentities(fastify.hasRequestDecorator('identity'), fastify.log)
+  const host = new HostIdentities(fastify.hasRequestDecorator('identity'), log, toChallenge)
   const isOpen = (): boolean => !authority.exists && (!host.expected || allowAnonymous)
 
-  fastify.mcp.provide('identities', {
+  mcp.provide('identities', {
     get required () { return !isOpen() },
     authenticate: async credential => {
       if (!authority.exists) throw new Error('no credential can be checked here: neither apiKeys nor oauth is set')
@@ -102,45 +95,63 @@ export default fp(async (fastify, options: AuthOptions) => {
   if (!host.expected) fastify.decorateRequest('identity')
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.identity !== undefined && request.identity !== null) {
-      if (!host.expected) expectIdentities()
-      const error = host.check(request.identity, toChallenge)
-      if (error !== undefined) request.identity = UNAUTHENTICATED
-      return done(error && refuse(request, reply, error))
-    }
-    if (isOpen()) return setIdentity(request, ANONYMOUS_ALL_SCOPES, done)
+    const accept = (identity: Identity): void => { request.identity = identity; done() }
+    const refuse = (error: unknown): void => done(toRefusal(request, reply, error, authenticator))
+    let identity: Identity | Promise<Identity>
     try {
-      const identity = authenticator.identify(attemptOf(request))
-      if (!(identity instanceof Promise)) return setIdentity(request, identity, done)
-      identity.then(found => setIdentity(request, found, done), error => done(refuse(request, reply, error)))
+      identity = identify(request)
     } catch (error) {
-      done(refuse(request, reply, error))
+      return refuse(error)
     }
+    if (identity instanceof Promise) identity.then(accept, refuse)
+    else accept(identity)
   })
 
   fastify.addHook('onReady', async () => {
     authority.warm()
-    if (!fastify.mcp.standalone && isOpen() && !allowAnonymous) fastify.log.warn(OPEN)
+    if (!mcp.standalone && isOpen() && !allowAnonymous) log.warn(OPEN)
   })
   fastify.addHook('onClose', async () => authority.close())
 
-  // The application did not decorate requests beforehand, so anonymous callers may be connected.
-  function expectIdentities (): void {
-    host.expected = true
-    if (!isOpen()) host.disconnectAnonymous(fastify.mcp.dispatcher)
-    if (!authority.exists && !allowAnonymous) fastify.log.warn(UNDECORATED)
+  function identify (request: FastifyRequest): Identity | Promise<Identity> {
+    if (request.identity !== undefined && request.identity !== null) return fromHost(request.identity)
+    return isOpen() ? ANONYMOUS_ALL_SCOPES : authenticator.identify(attemptOf(request))
   }
 
-  function refuse (request: FastifyRequest, reply: FastifyReply, error: unknown): Error {
-    const refusal = authenticator.toHttpError(error, networkOf(request.ip))
-    // A host application's own error handler may not look at the headers of an error.
-    if (isHttpError(refusal)) reply.headers(refusal.headers)
-    if (error instanceof CredentialRefused && error.cause instanceof Error && isHttpError(refusal) && refusal.statusCode === 401) {
-      request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
+  // An application that did not decorate requests beforehand may have anonymous callers connected when it sets its first identity.
+  function fromHost (identity: unknown): Identity {
+    if (!host.expected) {
+      host.expected = true
+      if (!isOpen()) host.disconnectAnonymous(mcp.dispatcher)
+      if (!authority.exists && !allowAnonymous) log.warn(UNDECORATED)
     }
-    return refusal
+    return host.check(identity)
   }
 }, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health'] })
+
+/** Logs, and reports to `/health`, that the keys of the issuer cannot be fetched. */
+async function openReportedAuthority ({ log, mcp: { health } }: FastifyInstance, { apiKeys, oauth }: AuthOptions): Promise<Authority> {
+  return await openAuthority({
+    apiKeys,
+    oauth: oauth && { ...oauth, audience: audienceOf(oauth.resource) },
+    onTrouble: error => {
+      if (error !== undefined) log.warn({ err: error }, UNREACHABLE)
+      health.report('oauth', error === undefined ? undefined : UNREACHABLE)
+    }
+  })
+}
+
+function toRefusal (request: FastifyRequest, reply: FastifyReply, error: unknown, authenticator: Authenticator): Error {
+  const refusal = authenticator.toHttpError(error, networkOf(request.ip))
+  if (!isHttpError(refusal)) return refusal
+  // A host application's own error handler may not look at the headers of an error.
+  reply.headers(refusal.headers)
+  // The reason is for the operator; the client gets no more than the text.
+  if (error instanceof CredentialRefused && error.cause instanceof Error && refusal.statusCode === 401) {
+    request.log.info({ reqId: request.id, reason: error.cause.message }, error.message)
+  }
+  return refusal
+}
 
 function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } }: FastifyRequest): Attempt {
   return {
@@ -150,9 +161,4 @@ function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } 
     takesTickets: config?.tickets === true && method === 'GET',
     isPublic: config?.public === true && headers.upgrade === undefined
   }
-}
-
-function setIdentity (request: FastifyRequest, identity: Identity, done: () => void): void {
-  request.identity = identity
-  done()
 }

@@ -3,70 +3,71 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import { connectionsAmong, openFilesLimit } from '../../system/process/open-files.js'
 
-/** How long nothing is logged after a line about connections. */
-const QUIET = 60_000
+/** The shortest time between two log lines about connections, in milliseconds. */
+const LOG_INTERVAL = 60_000
 
 export interface ConnectionLimits {
   maxConnections: number
   maxConnectionsPerAddress: number
-  /** How many files and connections this process may have open, if there is a limit. */
+  /** The most files and connections that this process may have open, if there is a limit. */
   openFiles?: number | undefined
 }
 
 /**
- * Closes connections beyond the limits at once, before a byte of them is read: an answer would cost what the limit is there to save, and
- * a request that is answered this way might have been read, and served, as well. For a standalone gateway: a host has its own rules.
+ * Closes connections beyond the limits at once, without reading from them or replying: a reply would cost what the limit is there to save.
+ * Only in a standalone gateway: a host application has its own limits.
  */
 export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAddress, openFiles = openFilesLimit() }: ConnectionLimits) => {
-  const maxConnections = possible(wanted, openFiles, fastify.log)
+  const maxConnections = lowerToOpenFiles(wanted, openFiles, fastify.log)
   const open = new Map<string, number>()
   let all = 0
-  let told = -Infinity
+  let loggedAt = -Infinity
 
   fastify.server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const known = open.get(address) ?? 0
-    if (all >= maxConnections || known >= maxConnectionsPerAddress) {
+    const fromAddress = open.get(address) ?? 0
+    if (all >= maxConnections || fromAddress >= maxConnectionsPerAddress) {
       socket.destroy()
-      tell()
+      reportRefusal()
       return
     }
     all++
-    open.set(address, known + 1)
-    socket.once('close', () => leave(address))
+    open.set(address, fromAddress + 1)
+    socket.once('close', () => remove(address))
   })
 
-  // When accepting fails for want of descriptors, the connection waits until there is one. Errors before it listens are Fastify's.
+  // Where accepting fails for lack of file descriptors, the connection waits in the kernel. Fastify handles errors before `listening`.
   fastify.server.once('listening', () => fastify.server.on('error', error => {
-    if (isQuiet()) return
+    if (!mayLog()) return
     fastify.log.warn({ err: error }, 'a connection could not be accepted')
   }))
 
-  function leave (address: string): void {
+  function remove (address: string): void {
     const left = (open.get(address) ?? 0) - 1
     if (left > 0) open.set(address, left)
     else open.delete(address)
     if (all-- === maxConnections) fastify.mcp.health.report('connections', undefined)
   }
 
-  function tell (): void {
+  function reportRefusal (): void {
     if (all >= maxConnections) fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
-    if (isQuiet()) return
+    if (!mayLog()) return
     fastify.log.warn({ connections: all, addresses: open.size }, 'connections are refused (options maxConnections and maxConnectionsPerAddress)')
   }
 
-  // A flood of connections must not become one of lines.
-  function isQuiet (): boolean {
-    if (performance.now() < told + QUIET) return true
-    told = performance.now()
-    return false
+  // A flood of connections must not become a flood of log lines.
+  function mayLog (): boolean {
+    if (performance.now() < loggedAt + LOG_INTERVAL) return false
+    loggedAt = performance.now()
+    return true
   }
 }, { name: 'patchbay-connection-limits', dependencies: ['patchbay-health'] })
 
-/** As many connections as were asked for, or as the limit of open files allows. */
-function possible (maxConnections: number, openFiles: number | undefined, log: FastifyBaseLogger): number {
+/** The wanted number of connections, or as many as the limit of open files allows. */
+function lowerToOpenFiles (maxConnections: number, openFiles: number | undefined, log: FastifyBaseLogger): number {
   const most = openFiles === undefined ? Infinity : connectionsAmong(openFiles)
   if (maxConnections <= most) return maxConnections
-  log.warn({ maxConnections, openFiles }, `option maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the option`)
+  log.warn({ maxConnections, openFiles },
+    `option maxConnections is lowered to ${most}, because this process may open ${openFiles} files; raise that limit (ulimit -n, LimitNOFILE) or lower the option`)
   return most
 }

@@ -5,32 +5,33 @@ import { type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { networkOf } from '../../system/rate/network.js'
 
-const MAX_SEEN = 1_000
+const MAX_ADDRESSES = 1_000
 
-/** Counts every HTTP request and WebSocket upgrade against the rate of its caller, once it is known who that is and before anything is read. */
+/** Counts every HTTP request and WebSocket upgrade against the rate of its caller, before the body is read. */
 export default fp(async fastify => {
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.identity.principal === undefined) request.identity = from(request.identity, request.ip)
+    if (request.identity.principal === undefined) request.identity = withAddress(request.identity, request.ip)
     const wait = fastify.mcp.rateLimiter.take(request.identity)
-    if (typeof wait === 'number') done(refused(reply, wait))
-    else void wait.then(ms => done(refused(reply, ms)))
+    if (typeof wait === 'number') done(checkWait(reply, wait))
+    else void wait.then(ms => done(checkWait(reply, ms)))
   })
 }, { name: 'patchbay-http-rate-limit', dependencies: ['patchbay-auth', 'patchbay-rate-limiter'] })
 
-/** Somebody without a name, told from others by where they are. The same few come again and again. */
-const seen = new WeakMap<Identity, Map<string, Identity>>()
+/** Anonymous identities with their address, cached because the next request is most often of the same client. */
+const identities = new WeakMap<Identity, Map<string, Identity>>()
 
-function from (identity: Identity, ip: string): Identity {
-  const near = seen.get(identity) ?? new Map<string, Identity>()
-  const before = near.get(ip)
-  if (before !== undefined) return before
-  const located = { ...identity, address: networkOf(ip) }
-  if (near.size >= MAX_SEEN) near.clear()
-  seen.set(identity, near.set(ip, located))
-  return located
+function withAddress (identity: Identity, ip: string): Identity {
+  const located = identities.get(identity) ?? new Map<string, Identity>()
+  const known = located.get(ip)
+  if (known !== undefined) return known
+  const made = { ...identity, address: networkOf(ip) }
+  if (located.size >= MAX_ADDRESSES) located.clear()
+  identities.set(identity, located.set(ip, made))
+  return made
 }
 
-function refused (reply: FastifyReply, ms: number): HttpError | undefined {
+/** The error for a caller who has to wait; undefined when it need not. */
+function checkWait (reply: FastifyReply, ms: number): HttpError | undefined {
   if (ms === 0) return undefined
   const seconds = Math.ceil(ms / 1000)
   reply.header('retry-after', seconds)

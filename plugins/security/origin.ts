@@ -6,14 +6,14 @@ import { isLoopback } from '../../lib/network/loopback.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** True when the Host of the request is not allowed. Only routes with `config.anyHost` are reached by such a request. */
+    /** True when the Host of the request is not allowed. Such a request reaches only routes with `config.anyHost`. */
     isHostForeign: (request: FastifyRequest) => boolean
   }
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True for a route that answers under any Host, and tells less under one that is not allowed. */
+    /** True for a route that replies under any Host, with less under one that is not allowed. */
     anyHost?: boolean
   }
 }
@@ -22,41 +22,41 @@ export interface OriginOptions { allowedHosts: string[], allowedOrigins: string[
 
 type RawRequest = FastifyRequest['raw']
 
-const MAX_REMEMBERED = 1_000
-const LONG = 256
+const MAX_CACHED = 1_000
+const MAX_CACHED_LENGTH = 256
 
 /**
- * Keeps web pages out: a page may make a browser send requests here, but it cannot hide the Host it used nor the Origin it has.
- * Runs before everything else, on every route and on the WebSocket upgrade. Loopback names are always allowed.
+ * Refuses requests of foreign web pages: a page can make a browser send requests here, but it cannot change their Host or Origin header.
+ * Runs before all other checks, on every route and on the WebSocket upgrade. Loopback names are always allowed.
  */
 export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
-  const hosts = new Set(allowedHosts.map(normalised))
-  const origins = new Set(allowedOrigins.map(normalised))
+  const hosts = new Set(allowedHosts.map(normalise))
+  const origins = new Set(allowedOrigins.map(normalise))
   const foreign = new WeakSet<FastifyRequest>()
   fastify.mcp.provide('isHostForeign', request => foreign.has(request))
 
-  const isHost = remembered(host => {
+  const isHost = cacheAllowed(host => {
     const name = hostname(`http://${host}`)
-    return name !== undefined && (isLoopback(name) || hosts.has(normalised(name)) || hosts.has(normalised(host)))
+    return name !== undefined && (isLoopback(name) || hosts.has(normalise(name)) || hosts.has(normalise(host)))
   })
-  const isOrigin = remembered(origin => {
+  const isOrigin = cacheAllowed(origin => {
     const name = hostname(origin)
-    return origins.has(normalised(origin)) || (name !== undefined && isLoopback(name))
+    return origins.has(normalise(origin)) || (name !== undefined && isLoopback(name))
   })
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { raw, routeOptions: { config } } = request
-    done(malformation(raw) ?? foreignHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? foreignOrigin(raw))
+    done(checkForm(raw) ?? checkHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? checkOrigin(raw))
   })
 
-  function malformation ({ rawHeaders, url, httpVersionMajor }: RawRequest): HttpError | undefined {
+  function checkForm ({ rawHeaders, url, httpVersionMajor }: RawRequest): HttpError | undefined {
     if (rawHeaders.length > 2 * maxHeaders) return httpErrors.tooManyHeaders(maxHeaders)
     if (url?.startsWith('/') !== true) return httpErrors.targetNotPath()
     if (httpVersionMajor === 1 && count(rawHeaders, 'host') !== 1) return httpErrors.hostNotSingle()
     return undefined
   }
 
-  function foreignHost (request: FastifyRequest, anyHost: boolean): HttpError | undefined {
+  function checkHost (request: FastifyRequest, anyHost: boolean): HttpError | undefined {
     const { headers } = request.raw
     // HTTP/2 has the authority in place of the header.
     if (isHost(String(headers.host ?? headers[':authority'] ?? ''))) return undefined
@@ -65,7 +65,7 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     return undefined
   }
 
-  function foreignOrigin ({ rawHeaders, headers }: RawRequest): HttpError | undefined {
+  function checkOrigin ({ rawHeaders, headers }: RawRequest): HttpError | undefined {
     if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
       return httpErrors.originNotAllowed(headers.origin)
     }
@@ -73,19 +73,17 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
   }
 }, { name: 'patchbay-origin', dependencies: ['patchbay-mcp'] })
 
-/** A name without the dot that ends a full name, with or without a port, in lower case. */
-const normalised = (name: string): string => name.toLowerCase().replace(/\.(?=(:\d+)?$)/, '')
+/** A host name in lower case, without the dot that ends a fully qualified name, before a port too. */
+const normalise = (name: string): string => name.toLowerCase().replace(/\.(?=(:\d+)?$)/, '')
 
-/** The same few are asked about again and again; case does not matter. */
-function remembered (judge: (name: string) => boolean): (name: string) => boolean {
-  const known = new Map<string, boolean>()
+/** Caches the names that are allowed: nearly all requests have the same few. Case does not matter. */
+function cacheAllowed (isAllowed: (name: string) => boolean): (name: string) => boolean {
+  const cached = new Set<string>()
   return name => {
-    const before = known.get(name)
-    if (before !== undefined) return before
-    const verdict = judge(name.toLowerCase())
-    // Whoever makes names up is not remembered.
-    if (verdict && known.size < MAX_REMEMBERED && name.length < LONG) known.set(name, verdict)
-    return verdict
+    if (cached.has(name)) return true
+    if (!isAllowed(name.toLowerCase())) return false
+    if (cached.size < MAX_CACHED && name.length < MAX_CACHED_LENGTH) cached.add(name)
+    return true
   }
 }
 

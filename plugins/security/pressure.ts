@@ -5,11 +5,11 @@ import { heapLimit, memoryLimit } from '../../system/process/memory.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Whether the process has more to do than it can. */
+    /** How overloaded the process is. */
     pressure: {
-      /** From `some` on newcomers are refused, from `heavy` on every call. */
+      /** From `some` on, new sessions and connections are refused; at `heavy`, every call. */
       readonly level: 'none' | 'some' | 'heavy'
-      /** What there is too much of; empty when there is not. */
+      /** The limit that is exceeded, and its option; empty at `none`. */
       readonly why: string
     }
   }
@@ -18,8 +18,8 @@ declare module '../core/mcp.js' {
 export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number | undefined, maxRss?: number | undefined }
 
 /**
- * How many measurements in a row it takes: a single handler that has blocked the loop once is nobody else's trouble. Memory counts twice,
- * as it does not come back by itself.
+ * The number of measurements in a row over a limit that make a level: one handler that blocks the event loop once makes none. Memory counts
+ * twice, because it is not freed by waiting.
  */
 const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
@@ -27,8 +27,8 @@ const HEAP_SHARE = 0.9
 const RSS_SHARE = 0.8
 
 /**
- * Refuses new work while there is too much of it, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
- * measurement, and throws in its timer when there are too many open files, so this measures for itself.
+ * Refuses new work while the process is overloaded, on every transport. `@fastify/under-pressure` refuses over HTTP alone, after one
+ * measurement, and throws in its timer when there are too many open files.
  */
 export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
   const { mcp, mcp: { health }, log } = fastify
@@ -44,7 +44,7 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
 
   mcp.dispatcher.gate(({ method }) => {
     const { level } = fastify.mcp.pressure
-    // A ping tells whether anybody is there.
+    // A ping is answered always: clients take a missing answer for a dead server.
     if (level !== 'none' && method !== 'ping' && (level === 'heavy' || method === 'initialize')) throw errors.overloaded(why)
   })
 
@@ -62,7 +62,7 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
     why = found?.why ?? ''
     const { level } = fastify.mcp.pressure
     health.report('pressure', level === 'none' ? undefined : why, 'overloaded')
-    if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'the pressure is over' : `new work is refused: ${why}`)
+    if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'pressure ended' : `new work is refused: ${why}`)
   }
 
   function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): { why: string, weight: number } | undefined {

@@ -10,39 +10,39 @@ import { connectRedis } from '../../system/redis/link.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     rateLimiter: {
-      /** Takes one call from what its caller may make: 0, or the milliseconds until there are more. */
+      /** Counts one call of a caller: 0 when it is within the rate, or the milliseconds until the next call is. */
       take: (identity: Identity) => number | Promise<number>
-      /** Limits calls by these rates from now on. What was counted for a rate that stays is kept. */
-      replace: (rates: Pick<RatesOptions, 'rate' | 'burst' | 'toolRates'>) => void
+      /** Limits calls by these rates from now on. The counts of a rate that stays the same are kept. */
+      replace: (rates: Pick<RateOptions, 'rate' | 'burst' | 'toolRates'>) => void
     }
   }
 }
 
-export interface RatesOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string }
+export interface RateOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string }
 
-/** Whoever started this process. */
+/** The name by which calls of the stdio client are counted. */
 const LOCAL = 'local'
 
-/** How many calls a caller may make, in all and to single tools. What came as an HTTP request was counted when it came. */
-export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOptions) => {
-  const link = redis === undefined ? undefined : await connectRedis(redis, trouble)
-  /** By what they count and how much of it: those of rates that stay are used again. */
+/** Limits the calls of a caller, in all and to single tools. A call in an HTTP request was counted with the request. */
+export default fp(async (fastify, { rate, burst, toolRates, redis }: RateOptions) => {
+  const link = redis === undefined ? undefined : await connectRedis(redis, reportRedis)
+  /** By rate, as JSON: the bucket of a rate that stays is used again. */
   let buckets = new Map<string, Bucket>()
   let callers: Bucket
   let tools: Map<unknown, Bucket>
-  open({ rate, burst, toolRates })
+  replaceRates({ rate, burst, toolRates })
 
-  fastify.mcp.provide('rateLimiter', { take: identity => callers.take(callerOf(identity)), replace: open })
+  fastify.mcp.provide('rateLimiter', { take: identity => callers.take(callerOf(identity)), replace: replaceRates })
 
   fastify.mcp.dispatcher.gate(call => {
     const { peer, channel, identity, method, params } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' ? tools.get(params.name) : undefined
-    const passed = channel.counted === true ? undefined : pass(callers.take(callerOf(identity)), 'by one caller (option rate)')
-    return tool === undefined ? passed : passTool(call, tool, passed)
+    const checked = channel.counted === true ? undefined : check(callers.take(callerOf(identity)), 'by one caller (option rate)')
+    return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 
-  // Before clients can use the file descriptors up; a start over stdio loads it with the first call that is counted.
+  // Loading needs file descriptors, which clients may use up. A start over stdio loads it with the first call that is counted, to start faster.
   fastify.addHook('onListen', async () => { loadCounters().catch(() => {}) })
 
   fastify.addHook('onClose', async () => {
@@ -50,30 +50,30 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RatesOption
     link?.close()
   })
 
-  function open ({ rate, burst, toolRates }: Pick<RatesOptions, 'rate' | 'burst' | 'toolRates'>): void {
-    const before = buckets
+  function replaceRates ({ rate, burst, toolRates }: Pick<RateOptions, 'rate' | 'burst' | 'toolRates'>): void {
+    const previous = buckets
     buckets = new Map()
-    callers = bucket({ name: 'calls', rate, burst }, before)
-    tools = new Map(Object.entries(toolRates).map(([name, rate]) => [name, bucket({ name: `tool:${name}`, rate, burst: rate }, before)]))
-    for (const [key, each] of before) if (!buckets.has(key)) each.close()
+    callers = bucketFor({ name: 'calls', rate, burst }, previous)
+    tools = new Map(Object.entries(toolRates).map(([name, rate]) => [name, bucketFor({ name: `tool:${name}`, rate, burst: rate }, previous)]))
+    for (const [key, each] of previous) if (!buckets.has(key)) each.close()
   }
 
-  function bucket (one: Rate, before: Map<string, Bucket>): Bucket {
-    const key = JSON.stringify(one)
-    const made = before.get(key) ?? new Bucket(limiter(one, link), one.rate)
-    buckets.set(key, made)
-    return made
+  function bucketFor (limit: Rate, previous: Map<string, Bucket>): Bucket {
+    const key = JSON.stringify(limit)
+    const bucket = previous.get(key) ?? new Bucket(limiter(limit, link), limit.rate)
+    buckets.set(key, bucket)
+    return bucket
   }
 
-  function trouble (why: string | undefined, error?: Error): void {
-    const said = why === undefined ? undefined : `Redis ${why}: calls are counted by this gateway alone`
-    fastify.mcp.health.report('rate limits', said)
-    if (said === undefined) fastify.log.info('Redis is there: calls are counted together')
-    else fastify.log.warn({ err: error }, said)
+  function reportRedis (why: string | undefined, error?: Error): void {
+    const message = why === undefined ? undefined : `Redis ${why}: calls are counted by this gateway alone`
+    fastify.mcp.health.report('rate limits', message)
+    if (message === undefined) fastify.log.info('Redis is there: calls are counted together')
+    else fastify.log.warn({ err: error }, message)
   }
 }, { name: 'patchbay-rate-limiter', dependencies: ['patchbay-mcp', 'patchbay-health'] })
 
-/** An address is never taken for the name of somebody. */
+/** The key that calls are counted by. The prefix keeps a principal apart from an address of the same text. */
 function callerOf (identity: Identity): string {
   if (identity.principal === undefined) return identity.address ?? LOCAL
   const known = names.get(identity)
@@ -85,14 +85,14 @@ function callerOf (identity: Identity): string {
 
 const names = new WeakMap<Identity, string>()
 
-function pass (wait: number | Promise<number>, what: string): Promise<void> | undefined {
+function check (wait: number | Promise<number>, what: string): Promise<void> | undefined {
   if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, what))
   refuseIf(wait, what)
 }
 
-function passTool (call: Call, tool: Bucket, passed: Promise<void> | undefined): Promise<void> | undefined {
-  const next = () => pass(tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
-  return passed === undefined ? next() : passed.then(next)
+function checkTool (call: Call, tool: Bucket, checked: Promise<void> | undefined): Promise<void> | undefined {
+  const next = () => check(tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
+  return checked === undefined ? next() : checked.then(next)
 }
 
 function refuseIf (ms: number, what: string): void {

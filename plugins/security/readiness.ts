@@ -4,14 +4,14 @@ import { httpErrors } from '../../protocol/http/http-errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered even when nothing else is. */
+    /** True for a route that is served also while the server is shutting down or overloaded. */
     always?: boolean
   }
 }
 
 /**
- * Refuses what comes while the server is shutting down or has too much to do, on every route and on the WebSocket upgrade, before it is
- * read, and tells when to come back. Clients that are known go on as long as possible: they may end calls and sessions.
+ * Refuses requests while the server is shutting down or overloaded, on every route and on the WebSocket upgrade, before the body is read.
+ * Requests that name a session are served longest, because they may end calls and sessions.
  */
 export default fp(async fastify => {
   let draining = false
@@ -24,13 +24,13 @@ export default fp(async fastify => {
       return done(httpErrors.draining())
     }
     const { level, why } = fastify.mcp.pressure
-    const tooMuch = level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !isKnown(request)))
-    done(tooMuch ? httpErrors.overloaded(why) : undefined)
+    const isOverloaded = level !== 'none' && (isUpgrade(request) || (level === 'heavy' && !namesSession(request)))
+    done(isOverloaded ? httpErrors.overloaded(why) : undefined)
   })
 }, { name: 'patchbay-readiness', dependencies: ['patchbay-mcp', 'patchbay-pressure'] })
 
 const isUpgrade = ({ headers }: FastifyRequest): boolean => headers.upgrade !== undefined
 
-function isKnown ({ headers, query }: FastifyRequest): boolean {
+function namesSession ({ headers, query }: FastifyRequest): boolean {
   return headers['mcp-session-id'] !== undefined || headers['x-session-id'] !== undefined || Object.hasOwn(Object(query) as object, 'sessionId')
 }

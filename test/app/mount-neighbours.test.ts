@@ -21,7 +21,7 @@ type Step = (app: FastifyInstance) => unknown
 type SocketPlugin = typeof websocket
 
 const gateway: Step = async app => {
-  await app.register(patchbay, { prefix: '/ai', tools: true, clipboard: { remote: true } })
+  await app.register(patchbay, { prefix: '/ai', tools: true, allowAnonymous: true, clipboard: { remote: true } })
   app.mcp.tools.add(tool({ name: 'hello', description: 'd', run: () => 'hello from a tool' }))
 }
 
@@ -139,7 +139,7 @@ for (const [order, steps] of Object.entries({ before: [pressure, gateway], after
 t.test('two scopes have a gateway each, over WebSocket as well, also beyond headersTimeout', async t => {
   const scoped = (prefix: string): Step => async app => {
     await app.register(async scope => {
-      await scope.register(patchbay, { prefix, headersTimeout: 100 })
+      await scope.register(patchbay, { prefix, allowAnonymous: true, headersTimeout: 100 })
       scope.mcp.tools.add(tool({ name: 'where', description: 'd', run: async () => { await sleep(250); return prefix } }))
     })
   }

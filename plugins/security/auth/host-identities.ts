@@ -1,9 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { httpErrors, type Challenge } from '../../../protocol/http/http-errors.js'
-import type { HttpError } from '../../../protocol/http/http-error.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import { errors } from '../../../protocol/wire/errors.js'
-import { isIdentity } from '../../../protocol/wire/identity.js'
+import { isIdentity, type Identity } from '../../../protocol/wire/identity.js'
 
 const SHAPE = 'the application set a request.identity of another shape than ' +
   '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }; such requests are refused with 401'
@@ -12,21 +11,23 @@ const NOT_IDENTIFIED = 'the application did not say who is calling'
 /** The identities that a host application sets on requests. */
 export class HostIdentities {
   readonly #log: FastifyBaseLogger
+  readonly #challenge: Challenge
   #shapeIsLogged = false
   /** True once it is known that the application identifies callers: from then on a request without an identity has no rights. */
   expected: boolean
 
-  constructor (expected: boolean, log: FastifyBaseLogger) {
+  constructor (expected: boolean, log: FastifyBaseLogger, challenge: Challenge) {
     this.expected = expected
     this.#log = log
+    this.#challenge = challenge
   }
 
-  /** The error for an identity that cannot be used; undefined when it can. */
-  check (identity: unknown, challenge: Challenge): HttpError | undefined {
-    if (isIdentity(identity)) return undefined
+  /** Throws an `HttpError` for an identity that cannot be used. */
+  check (identity: unknown): Identity {
+    if (isIdentity(identity)) return identity
     if (!this.#shapeIsLogged) this.#log.error(SHAPE)
     this.#shapeIsLogged = true
-    return httpErrors.identityMalformed(challenge)
+    throw httpErrors.identityMalformed(this.#challenge)
   }
 
   /** Ends the connections of anonymous callers, who connected before the application set its first identity. */
