@@ -50,6 +50,17 @@ t.test('every heading that a page links to is there', async t => {
   }
 })
 
+t.test('every file and folder that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md names is there', async t => {
+  for (const name of ['docs/architecture.md', 'docs/seeds.md', 'CONTRIBUTING.md']) {
+    const text = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+    const paths = [...text.matchAll(/`((?:[\w.-]+\/)*(?:[\w-]+\.(?:ts|mjs|md|test\.ts)|[\w-]+\/))`/g)].map(([, path]) => path as string).filter(path => !isBuilt(path))
+    t.ok(paths.length > 5, name)
+    for (const path of paths) t.ok(existsSync(new URL(`../../${path}`, import.meta.url)), `${name} names ${path}`)
+  }
+})
+
+const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
+
 t.test('docs/README.md lists every page', async t => {
   for (const name of names('docs')) if (name !== 'README.md') t.ok(page('README.md').includes(`](${name}`), name)
 })
