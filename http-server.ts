@@ -79,7 +79,7 @@ const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {
   const { identities, eventStreams } = scope.mcp
   if (oauth !== undefined) await scope.register(wellKnownRoutes, { ...oauth, endpoint: `${prefix}/mcp` })
   // Hooks of a route run behind all others, also behind those that a plugin or the host adds later.
-  scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.begin, writePrepared].flat() })
+  scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.writeHead, writePrepared].flat() })
   await scope.register(async routes => {
     await routes.register(mcpRoutes, { heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings })
     await routes.register(messageRoutes)

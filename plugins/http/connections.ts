@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyReply } from 'fastify'
@@ -9,11 +9,11 @@ import { Passing } from '../../lib/recycled-set.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     connections: {
-      /** Replies that are not over. */
+      /** Replies that are not finished. */
       readonly replies: Iterable<ServerResponse> & { readonly size: number }
-      /** Runs `left` once, when the reply is over or its client is gone: now, if that has happened already. */
-      onGone: (reply: FastifyReply, left: () => void) => void
-      /** Settles when every reply has reached its client. Connections that are not done when the time is up are cut, but for the host's own. */
+      /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
+      onGone: (reply: FastifyReply, callback: () => void) => void
+      /** Settles when every reply has reached its client. Connections that are not done when the time is up are destroyed, but for the host's own. */
       flush: (graceMs: number) => Promise<void>
       /** The listener of `upgrade` events, for the plugin that dispatches them. */
       onUpgrade: (request: IncomingMessage, socket: Socket) => void
@@ -21,111 +21,137 @@ declare module '../core/mcp.js' {
   }
 }
 
-/** Who wants to hear when a reply is over. A property, because a reply lives too short for a map. */
-const LEFT = Symbol('left')
+/** The callback of `onGone`. A property of the reply: a WeakMap entry would cost more than the rest of it. */
+const ON_FINISHED = Symbol('onFinished')
 
-type Reply = ServerResponse & { [LEFT]?: () => void }
+type Reply = ServerResponse & { [ON_FINISHED]?: () => void }
 
-/** How long a connection may take to ask for something while the server closes. */
-const LATE = 500
+/** How many milliseconds a connection that is opened while the server closes may take to send a request. */
+const LATE_REQUEST_TIMEOUT = 500
 
 /**
- * What becomes of connections. Node tells a reply that its client is gone only while the reply has the connection to itself, not
- * while it waits behind another; and closing a server waits for connections that never carried a request, such as the spares that
- * browsers and HTTP clients open, and cuts replies that are written but not sent. All of this is mended here.
+ * Follows connections and replies, because Node.js
+ * - emits `close` on a reply only while it has the connection to itself, not while it waits behind another (HTTP pipelining),
+ * - waits at close for connections that never carried a request, such as the spares that browsers and HTTP clients open,
+ * - destroys at close replies that are written but not sent.
  */
 export default fp(async fastify => {
-  const sockets = new Set<Socket>()
-  const unused = new Set<Socket>()
-  const replies = new Passing<Reply>()
-  const upgrades = new WeakSet<Socket>()
-  /** Replies that wait behind another on a connection. */
-  const behind = new WeakMap<Socket, Set<ServerResponse>>()
-  // HTTP/2 shares a connection among its requests, and Fastify ends its sessions in order.
-  const shared = fastify.initialConfig.http2 === true
-  // In a host application only what we answer is ours to cut.
-  const { standalone } = fastify.mcp
-  let closing = false
-
-  fastify.server.on(fastify.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    if (shared) return
-    unused.add(socket)
-    sockets.add(socket)
-    // Whoever comes now is told that we are closing, but not waited for.
-    const late = closing ? setTimeout(() => { if (unused.has(socket)) socket.destroy() }, LATE).unref() : undefined
-    socket.once('close', () => {
-      clearTimeout(late)
-      unused.delete(socket)
-      sockets.delete(socket)
-    })
+  const connections = new Connections(fastify.initialConfig.http2 === true, fastify.mcp.standalone)
+  connections.listen(fastify.server)
+  fastify.mcp.provide('connections', {
+    replies: connections.replies,
+    onGone: (reply, callback) => connections.onGone(reply, callback),
+    flush: async graceMs => await connections.flush(graceMs),
+    onUpgrade: connections.onUpgrade
   })
-  // Before Fastify hears of it, because its hooks may answer at once.
-  fastify.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    unused.delete(socket)
-    follow(response)
-    if (response.socket === null) waitingOn(socket).add(response)
-  })
-  fastify.server.on('upgrade', onUpgrade)
-
-  fastify.mcp.provide('connections', { replies, onGone, flush, onUpgrade })
-
-  // Nobody reads a socket after an upgrade that was refused, so nobody would notice its end.
   fastify.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
-    if (upgrades.has(socket)) socket.destroySoon()
+    connections.closeRefusedUpgrade(socket)
     done()
   })
+  fastify.addHook('preClose', async () => connections.close())
+}, { name: 'patchbay-connections', dependencies: ['patchbay-mcp'] })
 
-  fastify.addHook('preClose', async () => {
-    closing = true
-    for (const socket of unused) socket.destroy()
-  })
+class Connections {
+  readonly replies = new Passing<Reply>()
+  readonly #sockets = new Set<Socket>()
+  /** Sockets that have not carried a request yet. */
+  readonly #unused = new Set<Socket>()
+  readonly #upgraded = new WeakSet<Socket>()
+  /** Replies that wait behind another one on their socket. */
+  readonly #pipelined = new WeakMap<Socket, Set<Reply>>()
+  readonly #isHttp2: boolean
+  readonly #standalone: boolean
+  /** One listener for all replies, instead of a closure for each. */
+  readonly #onReplyClose: (this: Reply) => void
+  #closing = false
 
-  function onGone (reply: FastifyReply, left: () => void): void {
-    const raw: Reply = reply.raw
-    const { socket, httpVersionMajor } = reply.request.raw
-    if (raw.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return left()
-    // Requests that are injected did not come through the server.
-    if (!replies.has(raw)) follow(raw)
-    const before = raw[LEFT]
-    raw[LEFT] = before === undefined ? left : () => { before(); left() }
+  /** HTTP/2 shares a connection among its requests, and Fastify closes its sessions. In a host application (not `standalone`) only our replies are destroyed. */
+  constructor (isHttp2: boolean, standalone: boolean) {
+    const finish = (reply: Reply) => this.#finishReply(reply)
+    this.#isHttp2 = isHttp2
+    this.#standalone = standalone
+    this.#onReplyClose = function () { finish(this) }
   }
 
-  async function flush (graceMs: number): Promise<void> {
+  readonly onUpgrade = (_request: IncomingMessage, socket: Socket): void => {
+    this.#unused.delete(socket)
+    this.#upgraded.add(socket)
+  }
+
+  listen (server: Pick<Server, 'on' | 'prependListener'>): void {
+    if (!this.#isHttp2) server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => this.#addSocket(socket))
+    // Before Fastify's own listener, because its hooks may reply at once.
+    server.prependListener('request', ({ socket }: IncomingMessage, reply: ServerResponse) => {
+      this.#unused.delete(socket)
+      this.#trackReply(reply)
+      if (reply.socket === null) this.#pipelinedOn(socket).add(reply)
+    })
+    server.on('upgrade', this.onUpgrade)
+  }
+
+  onGone ({ raw, request }: FastifyReply, callback: () => void): void {
+    const reply: Reply = raw
+    const { socket, httpVersionMajor } = request.raw
+    if (reply.destroyed || (httpVersionMajor === 1 && socket.destroyed)) return callback()
+    // Injected requests do not come through the server.
+    if (!this.replies.has(reply)) this.#trackReply(reply)
+    const before = reply[ON_FINISHED]
+    reply[ON_FINISHED] = before === undefined ? callback : () => { before(); callback() }
+  }
+
+  async flush (graceMs: number): Promise<void> {
     const timeUp = AbortSignal.timeout(graceMs)
-    while (replies.size > 0 && !timeUp.aborted) {
-      const [reply] = replies
+    while (this.replies.size > 0 && !timeUp.aborted) {
+      const [reply] = this.replies
       await once(reply as ServerResponse, 'close', { signal: timeUp }).catch(() => {})
     }
-    for (const reply of replies) if (standalone || reply[LEFT] !== undefined) reply.destroy()
-    // A body that nobody waits for any more would be waited for.
-    const busy = new Set([...replies].map(({ req: { socket } }) => socket))
-    for (const socket of sockets) if (!busy.has(socket) && !upgrades.has(socket)) socket.destroySoon()
+    for (const reply of this.replies) if (this.#standalone || reply[ON_FINISHED] !== undefined) reply.destroy()
+    // The server would wait for request bodies that are still being sent.
+    const busy = new Set([...this.replies].map(({ req: { socket } }) => socket))
+    for (const socket of this.#sockets) if (!busy.has(socket) && !this.#upgraded.has(socket)) socket.destroySoon()
   }
 
-  function onUpgrade (_request: IncomingMessage, socket: Socket): void {
-    unused.delete(socket)
-    upgrades.add(socket)
+  /** Closes a socket whose upgrade was refused: nothing reads from it, so its end would not be noticed. */
+  closeRefusedUpgrade (socket: Socket): void {
+    if (this.#upgraded.has(socket)) socket.destroySoon()
   }
 
-  function follow (response: ServerResponse): void {
-    replies.add(response)
-    response.on('close', over)
+  close (): void {
+    this.#closing = true
+    for (const socket of this.#unused) socket.destroy()
   }
 
-  function over (this: Reply): void {
-    if (!replies.delete(this)) return
-    behind.get(this.req.socket)?.delete(this)
-    this[LEFT]?.()
-    // Nobody else closes a connection that becomes idle now.
-    if (closing && !shared) this.req.socket.destroySoon()
+  #addSocket (socket: Socket): void {
+    this.#unused.add(socket)
+    this.#sockets.add(socket)
+    // A request that comes now is refused with an HTTP error; a socket without one is not waited for.
+    const timer = this.#closing ? setTimeout(() => { if (this.#unused.has(socket)) socket.destroy() }, LATE_REQUEST_TIMEOUT).unref() : undefined
+    socket.once('close', () => {
+      clearTimeout(timer)
+      this.#unused.delete(socket)
+      this.#sockets.delete(socket)
+    })
   }
 
-  function waitingOn (socket: Socket): Set<ServerResponse> {
-    const known = behind.get(socket)
+  #trackReply (reply: Reply): void {
+    this.replies.add(reply)
+    reply.on('close', this.#onReplyClose)
+  }
+
+  #finishReply (reply: Reply): void {
+    if (!this.replies.delete(reply)) return
+    this.#pipelined.get(reply.req.socket)?.delete(reply)
+    reply[ON_FINISHED]?.()
+    // Node.js has closed the idle connections already; this one becomes idle now.
+    if (this.#closing && !this.#isHttp2) reply.req.socket.destroySoon()
+  }
+
+  #pipelinedOn (socket: Socket): Set<Reply> {
+    const known = this.#pipelined.get(socket)
     if (known !== undefined) return known
-    const waiting = new Set<ServerResponse>()
-    behind.set(socket, waiting)
-    socket.once('close', () => { for (const response of waiting) over.call(response) })
-    return waiting
+    const replies = new Set<Reply>()
+    this.#pipelined.set(socket, replies)
+    socket.once('close', () => { for (const reply of replies) this.#finishReply(reply) })
+    return replies
   }
-}, { name: 'patchbay-connections', dependencies: ['patchbay-mcp'] })
+}

@@ -3,14 +3,14 @@ import fp from 'fastify-plugin'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Tells a client that has asked first (`Expect: 100-continue`) to send its body. Only where Patchbay has the server to itself. */
+    /** Sends `100 Continue` to a client that waits for it before it sends its body. Only in a standalone gateway. */
     askForBody?: (request: IncomingMessage) => void
   }
 }
 
 /**
- * A client that asks before it sends its body is told to go on when the body is about to be read, and not before: who is refused for its
- * Host, its credentials, its rate or the size of the body need not send it. Node.js closes the connection of those by itself.
+ * Delays `100 Continue` until the body is about to be read, so that a client that is refused for its Host header, credential, rate or the
+ * size of its body does not send it. Node.js closes the connection of a refused one by itself.
  */
 export default fp(async fastify => {
   const server = fastify.server as Server
@@ -20,7 +20,7 @@ export default fp(async fastify => {
     waiting.set(request, response)
     server.emit('request', request, response)
   })
-  // Fastify would read the body first, with a parser of its own.
+  // For an unknown URL Fastify would read the body first, with a parser of its own.
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.is404 && request.headers.expect !== undefined) reply.callNotFound()
     else done()

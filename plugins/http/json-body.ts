@@ -15,8 +15,8 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
 /**
- * Bodies are JSON in UTF-8 and reach the transports as bytes, to be read by the one parser of all transports. Any other type is
- * refused: the simple ones are what a web page can send without being asked.
+ * Reads JSON bodies as bytes, which the transports decode. Any other content type is refused: a web page of another origin can send some
+ * of them without a CORS preflight.
  */
 export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   fastify.removeAllContentTypeParsers()
@@ -24,7 +24,7 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
     const announced = Number(request.headers['content-length'] ?? 0)
     if (announced > maxMessage) return done(httpErrors.messageTooLarge(maxMessage))
     if (request.headers.expect !== undefined) fastify.mcp.askForBody?.(request.raw)
-    read(payload, new Chunks(announced), { maxMessage, held: fastify.mcp.dispatcher.byteBudget }, done)
+    readBody(payload, new Chunks(announced), { maxMessage, budget: fastify.mcp.dispatcher.byteBudget }, done)
   })
 
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -35,48 +35,48 @@ export default fp(async (fastify, { maxMessage }: { maxMessage: number }) => {
   })
 }, { name: 'patchbay-json-body', dependencies: ['patchbay-mcp'] })
 
-interface BodyLimits { maxMessage: number, held: ByteBudget }
+interface BodyLimits { maxMessage: number, budget: ByteBudget }
 
-/** A chunk costs Node.js about as much as 200 bytes do: this many may be of any size, and with more they have to be this large on the average, in bytes. */
-const FREE_CHUNKS = 100_000
-const SMALLEST_CHUNK = 16
+/** A chunk costs Node.js about as much as 200 bytes, so a body of more than this many has to have chunks of this many bytes on average. */
+const MANY_CHUNKS = 100_000
+const MIN_AVERAGE_CHUNK = 16
 
 type Done = (error: Error | null, body?: Buffer) => void
 
 const isJson = (type = ''): boolean => type === 'application/json' || JSON_TYPE.test(type)
 
-/** Exactly one of these comes first: the end, an error, or the end of the connection. */
-function read (payload: IncomingMessage, body: Chunks, limits: BodyLimits, done: Done): void {
-  const { held } = limits
-  let over = false
+// `done` is called once, by the first of: the end of the body, an error, the end of the connection.
+function readBody (payload: IncomingMessage, body: Chunks, limits: BodyLimits, done: Done): void {
+  const { budget } = limits
+  let finished = false
   let chunks = 0
   let counted = 0
   const finish = (error: Error | null, whole?: Buffer) => {
-    over = true
-    held.remove(counted)
+    finished = true
+    budget.remove(counted)
     done(error, whole)
   }
-  const cut = () => { if (!over) finish(httpErrors.bodyCutShort()) }
+  const onCut = () => { if (!finished) finish(httpErrors.bodyCutShort()) }
   payload.on('data', (chunk: Buffer) => {
-    if (over) return
+    if (finished) return
     body.add(chunk)
     counted += chunk.length
-    held.add(chunk.length)
-    // What comes in one piece may always come: a ping, or a cancellation.
-    const wrong = ++chunks === 1 && body.size <= limits.maxMessage ? undefined : excessive(body, chunks, limits)
-    if (wrong === undefined) return
+    budget.add(chunk.length)
+    // A body of one chunk is read although the budget is exceeded: it may be a ping or a cancellation.
+    const error = ++chunks === 1 && body.size <= limits.maxMessage ? undefined : checkSize(body, chunks, limits)
+    if (error === undefined) return
     payload.removeAllListeners('data').resume()
     body.clear()
-    finish(wrong)
+    finish(error)
   })
-  payload.on('end', () => { if (!over) finish(null, body.take()) })
-  payload.on('error', cut)
-  payload.on('close', cut)
+  payload.on('end', () => { if (!finished) finish(null, body.take()) })
+  payload.on('error', onCut)
+  payload.on('close', onCut)
 }
 
-/** Why a body is not read any further; undefined while it may be. */
-function excessive ({ size }: Chunks, chunks: number, { maxMessage, held }: BodyLimits): Error | undefined {
+/** The error for a body that is not read any further; undefined while it may be. */
+function checkSize ({ size }: Chunks, chunks: number, { maxMessage, budget }: BodyLimits): Error | undefined {
   if (size > maxMessage) return httpErrors.messageTooLarge(maxMessage)
-  if (held.isExceeded) return httpErrors.tooMuchInFlight(held.max)
-  return chunks > FREE_CHUNKS && size < chunks * SMALLEST_CHUNK ? httpErrors.chunksTooSmall(SMALLEST_CHUNK) : undefined
+  if (budget.isExceeded) return httpErrors.tooMuchInFlight(budget.max)
+  return chunks > MANY_CHUNKS && size < chunks * MIN_AVERAGE_CHUNK ? httpErrors.chunksTooSmall(MIN_AVERAGE_CHUNK) : undefined
 }

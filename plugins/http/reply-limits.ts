@@ -4,56 +4,59 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 
-/** Up to how many characters a reply is nearly always taken by the operating system at once. Who is to blame where it is not is found out later. */
-const LITTLE = 65_536
+/** Replies of fewer characters fit into the socket buffer of the operating system nearly always; the timer below finds those that did not. */
+const SMALL_REPLY = 65_536
 
 export interface ReplyLimits { maxPipelined: number, writeDeadline: number }
 
 /**
- * What holds for plain replies: only so many wait on one connection, and whoever takes nothing of one for too long is cut. Event streams
- * have their own rules, and HTTP/2 its own flow control.
+ * Limits how many plain replies wait on one connection, and destroys a connection whose client reads nothing of a reply for too long.
+ * Event streams have limits of their own, and HTTP/2 its own flow control.
  */
 export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) => {
-  /** Replies that wait behind another one on their connection. */
-  const waiting = new WeakMap<Socket, number>()
-  /** How many waited when a request came. */
-  const ahead = new WeakMap<IncomingMessage, number>()
+  /** How many replies wait behind another one on a connection. */
+  const pipelined = new WeakMap<Socket, number>()
+  /** How many waited when a request came, itself included. */
+  const queuedAt = new WeakMap<IncomingMessage, number>()
 
-  // A reply gets its connection when those before it are written, so most have it from the beginning and nothing has to be counted.
+  // A reply gets its socket when those before it are written; most have it at once, and nothing has to be counted.
   fastify.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, httpVersionMajor } = request
     if (httpVersionMajor > 1 || response.socket !== null) return
-    const others = (waiting.get(socket) ?? 0) + 1
-    ahead.set(request, others)
-    waiting.set(socket, others)
-    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
-    // The reply before may have said how long its own writing may take; this one may take its time before there is anything to read.
+    const count = (pipelined.get(socket) ?? 0) + 1
+    queuedAt.set(request, count)
+    pipelined.set(socket, count)
+    response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
+    // The reply before may have set a write deadline; it does not hold while this one is still being computed.
     response.once('socket', () => { if (socket instanceof Socket) socket.setTimeout(0) })
   })
 
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
-    const many = (ahead.get(raw) ?? 0) >= maxPipelined
-    done(many ? httpErrors.tooManyPipelined(maxPipelined) : undefined)
+    const isTooMany = (queuedAt.get(raw) ?? 0) >= maxPipelined
+    done(isTooMany ? httpErrors.tooManyPipelined(maxPipelined) : undefined)
   })
 
-  // Node ends a connection on which nothing moves for that long, in either direction.
+  // Node.js destroys a socket on which nothing is read or written for that long.
   fastify.addHook('onSend', ({ raw: { httpVersionMajor } }, reply, payload, done) => {
     const { socket } = reply.raw
-    // Requests that are injected have none.
-    if (httpVersionMajor === 1 && socket instanceof Socket && !isWrittenAtOnce(payload, socket) && !isStream(reply)) socket.setTimeout(writeDeadline)
+    // Injected requests have no socket.
+    const isSlow = httpVersionMajor === 1 && socket instanceof Socket && !isWrittenAtOnce(payload, socket) && !isStream(reply)
+    if (isSlow) socket.setTimeout(writeDeadline)
     done(null, payload)
   })
 
-  // Who has not taken so little by now is watched from now on.
-  const look = setInterval(() => {
-    for (const { writableEnded, socket } of fastify.mcp.connections.replies) if (writableEnded && socket instanceof Socket && !socket.timeout) socket.setTimeout(writeDeadline)
+  // A small reply that is still not written gets the deadline from now on.
+  const timer = setInterval(() => {
+    for (const { writableEnded, socket } of fastify.mcp.connections.replies) {
+      if (writableEnded && socket instanceof Socket && !socket.timeout) socket.setTimeout(writeDeadline)
+    }
   }, writeDeadline).unref()
-  fastify.addHook('onClose', async () => clearInterval(look))
+  fastify.addHook('onClose', async () => clearInterval(timer))
 }, { name: 'patchbay-reply-limits', dependencies: ['patchbay-connections'] })
 
-/** True for what the operating system takes without waiting for the reader: a little, with nothing before it. */
+/** True for a small reply with nothing before it: the operating system takes it without waiting for the client. */
 function isWrittenAtOnce (payload: unknown, { writableLength }: Socket): boolean {
-  return writableLength === 0 && (payload === undefined || payload === null || (typeof payload === 'string' && payload.length < LITTLE))
+  return writableLength === 0 && (payload === undefined || payload === null || (typeof payload === 'string' && payload.length < SMALL_REPLY))
 }
 
 const isStream = (reply: FastifyReply): boolean => String(reply.getHeader('content-type')).startsWith('text/event-stream')

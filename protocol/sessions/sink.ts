@@ -1,7 +1,5 @@
+import type { StreamEvent } from '../../lib/event-stream.js'
 import type { LoggedEvent, Replay } from '../store.js'
-
-/** One message on its way to an SSE client; `id` is where the client may resume after it. */
-export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
 
 /** One connection of a client to a stream. */
 export interface Sink {
