@@ -61,6 +61,16 @@ t.test('every file and folder that docs/architecture.md, docs/seeds.md or CONTRI
 
 const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
 
+t.test('docs/logs.md quotes messages of the log as the code has them', async t => {
+  const root = new URL('../../', import.meta.url)
+  const code = ['cli', 'plugins'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`))
+    .filter(file => file.endsWith('.ts')).map(file => readFileSync(new URL(file, root), 'utf8')).join('\n')
+  const rows = page('logs.md').split('\n').filter(line => /\| (info|warn|error)/.test(line)).map(line => line.split('|')[1] as string)
+  const messages = rows.flatMap(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, message]) => message as string))
+  t.ok(messages.length > 10)
+  for (const message of messages) t.ok(code.includes(message), message)
+})
+
 t.test('docs/README.md lists every page', async t => {
   for (const name of names('docs')) if (name !== 'README.md') t.ok(page('README.md').includes(`](${name}`), name)
 })
