@@ -34,10 +34,10 @@ export class MemoryClient {
     const send = (text: string): void => mcp.receive(mcp.decode(text), peer, fromGateway)
     this.#answers = answers
     this.#toGateway = { streams: true, respond: send, emit: send, end: () => {} }
-    this.#disconnect = reason => mcp.disconnect(peer, reason)
-    mcp.connect(peer)
+    this.#disconnect = reason => mcp.lifecycle.disconnect(peer, reason)
+    mcp.lifecycle.connect(peer)
     owners.set(this.notifications, this)
-    collected.register(this, () => mcp.disconnect(peer, new Error('the client is not used any more')), this)
+    collected.register(this, () => mcp.lifecycle.disconnect(peer, new Error('the client is not used any more')), this)
   }
 
   async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {

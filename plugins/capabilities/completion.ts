@@ -4,13 +4,13 @@ import type { Completers } from '../../protocol/definitions/completion.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
-import type { Target } from '../../protocol/dispatch/pipeline.js'
+import type { Target } from '../../protocol/dispatch/target.js'
 
 const MAX_VALUES = 100
 
 interface Reference { type?: unknown, name?: unknown, uri?: unknown }
 
-interface Completed { known: readonly string[], complete: Completers, target: Target }
+interface Completed { known: readonly string[], complete: Completers }
 
 const Complete = Type.Object({
   ref: Type.Union([
@@ -25,24 +25,24 @@ const Complete = Type.Object({
 export default fp(async fastify => {
   const { mcp, mcp: { scopes } } = fastify
 
-  mcp.dispatcher.capability('completions', ({ features }) => features.completions ? {} : undefined)
+  mcp.dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
 
-  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call) => {
-    const { known, complete } = find(ref) ?? missing(ref)
+  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call, found: Completed | undefined) => {
+    const { known, complete } = found ?? missing(ref)
     if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     checkLengths(all)
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
-  }, { scopes: ({ ref }) => isObject(ref) ? find(ref)?.target : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
+  }, { target: ({ ref }) => isObject(ref) ? find(ref) : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
 
-  function find (ref: Reference): Completed | undefined {
+  function find (ref: Reference): Target<Completed> | undefined {
     if (ref.type === 'ref/prompt') {
       const prompt = typeof ref.name === 'string' ? fastify.mcp.prompts.get(ref.name) : undefined
-      return prompt && { known: prompt.arguments, complete: prompt.complete, target: scopes.target('prompts', prompt.name, prompt) }
+      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { known: prompt.arguments, complete: prompt.complete } }
     }
     const resource = typeof ref.uri === 'string' ? fastify.mcp.resources.get(ref.uri) : undefined
-    return resource?.template && { known: resource.template.variables, complete: resource.complete, target: scopes.target('resources', resource.uri, resource) }
+    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { known: resource.template.variables, complete: resource.complete } }
   }
 }, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes'] })
 

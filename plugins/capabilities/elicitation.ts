@@ -14,7 +14,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask the user, by a form or by a page in the browser. */
 export default fp(async ({ mcp }) => {
-  mcp.dispatcher.clientRequest('elicitation/create', {
+  mcp.dispatcher.clientRequestKinds.add('elicitation/create', {
     needs: ({ url }) => ({ elicitation: url === undefined ? { form: {} } : { url: {} } }),
     known: (params, revision) => elicitation.known(params, revision.features),
     params: (params, revision) => elicitation.params(params, revision.features),

@@ -39,7 +39,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
     if (isTooMuch(capabilities, maxCapabilities, mcp.dispatcher.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
-    if (peer.initialized) mcp.dispatcher.reopened(peer)
+    if (peer.initialized) mcp.dispatcher.observers.reinitialize.notify(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
     return welcome(revision)
@@ -51,13 +51,13 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
     supportedVersions: versions,
-    capabilities: mcp.dispatcher.capabilities(revision),
+    capabilities: mcp.dispatcher.capabilities.of(revision),
     ...instructions()
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
   /** The same for everybody who speaks the revision. */
   function welcome (revision: Revision): PreparedResult {
-    const capabilities = mcp.dispatcher.capabilities(revision)
+    const capabilities = mcp.dispatcher.capabilities.of(revision)
     const known = welcomes.get(capabilities)
     if (known !== undefined) return known
     const serverInfo = convert.implementation(mcp.dispatcher.server.info, revision.features)
@@ -67,6 +67,6 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   }
 
   function instructions (): { instructions?: string } {
-    return mcp.dispatcher.instructions === undefined ? {} : { instructions: mcp.dispatcher.instructions }
+    return mcp.dispatcher.server.instructions === undefined ? {} : { instructions: mcp.dispatcher.server.instructions }
   }
 }, { name: 'patchbay-lifecycle', dependencies: ['patchbay-mcp'] })

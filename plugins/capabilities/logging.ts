@@ -17,7 +17,7 @@ const PINO_LEVEL = {
 export default fp(async fastify => {
   const { mcp } = fastify
 
-  mcp.dispatcher.capability('logging', () => ({}))
+  mcp.dispatcher.capabilities.declare('logging', () => ({}))
 
   mcp.method('logging/setLevel', SetLevel, ({ level }, { peer, conversation }) => {
     // One that waited until the client shook hands again says nothing about the new conversation.
@@ -34,7 +34,7 @@ export default fp(async fastify => {
   }
 
   mcp.onLog((level, data, call) => {
-    const fields = { ...(call === undefined ? {} : { method: call.method, ...mcp.dispatcher.auditSubject(call), id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
+    const fields = { ...(call === undefined ? {} : { method: call.method, ...call.target?.auditSubject, id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
     fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
   })
 }, { name: 'patchbay-logging', dependencies: ['patchbay-mcp'] })

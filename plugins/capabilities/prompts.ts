@@ -16,7 +16,7 @@ const Get = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Rec
 
 export default fp(async fastify => {
   const { mcp, mcp: { scopes } } = fastify
-  const prompts = new Collection<Prompt>('prompt', mcp.dispatcher.reporting('prompts'))
+  const prompts = new Collection<Prompt>('prompt', mcp.dispatcher.observers.reporter('prompts'))
 
   fastify.mcp.provide('prompts', {
     add: prompt => {
@@ -29,17 +29,16 @@ export default fp(async fastify => {
   })
   for (const source of [prompts, scopes]) fastify.mcp.announce(source, 'notifications/prompts/list_changed')
   fastify.mcp.paginate('prompts/list', 'prompts', scopes.listing('prompts', prompts))
-  mcp.dispatcher.capability('prompts', () => ({ listChanged: true }))
+  mcp.dispatcher.capabilities.declare('prompts', () => ({ listChanged: true }))
 
-  mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call) => {
-    const prompt = prompts.get(name)
+  mcp.method('prompts/get', Get, async ({ name, arguments: given = {} }, call, prompt: Prompt | undefined) => {
     if (prompt === undefined) throw errors.unknownPrompt(name)
     const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
     if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
     const { messages, ...rest } = await prompt.get(given, call)
     return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
   }, {
-    scopes: ({ name }) => {
+    target: ({ name }) => {
       const prompt = typeof name === 'string' ? prompts.get(name) : undefined
       return prompt && scopes.target('prompts', prompt.name, prompt)
     },

@@ -10,7 +10,7 @@ import type { Peer } from '../../protocol/peer/peer.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import { resourceListing } from '../../protocol/definitions/resource-listing.js'
 import { convert } from '../../protocol/revisions/convert.js'
-import type { Target } from '../../protocol/dispatch/pipeline.js'
+import type { Target } from '../../protocol/dispatch/target.js'
 import { Subscribers } from '../../protocol/definitions/subscribers.js'
 import type { Variables } from '../../protocol/definitions/uri-template.js'
 import type { MayKnow } from './subscriptions.js'
@@ -38,6 +38,9 @@ declare module '../core/mcp.js' {
 /** Subscriptions are kept with the session. */
 export interface ResourceOptions { maxSubscriptions: number, maxSubscriptionText: number, maxUri: number }
 
+/** A resource, and the variables of its template. */
+interface Found { resource: Resource, variables: Variables }
+
 const ByUri = Type.Object({ uri: Type.String() })
 /** Up to how many characters a URI that is not known is repeated whole. */
 const REPEATED = 2_048
@@ -45,9 +48,9 @@ const LIST_CHANGED = 'notifications/resources/list_changed'
 
 export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUri }: ResourceOptions) => {
   const { mcp, mcp: { scopes } } = fastify
-  const fixed = new Collection<Resource>('resource', mcp.dispatcher.reporting('resources'))
-  const templates = new Collection<Resource>('resource template', mcp.dispatcher.reporting('resources'))
-  const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.dispatcher.reporting('resources.listChanged'))
+  const fixed = new Collection<Resource>('resource', mcp.dispatcher.observers.reporter('resources'))
+  const templates = new Collection<Resource>('resource template', mcp.dispatcher.observers.reporter('resources'))
+  const listeners = new Listeners<[mayKnow?: MayKnow]>(mcp.dispatcher.observers.reporter('resources.listChanged'))
   const watches = new WatchCount(async uri => {
     const found = find(uri)
     if (found === undefined) return undefined
@@ -81,36 +84,36 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText, maxUr
   fastify.mcp.paginate('resources/list', 'resources', resourceListing(scopes.listing('resources', fixed), templates, (call, resource) => scopes.allows(call, 'resources', resource.uri, resource)))
   fastify.mcp.paginate('resources/templates/list', 'resourceTemplates', scopes.listing('resources', templates))
   fastify.addHook('onClose', async () => watches.stopAll())
-  mcp.dispatcher.onReopen(peer => subscribers.removeAll(peer))
-  mcp.dispatcher.capability('resources', () => ({ subscribe: true, listChanged: true }))
+  mcp.dispatcher.observers.reinitialize.add(peer => subscribers.removeAll(peer))
+  mcp.dispatcher.capabilities.declare('resources', () => ({ subscribe: true, listChanged: true }))
 
-  mcp.method('resources/read', ByUri, async ({ uri }, call) => {
-    const { resource, variables } = find(uri) ?? notFound(uri, call)
+  mcp.method('resources/read', ByUri, async ({ uri }, call, found) => {
+    const { resource, variables } = found ?? notFound(uri, call)
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
     return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
-  }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
+  }, { target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 
-  mcp.method('resources/subscribe', ByUri, async ({ uri }, call) => {
+  mcp.method('resources/subscribe', ByUri, async ({ uri }, call, found) => {
     const { peer: { subscriptions }, conversation } = call
     if (conversation.replaced) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
-    if (find(uri) === undefined) notFound(uri, call)
+    if (found === undefined) notFound(uri, call)
     if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri)) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
     if (call.peer.subscriptionTextLength + uri.length > maxSubscriptionText && !subscriptions.has(uri)) throw errors.tooLongSubscriptions(maxSubscriptionText)
     if (!await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
-  }, { scopes: target, unknown: ({ uri }, call) => unknown(String(uri), call) })
+  }, { target, unknown: ({ uri }, call) => unknown(String(uri), call) })
 
   mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
     subscribers.remove(uri, peer)
     return {}
   }, { scopes: [] })
 
-  function target ({ uri }: Params): Target | undefined {
+  function target ({ uri }: Params): Target<Found> | undefined {
     const found = typeof uri === 'string' ? find(uri) : undefined
-    return found && scopes.target('resources', found.resource.uri, found.resource)
+    return found && { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
   }
 
-  function find (uri: string): { resource: Resource, variables: Variables } | undefined {
+  function find (uri: string): Found | undefined {
     if (uri.length > maxUri) return undefined
     const exact = fixed.get(uri)
     if (exact !== undefined) return { resource: exact, variables: {} }

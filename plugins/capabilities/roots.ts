@@ -9,7 +9,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask which folders the client works in. */
 export default fp(async ({ mcp }) => {
-  mcp.dispatcher.clientRequest('roots/list', {
+  mcp.dispatcher.clientRequestKinds.add('roots/list', {
     needs: () => ({ roots: {} }),
     known: () => true,
     params: () => undefined,

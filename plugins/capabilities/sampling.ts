@@ -10,7 +10,7 @@ const check = lazily(Answer)
 
 /** Lets a call ask the client's model. */
 export default fp(async ({ mcp }) => {
-  mcp.dispatcher.clientRequest('sampling/createMessage', {
+  mcp.dispatcher.clientRequestKinds.add('sampling/createMessage', {
     needs: ({ tools }) => ({ sampling: tools === undefined ? {} : { tools: {} } }),
     known: () => true,
     params: (params, { features }) => convert.sampling(params, features),

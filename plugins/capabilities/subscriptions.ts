@@ -119,7 +119,7 @@ export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { m
     const text = encodeNotification(method)
     const mayKnow = anyOf(waiting.get(method) ?? [])
     waiting.delete(method)
-    for (const { revision, channel, principal } of mcp.dispatcher.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
+    for (const { revision, channel, principal } of mcp.dispatcher.lifecycle.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
     for (const [call, { kinds }] of listening) if (kinds.has(method) && mayKnow(call.principal)) send(call, method, {})
   }
 }, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })

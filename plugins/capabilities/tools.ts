@@ -24,7 +24,7 @@ const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(T
 
 export default fp(async fastify => {
   const { mcp, mcp: { scopes } } = fastify
-  const tools = new Collection<Tool>('tool', mcp.dispatcher.reporting('tools'))
+  const tools = new Collection<Tool>('tool', mcp.dispatcher.observers.reporter('tools'))
 
   fastify.mcp.provide('tools', {
     add: tool => {
@@ -38,15 +38,14 @@ export default fp(async fastify => {
   })
   for (const source of [tools, scopes]) fastify.mcp.announce(source, 'notifications/tools/list_changed')
   fastify.mcp.paginate('tools/list', 'tools', scopes.listing('tools', tools))
-  mcp.dispatcher.capability('tools', () => ({ listChanged: true }))
+  mcp.dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
 
-  mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call) => {
-    const tool = tools.get(name)
+  mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
     if (tool === undefined) throw errors.unknownTool(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     return run(tool, args, call)
   }, {
-    scopes: ({ name }) => {
+    target: ({ name }) => {
       const tool = typeof name === 'string' ? tools.get(name) : undefined
       return tool && scopes.target('tools', tool.name, tool)
     },

@@ -40,7 +40,7 @@ export default fp(async fastify => {
   const { mcp, mcp: { store } } = fastify
   const startedAt = performance.now()
   const troubles = new Map<string, { why: string, status: Trouble }>()
-  const listeners = new Listeners<[]>(mcp.dispatcher.reporting('health.onChange'))
+  const listeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('health.onChange'))
 
   fastify.mcp.provide('health', {
     now: () => ({
@@ -48,7 +48,7 @@ export default fp(async fastify => {
       uptime: Math.floor((performance.now() - startedAt) / 1000),
       transports: transports(),
       sessions: 'sessions' in mcp ? fastify.mcp.sessions.size : 0,
-      peers: mcp.dispatcher.peers.size,
+      peers: mcp.dispatcher.lifecycle.peers.size,
       store: { kind: store.kind, writable: store.failure === undefined }
     }),
     report: (part, why, status = 'degraded') => {
@@ -64,7 +64,7 @@ export default fp(async fastify => {
   const tell = () => fastify.mcp.health.report('store', store.failure)
   const off = store.onFailureChange(tell)
   tell()
-  mcp.dispatcher.onDrain(() => fastify.mcp.health.report('server', 'it is shutting down', 'draining'))
+  mcp.dispatcher.lifecycle.onDrain(() => fastify.mcp.health.report('server', 'it is shutting down', 'draining'))
   fastify.addHook('onClose', async () => {
     off()
     listeners.clear()
@@ -84,6 +84,6 @@ export default fp(async fastify => {
 
   function transports (): string[] {
     const doors = 'sessions' in mcp ? ['http', 'sse', 'websocket'] : []
-    return [...new Set([...doors, ...[...mcp.dispatcher.peers].map(peer => peer.transport)])].sort()
+    return [...new Set([...doors, ...[...mcp.dispatcher.lifecycle.peers].map(peer => peer.transport)])].sort()
   }
 }, { name: 'patchbay-health', dependencies: ['patchbay-mcp'] })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import type { CallListener, EndListener, LogListener } from '../../protocol/dispatch/observers.js'
 import type { DispatcherOptions } from '../../protocol/dispatch/dispatcher-options.js'
 import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
@@ -14,10 +15,16 @@ declare module 'fastify' {
   }
 }
 
-type Forwarded = 'method' | 'notification' | 'use' | 'onBegin' | 'onEnd' | 'onLog'
+type Forwarded = 'method' | 'notification' | 'use'
 
 /** One gateway. Each plugin declares its own members beside the code that provides them; `plugins/README.md` lists them. */
 export interface Mcp extends Pick<Dispatcher, Forwarded> {
+  /** Listens to each call when it comes; returns how to remove the listener. */
+  onBegin: (listener: CallListener) => () => void
+  /** Listens to each call when it is answered or given up. */
+  onEnd: (listener: EndListener) => () => void
+  /** Listens to what calls log and to unexpected errors. */
+  onLog: (listener: LogListener) => () => void
   /** For transports and plugins of Patchbay itself; not covered by semantic versioning. */
   readonly dispatcher: Dispatcher
   /** Where everything is kept that outlives a call. */
@@ -53,20 +60,20 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
     store: prefixSpaces(store.values, 'tools/')
   })
   fastify.decorate('mcp', gateway(dispatcher, store, standalone))
-  fastify.addHook('preClose', async () => await dispatcher.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
+  fastify.addHook('preClose', async () => await dispatcher.lifecycle.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
 }, { name: 'patchbay-mcp', fastify: '5.x' })
 
 function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
-  const base: Pick<Mcp, Forwarded | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
+  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onLog' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
     dispatcher,
     store,
     standalone,
     method: dispatcher.method.bind(dispatcher),
     notification: dispatcher.notification.bind(dispatcher),
     use: dispatcher.use.bind(dispatcher),
-    onBegin: dispatcher.onBegin.bind(dispatcher),
-    onEnd: dispatcher.onEnd.bind(dispatcher),
-    onLog: dispatcher.onLog.bind(dispatcher),
+    onBegin: listener => dispatcher.observers.begin.add(listener),
+    onEnd: listener => dispatcher.observers.end.add(listener),
+    onLog: listener => dispatcher.observers.log.add(listener),
     provide: (name, value) => {
       if (Object.hasOwn(base, name)) throw new Error(`app.mcp.${name} is there already`)
       Object.defineProperty(base, name, { value, enumerable: true })

@@ -4,14 +4,14 @@ import type { Collection, Filter } from '../../protocol/definitions/collection.j
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import { Listeners } from '../../lib/listeners.js'
 import type { PreparedResult } from '../../protocol/wire/result.js'
-import type { AuditSubject, Target } from '../../protocol/dispatch/pipeline.js'
+import type { AuditSubject, Target } from '../../protocol/dispatch/target.js'
 
 declare module './mcp.js' {
   interface Mcp {
     /** What it takes to use something that is registered: what the operator says, or else its author. */
     scopes: {
       /** What a request for it takes. */
-      target: (kind: Kind, key: string, item: Guarded) => Target
+      target: <T extends Guarded>(kind: Kind, key: string, item: T) => Target<T>
       allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
       /** A collection as the caller may see it. */
       listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, PreparedResult>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
@@ -36,10 +36,10 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
   let said = new Map(Object.entries(scopes))
   /** Found out once for each thing. */
   let rules = new WeakMap<Guarded, Target>()
-  const listeners = new Listeners<[]>(fastify.mcp.dispatcher.reporting('access.onChange'))
+  const listeners = new Listeners<[]>(fastify.mcp.dispatcher.observers.reporter('access.onChange'))
 
   fastify.mcp.provide('scopes', {
-    target: (kind, key, item) => rules.get(item) ?? newRule(kind, key, item),
+    target: <T extends Guarded>(kind: Kind, key: string, item: T) => (rules.get(item) ?? newRule(kind, key, item)) as Target<T>,
     allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
     replaceScopes: scopes => {
       said = new Map(Object.entries(scopes))
@@ -57,7 +57,7 @@ export default fp(async (fastify, { scopes }: AccessOptions) => {
   })
 
   function newRule (kind: Kind, key: string, item: Guarded): Target {
-    const rule = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES }
+    const rule = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES, item }
     rules.set(item, rule)
     return rule
   }

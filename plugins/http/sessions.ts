@@ -19,8 +19,8 @@ export default fp(async (fastify, limits: SessionLimits) => {
 
   const sessions = new SessionRegistry(limits, {
     store: store.sessions,
-    connect: peer => dispatcher.connect(peer),
-    disconnect: (peer, reason) => dispatcher.disconnect(peer, reason),
+    connect: peer => dispatcher.lifecycle.connect(peer),
+    disconnect: (peer, reason) => dispatcher.lifecycle.disconnect(peer, reason),
     checkPressure: () => {
       if (pressure.level !== 'none') throw httpErrors.overloaded(pressure.why)
     },

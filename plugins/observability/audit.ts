@@ -4,11 +4,10 @@ import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/a
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
 import { Cohort, within } from '../../lib/turn-batch.js'
-import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
 import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
-import type { AuditSubject } from '../../protocol/dispatch/pipeline.js'
+import type { AuditSubject } from '../../protocol/dispatch/target.js'
 
 const MAX_NAME = 64
 
@@ -21,7 +20,7 @@ export default fp(async fastify => {
   const { mcp, log } = fastify
   const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
   const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
-  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, known(mcp.dispatcher, call))) })
+  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, subjectOf(call))) })
   fastify.addHook('onClose', async () => lines.flush())
 
   function write (audit: AuditLine): void {
@@ -57,9 +56,9 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
 }
 
 /** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
-function known (mcp: Dispatcher, call: Call): AuditSubject | undefined {
+function subjectOf (call: Call): AuditSubject | undefined {
   try {
-    return mcp.auditSubject(call)
+    return call.target?.auditSubject
   } catch {
     return undefined
   }

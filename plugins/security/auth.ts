@@ -122,7 +122,7 @@ export default fp(async (fastify, options: AuthOptions) => {
   function fromHost (identity: unknown): Identity {
     if (!host.expected) {
       host.expected = true
-      if (!isOpen()) host.disconnectAnonymous(mcp.dispatcher)
+      if (!isOpen()) host.disconnectAnonymous(mcp.dispatcher.lifecycle)
       if (!authority.exists && !allowAnonymous) log.warn(UNDECORATED)
     }
     return host.check(identity)

@@ -15,7 +15,7 @@ declare module 'fastify' {
  */
 export default fp(async fastify => {
   let draining = false
-  fastify.addHook('onReady', async () => { fastify.mcp.dispatcher.onDrain(() => { draining = true }) })
+  fastify.addHook('onReady', async () => { fastify.mcp.dispatcher.lifecycle.onDrain(() => { draining = true }) })
 
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.always === true) return done()

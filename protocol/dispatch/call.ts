@@ -1,7 +1,7 @@
 import { bringsForwarded } from '../http/forwarded.js'
 import type { Conversation } from '../peer/conversation.js'
 import type { Peer } from '../peer/peer.js'
-import type { ClientRequest, ClientRequestKind } from '../questions/client-request.js'
+import type { ClientRequest } from '../questions/client-request.js'
 import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
 import type { Sealer } from '../questions/seal.js'
 import { convert } from '../revisions/convert.js'
@@ -15,16 +15,23 @@ import { encodeNotification, isId, type Id, type Params, type Request } from '..
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
 import { CallResponse } from './call-response.js'
+import type { ClientRequestKinds } from './client-request-kinds.js'
 import type { CallOutcome } from './outcome.js'
+import type { Target } from './target.js'
 
 /** What calls use of the dispatcher that made them. */
 export interface CallHost {
   readonly store: Values | undefined
   readonly sealer: Sealer
-  clientRequestKind (method: string): ClientRequestKind
-  log (level: LogLevel, data: unknown, call: Call): void
-  /** Called once, when the call is answered or given up. */
-  ended (call: Call, outcome: CallOutcome): void
+  readonly clientRequestKinds: ClientRequestKinds
+  readonly observers: CallObservers
+  targetOf (call: Call): Target | undefined
+}
+
+/** What calls report: what they log, and how they ended. */
+export interface CallObservers {
+  readonly log: { notify (level: LogLevel, data: unknown, call: Call): void }
+  readonly end: { notify (call: Call, outcome: CallOutcome): void }
 }
 
 /** One request while it is being answered: the only thing a handler may touch. */
@@ -46,6 +53,7 @@ export class Call {
   readonly #host: CallHost
   readonly #meta: Readonly<Params>
   #clientRequests: ClientRequests | undefined
+  #target: Target | undefined | 'not looked up' = 'not looked up'
   #lastProgress = -Infinity
 
   constructor (host: CallHost, request: Request, peer: Peer, channel: Channel, revision: Revision, identity: Identity = peer.identity) {
@@ -80,6 +88,12 @@ export class Call {
   /** True when the request came through a proxy, as its headers or those of its connection say. */
   get forwarded (): boolean {
     return bringsForwarded(this.channel)
+  }
+
+  /** What the request is about, as it was registered when this was first asked for; undefined when there is no such thing. */
+  get target (): Target | undefined {
+    if (this.#target === 'not looked up') this.#target = this.#host.targetOf(this)
+    return this.#target
   }
 
   /** Values that outlive the call, by space and key. */
@@ -122,7 +136,7 @@ export class Call {
 
   /** Writes to the server's log, and sends the client a log message if it wants that level. */
   log (level: LogLevel, data: unknown, logger?: string): void {
-    this.#host.log(level, data, this)
+    this.#host.observers.log.notify(level, data, this)
     if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
     this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) })
   }
@@ -182,13 +196,13 @@ export class Call {
   }
 
   get #asking (): ClientRequests {
-    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKind(method), this.#host.sealer))
+    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer))
   }
 
   /** Called by the response, once. */
   closed (outcome: CallOutcome): void {
     this.#clientRequests?.cancel()
-    this.#host.ended(this, outcome)
+    this.#host.observers.end.notify(this, outcome)
   }
 
   #askOne (key: string, method: string, params: Record<string, unknown>): Promise<unknown> {

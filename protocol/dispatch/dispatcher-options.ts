@@ -1,6 +1,6 @@
 import type { Limits } from '../wire/limits.js'
 import type { Implementation } from '../revisions/revision.js'
-import type { Challenge } from './pipeline.js'
+import type { ScopeChallenge } from './pipeline.js'
 import type { Values } from '../store.js'
 
 /** What a dispatcher is made of: how the server names itself, what seals its cursors and states, where handlers keep values, and its limits. */
@@ -10,5 +10,5 @@ export interface DispatcherOptions {
   secret?: string
   store?: Values
   limits?: Partial<Limits>
-  challenge?: Challenge
+  challenge?: ScopeChallenge
 }

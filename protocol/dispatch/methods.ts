@@ -1,17 +1,41 @@
-import { errors } from '../wire/errors.js'
+import { lazily, type Check, type Schema } from '../schema/schema.js'
+import { errors, type McpError } from '../wire/errors.js'
 import { DEFAULT_SCOPES } from '../wire/identity.js'
-import { lazily, type Schema } from '../schema/schema.js'
-import type { Handler, Method, MethodOptions } from './pipeline.js'
+import type { Params } from '../wire/jsonrpc.js'
+import type { PreparedResult } from '../wire/result.js'
+import type { Call } from './call.js'
+import type { Target } from './target.js'
 
-/** What can be asked for, by name. */
+export type Result = object | PreparedResult
+
+/** Answers a method; `item` is what the method's `target` found. */
+export type Handler<P = Params, T = unknown> = (params: P, call: Call, item: T | undefined) => Result | Promise<Result>
+
+export interface MethodOptions<T = unknown> {
+  /** False for calls that last as long as their client wants. */
+  timed?: boolean
+  /** The scopes a caller needs: `mcp` when absent, none when it is empty. */
+  scopes?: readonly string[]
+  /** Looks up what the request is about, which has scopes of its own; undefined when there is no such thing. */
+  target?: (params: Params, call: Call) => Target<T> | undefined
+  /** The error for a caller that lacks the scopes, on transports without HTTP status: the same as for a thing that does not exist. */
+  unknown?: (params: Params, call: Call) => McpError
+}
+
+export interface Method extends Required<Pick<MethodOptions, 'timed' | 'target' | 'unknown'>> {
+  check: Check
+  handle: Handler
+}
+
+/** The methods that clients can call, by name. */
 export class Methods {
   readonly #all = new Map<string, Method>()
 
-  add (name: string, schema: Schema, handle: Handler, { timed = true, scopes = DEFAULT_SCOPES, unknown = () => errors.methodNotFound(name) }: MethodOptions = {}): void {
+  add (name: string, schema: Schema, handle: Handler, options: MethodOptions = {}): void {
     if (this.#all.has(name)) throw new Error(`method ${name} is registered already`)
-    const fixed = { scopes: scopes as readonly string[] }
-    const target = typeof scopes === 'function' ? scopes : () => fixed
-    this.#all.set(name, { check: lazily(schema), handle, timed, target, unknown })
+    const { timed = true, scopes = DEFAULT_SCOPES, unknown = () => errors.methodNotFound(name) } = options
+    const whole: Target = { scopes }
+    this.#all.set(name, { check: lazily(schema), handle, timed, target: options.target ?? (() => whole), unknown })
   }
 
   get (name: string): Method | undefined {

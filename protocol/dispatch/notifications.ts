@@ -1,29 +1,29 @@
-import type { Notification, Params } from '../wire/jsonrpc.js'
 import type { Peer } from '../peer/peer.js'
 import { lazily, type Check, type Schema, type Typed } from '../schema/schema.js'
+import type { Notification, Params } from '../wire/jsonrpc.js'
 
 export type Listener<P = Params> = (params: P, peer: Peer) => void
 
-/** Who hears what clients tell without wanting an answer. */
+/** The listeners to notifications of clients, by method. */
 export class Notifications {
-  readonly #listeners = new Map<string, { check: Check, dispatch: Listener }>()
+  readonly #listeners = new Map<string, { check: Check, listener: Listener }>()
   readonly #report: (error: unknown, method: string) => void
 
-  /** `report` hears of listeners that fail. */
+  /** `report` gets what a listener throws. */
   constructor (report: (error: unknown, method: string) => void = () => {}) {
     this.#report = report
   }
 
-  on<S extends Schema> (name: string, schema: S, hear: Listener<Typed<S>>): void {
+  on<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): void {
     if (this.#listeners.has(name)) throw new Error(`notification ${name} is registered already`)
-    this.#listeners.set(name, { check: lazily(schema), dispatch: hear as Listener })
+    this.#listeners.set(name, { check: lazily(schema), listener: listener as Listener })
   }
 
-  /** What does not fit the schema is ignored, as is what has no listener. Never throws. */
-  hear ({ method, params }: Notification, peer: Peer): void {
-    const listener = this.#listeners.get(method)
+  /** Ignores a notification that has no listener, or does not fit its schema. Never throws. */
+  dispatch ({ method, params }: Notification, peer: Peer): void {
+    const found = this.#listeners.get(method)
     try {
-      if (listener?.check(params) === undefined) listener?.dispatch(params, peer)
+      if (found?.check(params) === undefined) found?.listener(params, peer)
     } catch (error) {
       this.#report(error, method)
     }

@@ -1,36 +1,38 @@
 import { randomUUID } from 'node:crypto'
+import { Listeners, type Report } from '../../lib/listeners.js'
+import type { Peer } from '../peer/peer.js'
+import { errors, isMcpError, type McpError } from '../wire/errors.js'
+import type { LogLevel } from '../wire/log-level.js'
 import type { Call } from './call.js'
 import type { CallOutcome } from './outcome.js'
-import { errors, isMcpError, type McpError } from '../wire/errors.js'
-import { Listeners, type Report } from '../../lib/listeners.js'
-import type { LogLevel } from '../wire/log-level.js'
-import type { Peer } from '../peer/peer.js'
 
 export type CallListener = (call: Call) => void
 export type EndListener = (call: Call, outcome: CallOutcome) => void
-/** Hears of what calls log and of what handlers throw unexpectedly. */
-export type LogSink = (level: LogLevel, data: unknown, call?: Call) => void
+/** Gets what calls log, and errors that handlers throw unexpectedly. */
+export type LogListener = (level: LogLevel, data: unknown, call?: Call) => void
 export type PeerListener = (peer: Peer) => void
 
-/** Those who hear of what the dispatcher does. One that fails is reported to the log and harms neither a call nor the others. */
+/** Listeners to what the dispatcher does. One that throws is reported to the log and harms neither a call nor the others. */
 export class Observers {
-  readonly begin = new Listeners<Parameters<CallListener>>(this.reporting('onBegin'))
-  readonly end = new Listeners<Parameters<EndListener>>(this.reporting('onEnd'))
-  readonly drain = new Listeners<[]>(this.reporting('onDrain'))
-  readonly reopen = new Listeners<Parameters<PeerListener>>(this.reporting('onReopen'))
-  /** A sink that fails is reported to the others: itself it is marked as failed already. */
-  readonly log = new Listeners<Parameters<LogSink>>(this.reporting('onLog'))
+  /** Each call when it comes, before anything is checked. */
+  readonly begin = new Listeners<Parameters<CallListener>>(this.reporter('onBegin'))
+  /** Each call when it is answered or given up, and its outcome. */
+  readonly end = new Listeners<Parameters<EndListener>>(this.reporter('onEnd'))
+  /** A client that sends `initialize` again, before what it agreed on is forgotten. */
+  readonly reinitialize = new Listeners<Parameters<PeerListener>>(this.reporter('onReinitialize'))
+  /** A log listener that throws is reported to the others. */
+  readonly log = new Listeners<Parameters<LogListener>>(this.reporter('onLog'))
 
-  /** Reports listeners of single peers. */
-  readonly ofPeer = this.reporting('peer')
+  /** Reports a listener of a single peer that threw. */
+  readonly reportPeerListener = this.reporter('peer')
 
-  /** What reports a listener that failed; `of` is what it listens to. */
-  reporting (of: string): Report {
+  /** Makes a function that logs the error of a listener; `of` is what it listens to. */
+  reporter (of: string): Report {
     return error => this.log.notify('error', { err: error, listener: of })
   }
 
-  /** What a client may be told of an error. The text of one that is not ours never leaves the process; the client gets an id to ask about. */
-  mcpError (error: unknown): McpError {
+  /** The error as a client may see it. The text of one that is not an `McpError` only goes to the log, under an id that the client gets. */
+  toMcpError (error: unknown): McpError {
     if (isMcpError(error)) return error
     const correlation = randomUUID()
     this.log.notify('error', { correlation, err: error })

@@ -3,7 +3,7 @@ import type { Call } from './call.js'
 import { errors, isMcpError } from '../wire/errors.js'
 import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
-import type { Result } from './pipeline.js'
+import type { Result } from './methods.js'
 import { statusOf } from '../http/http-status.js'
 
 /** Turns what a handler returned, threw or left open into the one answer to its call. */

@@ -27,8 +27,8 @@ export interface Revision {
 
 export interface CacheHints { ttlMs: number, cacheScope: 'public' | 'private' }
 
-/** How the server names itself: `info` as data, `stamp` as the JSON of a result's `_meta`. */
-export interface Server { info: Implementation, stamp: string }
+/** How the server names itself: `info` as data, `stamp` as the JSON of a result's `_meta`; `instructions` are for the client's model. */
+export interface Server { info: Implementation, instructions: string | undefined, stamp: string }
 
 export interface Implementation {
   name: string

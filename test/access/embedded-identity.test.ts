@@ -98,7 +98,7 @@ t.test('an application that did not say it would set identities is believed from
   t.equal((await post(app)).statusCode, 200, 'nothing has told it yet')
   t.equal((await post(app, ADA)).statusCode, 200)
   t.match(await post(app), { statusCode: 401, body: UNTOLD })
-  t.equal(app.mcp.dispatcher.peers.size, 0, 'the connection of a stranger hears nothing more')
+  t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0, 'the connection of a stranger hears nothing more')
   const closed = once(early, 'close')
   early.send(JSON.stringify(MESSAGE))
   t.match(await within(5_000, async () => await closed), [4401])

@@ -42,7 +42,7 @@ t.test('when a credential expires', async t => {
     const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
     onTime(t, expires)
     t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
-    await until(() => app.mcp.dispatcher.peers.size === 0)
+    await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   })
 
   t.test('event streams end in order when the credential that opened them expires', { buffered: true }, async t => {

@@ -135,7 +135,7 @@ class AdasSession {
     session.#asked = session.#post(callTool('ask_name', {}, 'hers')('legacy'))
     const progress = await session.#post(call('tools/call', { name: 'slow', arguments: { steps: 2 }, _meta: { progressToken: 'p' } }, 'slow')('legacy'))
     session.#events.push(...[...progress.body.matchAll(/^id: (\S+)/mg)].map(([, id]) => id as string))
-    await until(() => [...server.app.mcp.dispatcher.peers].some(peer => peer.inbound.has('hers')), 'a question')
+    await until(() => [...server.app.mcp.dispatcher.lifecycle.peers].some(peer => peer.inbound.has('hers')), 'a question')
     return session
   }
 

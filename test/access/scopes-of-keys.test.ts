@@ -57,7 +57,7 @@ t.test('the challenge for more names every scope of the operation, and where to 
 t.test('a session belongs to the key that opened it, and a session is no key', async t => {
   const server = await startServer(t, { apiKeys })
   const ada = await speakers['session']?.({ ...server, head: headOf(ADA) })
-  const [session] = server.app.mcp.dispatcher.peers
+  const [session] = server.app.mcp.dispatcher.lifecycle.peers
   t.equal(session?.principal, 'key:ada')
   const id = (await server.app.inject({ method: 'POST', url: '/mcp', headers: { 'x-api-key': ADA }, payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } })).headers['mcp-session-id'] as string
   const visit = async (headers: Record<string, string>) => (await server.app.inject({ method: 'POST', url: '/mcp', headers: { 'mcp-session-id': id, ...headers }, payload: { jsonrpc: '2.0', id: 2, method: 'ping' } })).statusCode

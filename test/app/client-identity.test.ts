@@ -71,7 +71,7 @@ t.test('clients that nobody closed do not stay', async t => {
   const orders = async (app: FastifyInstance) => { app.get('/orders', async () => await (await createClient(app)).request('tools/call', { name: 'open' })) }
   const app = await gateway(t, { plugins: [plugin, orders] })
   for (let count = 0; count < 200; count++) t.equal((await app.inject('/orders')).statusCode, 200)
-  await collecting(() => app.mcp.dispatcher.peers.size === 0)
+  await collecting(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   t.match((await app.inject('/health')).json(), { peers: 0 })
 })
 
@@ -84,7 +84,7 @@ t.test('a client that is kept stays and hears, however often garbage is collecte
   app.mcp.tools.add(tool({ name: 'wait', description: 'd', run: async () => { await once(released, 'go'); return 'done' } }))
   const answer = (await createClient(app)).request('tools/call', { name: 'wait' })
   await createClient(app)
-  await collecting(() => app.mcp.dispatcher.peers.size === 4)
+  await collecting(() => app.mcp.dispatcher.lifecycle.peers.size === 4)
   for (let count = 0; count < 5; count++) { collect(); await turn() }
   app.mcp.tools.add(open)
   app.mcp.resources.add(resource({ uri: 'test://new', name: 'new', read: () => '' }))

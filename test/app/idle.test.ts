@@ -77,12 +77,12 @@ t.test('sessions and idle streams have no timers of their own', async t => {
 
 t.test('a handshake is described once, and again when there is more to tell', async t => {
   const app = await gateway(t)
-  const [revision] = (await shakeHands(app), [...app.mcp.dispatcher.peers].map(peer => peer.revision))
+  const [revision] = (await shakeHands(app), [...app.mcp.dispatcher.lifecycle.peers].map(peer => peer.revision))
   if (revision === undefined) throw new Error('nobody was there')
-  const declared = app.mcp.dispatcher.capabilities(revision)
+  const declared = app.mcp.dispatcher.capabilities.of(revision)
   await shakeHands(app)
-  t.equal(app.mcp.dispatcher.capabilities(revision), declared)
-  app.mcp.dispatcher.capability('experimental', () => ({ news: {} }))
+  t.equal(app.mcp.dispatcher.capabilities.of(revision), declared)
+  app.mcp.dispatcher.capabilities.declare('experimental', () => ({ news: {} }))
   const response = await app.inject({ method: 'POST', url: '/mcp', headers: { accept: '*/*' }, payload: { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} } })
   t.match(response.json(), { result: { capabilities: { ...declared, experimental: { news: {} } } } })
 })

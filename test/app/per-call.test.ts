@@ -27,7 +27,7 @@ function caller (app: FastifyInstance): { call: (name: string, args?: Json) => v
   const channel = { streams: true, respond: (text: string) => { answers.push(text) }, emit: () => {}, end: () => {} }
   const peer = new Peer({ transport: 'memory', channel })
   const send = (text: string) => app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(text), peer, channel)
-  app.mcp.dispatcher.connect(peer)
+  app.mcp.dispatcher.lifecycle.connect(peer)
   send('{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}')
   let id = 0
   return { answers, call: (name, args = {}) => send(message(name, args, {}, ++id)) }
@@ -75,8 +75,8 @@ function remembered (app: FastifyInstance): Json {
   return {
     server: listeners(app.server),
     process: listeners(process),
-    peers: app.mcp.dispatcher.peers.size,
-    inbound: [...app.mcp.dispatcher.peers].reduce((sum, peer) => sum + peer.inbound.size, 0),
+    peers: app.mcp.dispatcher.lifecycle.peers.size,
+    inbound: [...app.mcp.dispatcher.lifecycle.peers].reduce((sum, peer) => sum + peer.inbound.size, 0),
     sessions: app.mcp.sessions.size,
     replies: app.mcp.connections.replies.size,
     tools: app.mcp.tools.names().length

@@ -91,7 +91,7 @@ for (const [kind, { server, client }] of Object.entries(HOSTS)) {
     const answer = send('/own/slow')
     await inTime(started, 'the request')
     const call = send('/ai/mcp', post(modernPost('slow', { steps: 3, delay: 20 })))
-    await until(() => app.mcp.dispatcher.peers.size === 1)
+    await until(() => app.mcp.dispatcher.lifecycle.peers.size === 1)
     const closed = app.close()
     t.match(messagesOf((await inTime(call, 'the answer of the tool')).body).at(-1), { id: 1, result: {} })
     await until(() => !app.server.listening)

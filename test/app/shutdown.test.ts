@@ -58,7 +58,7 @@ t.test('a host that gives up what takes too long when it closes still closes in 
   const app = await host(t, undefined, { grace: 60_000 }, { pluginTimeout: 1_000 })
   app.mcp.tools.add(tool({ name: 'stubborn', description: 'd', run: async () => await new Promise<never>(() => {}) }))
   const answer = app.inject(modernPost('stubborn', {}))
-  while (app.mcp.dispatcher.peers.size === 0) await turn()
+  while (app.mcp.dispatcher.lifecycle.peers.size === 0) await turn()
   await inTime(app.close(), 'the end')
   t.match((await answer).json(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
@@ -77,7 +77,7 @@ t.test('a call that takes 400 ms is answered although the server is closed meanw
   const slow = { name: 'slow', arguments: { steps: 1, delay: 400 } }
   const [plain, stateless] = [call('tools/call', slow)('legacy'), call('tools/call', slow)('modern')]
   const asked = [request('POST', '/message', postHead(port), plain), request('POST', '/mcp', postHead(port, mirroredHead(stateless)), stateless)].map(async bytes => await lastExchange(port, bytes))
-  await until(() => [...app.mcp.dispatcher.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2, 'both calls are in flight')
+  await until(() => [...app.mcp.dispatcher.lifecycle.peers].reduce((sum, { inbound }) => sum + inbound.size, 0) === 2, 'both calls are in flight')
   await Promise.all([app.close(), ...asked])
   for (const reply of asked) t.match([(await reply).status, (await reply).body], [200, /1 steps/])
 })

@@ -14,7 +14,7 @@ const CONNECTIONS: Array<[name: string, open: (server: Server) => Promise<Connec
 
 t.test('of what a client says of itself its name, version and title are kept, cut to a length', async t => {
   const server = await startServer(t)
-  const clients = () => [...server.app.mcp.dispatcher.peers].map(({ client }) => client)
+  const clients = () => [...server.app.mcp.dispatcher.lifecycle.peers].map(({ client }) => client)
   const kept = { name: 'n'.repeat(256), version: '1', title: 'T' }
 
   for (const [name, open] of CONNECTIONS) {
@@ -24,7 +24,7 @@ t.test('of what a client says of itself its name, version and title are kept, cu
       await connection.inbox.next()
       t.strictSame(clients(), [kept])
       await connection.close()
-      await until(() => server.app.mcp.dispatcher.peers.size === 0, 'the end of the client')
+      await until(() => server.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the client')
     })
   }
 

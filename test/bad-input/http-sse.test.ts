@@ -53,7 +53,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   await t.test('a session that is gone is not known any more', async t => {
     const connection = await sseConnection(server)
     await connection.close()
-    await until(() => app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
+    await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
     t.match(await connection.write(ping), /^404/)
     await expectUnharmed(t, server)
   })

@@ -121,5 +121,5 @@ async function hear (connection: Connection): Promise<string> {
 }
 
 async function inFlight ({ app }: Server): Promise<void> {
-  await until(() => [...app.mcp.dispatcher.peers].some(peer => peer.inbound.size > 0), 'a call in flight')
+  await until(() => [...app.mcp.dispatcher.lifecycle.peers].some(peer => peer.inbound.size > 0), 'a call in flight')
 }

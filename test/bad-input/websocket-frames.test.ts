@@ -111,7 +111,7 @@ t.test('frames that break the protocol close their socket with the code that fit
     socket.pause()
     const echo = frame({ opcode: text, payload: callTool('echo', { text: 'x'.repeat(1_000_000) })('legacy') })
     for (let times = 0; times < 30; times++) socket.write(echo)
-    await until(() => small.app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
+    await until(() => small.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
     await socket.close()
     await expectUnharmed(t, small)
   })

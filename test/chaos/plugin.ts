@@ -24,7 +24,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
   fastify.get('/chaos/state', async (request): Promise<State> => {
     const { prefix = '' } = request.query as { prefix?: string }
     const connections = await new Promise<number>((resolve, reject) => fastify.server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
-    return { peers: mcp.dispatcher.peers.size, sessions: fastify.mcp.sessions.size, connections, calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix))) }
+    return { peers: mcp.dispatcher.lifecycle.peers.size, sessions: fastify.mcp.sessions.size, connections, calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix))) }
   })
 
   // How many numbers a call of chaos_until has told, which tells no more.
@@ -108,7 +108,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     description: 'Sends a message to everybody who is there',
     input: Type.Object({ text: Type.String(), times: Type.Optional(Type.Integer()) }),
     run: ({ text, times = 1 }) => {
-      for (let time = 0; time < times; time++) for (const peer of mcp.dispatcher.peers) if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'alert', data: text })
+      for (let time = 0; time < times; time++) for (const peer of mcp.dispatcher.lifecycle.peers) if (peer.revision !== undefined) peer.notify('notifications/message', { level: 'alert', data: text })
     }
   }))
 }

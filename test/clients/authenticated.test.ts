@@ -15,7 +15,7 @@ t.test('official clients come in with a key in their headers', async t => {
   const { app, url } = await listening(t, { apiKeys })
   const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
   t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
-  t.strictSame([...app.mcp.dispatcher.peers].map(({ principal }) => principal), ['key:ada'])
+  t.strictSame([...app.mcp.dispatcher.lifecycle.peers].map(({ principal }) => principal), ['key:ada'])
 
   const second = await connectV2(t, new TransportV2(new URL(`${url}/mcp`), { requestInit }))
   t.match(await second.call(echo), { structuredContent: { text: 'hi' } })

@@ -81,7 +81,7 @@ async function serve (t: Test): Promise<{ app: FastifyInstance, url: string }> {
 }
 
 async function forgotten ({ mcp }: FastifyInstance): Promise<void> {
-  await until(() => mcp.dispatcher.peers.size === 0, 'the server forgets the client')
+  await until(() => mcp.dispatcher.lifecycle.peers.size === 0, 'the server forgets the client')
 }
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))

@@ -48,7 +48,7 @@ export async function openGateway (more: Plugin[] = [], options: Partial<Options
 /** What the gateway holds of its clients. */
 export async function censusOf (app: FastifyInstance): Promise<Record<string, number>> {
   const connections = app.server.listening ? await new Promise<number>(resolve => app.server.getConnections((_error, count) => resolve(count))) : 0
-  return { peers: app.mcp.dispatcher.peers.size, sessions: app.mcp.sessions.size, connections, websockets: app.websocketServer.clients.size }
+  return { peers: app.mcp.dispatcher.lifecycle.peers.size, sessions: app.mcp.sessions.size, connections, websockets: app.websocketServer.clients.size }
 }
 
 // The clipboard is the user's own.

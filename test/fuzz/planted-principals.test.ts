@@ -72,7 +72,7 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
       const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
       mcp.dispatcher.receive = (incoming, peer, ...rest) => {
         const { method, params } = incoming as { method?: string, params?: { requestId?: string } }
-        if (method === 'notifications/cancelled') for (const other of mcp.dispatcher.peers) other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
+        if (method === 'notifications/cancelled') for (const other of mcp.dispatcher.lifecycle.peers) other.inbound.get(params?.requestId ?? '')?.cancel(new Error('planted'))
         receive(incoming, peer, ...rest)
       }
     }

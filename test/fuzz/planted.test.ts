@@ -58,7 +58,7 @@ t.test('a peer that is forgotten is found when everybody has left', async t => {
   })
   hurry(t)
   let leak: ((peer: Peer) => void) | undefined
-  const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.dispatcher.connect(peer) }] })
+  const { findings } = await short(t, 'stdio', { count: 300, plugins: [leaky, async ({ mcp }) => { leak = peer => mcp.dispatcher.lifecycle.connect(peer) }] })
   t.match(findings, [{ fault: { kind: 'leak', text: /"peers":0.*"peers":\d/ } }])
 })
 

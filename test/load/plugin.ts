@@ -90,15 +90,15 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   input: Type.Object({ bytes: Type.Integer({ minimum: 1 }) }),
   run: ({ bytes }) => {
     const text = encodeNotification(LOG, { level: 'info', data: 'x'.repeat(bytes) })
-    for (const { revision, channel } of mcp.dispatcher.peers) if (revision !== undefined) channel?.emit(text, LOG)
+    for (const { revision, channel } of mcp.dispatcher.lifecycle.peers) if (revision !== undefined) channel?.emit(text, LOG)
   }
 })
 
 /** Whoever has ever been there and is not gone for good. */
 function memory ({ mcp }: FastifyInstance): Set<WeakRef<Peer>> {
   const known = new Set<WeakRef<Peer>>()
-  const connect = mcp.dispatcher.connect.bind(mcp.dispatcher)
-  mcp.dispatcher.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
+  const connect = mcp.dispatcher.lifecycle.connect.bind(mcp.dispatcher)
+  mcp.dispatcher.lifecycle.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
   return known
 }
 
@@ -111,7 +111,7 @@ const vitals = (fastify: FastifyInstance, known: Set<WeakRef<Peer>>) => tool({
     const handles: Record<string, number> = {}
     for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1
     const { rss, heapUsed: heap } = process.memoryUsage()
-    return { rss, heap, peers: fastify.mcp.dispatcher.peers.size, sessions: fastify.mcp.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
+    return { rss, heap, peers: fastify.mcp.dispatcher.lifecycle.peers.size, sessions: fastify.mcp.sessions.size, handles, lateCalls, alive: known.size } satisfies Omit<Vitals, 'files'>
   }
 })
 

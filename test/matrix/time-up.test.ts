@@ -55,7 +55,7 @@ t.test('whoever was never agreed with on anything is told so as well', async t =
 })
 
 t.test('calls that begin after their client was let go end, too', async t => {
-  const leave = tool({ name: 'leave', description: 'Lets its own client go', run: async (_args, call) => { place.app.mcp.dispatcher.disconnect(call.peer, new Error('gone')) } })
+  const leave = tool({ name: 'leave', description: 'Lets its own client go', run: async (_args, call) => { place.app.mcp.dispatcher.lifecycle.disconnect(call.peer, new Error('gone')) } })
   const place = await listening(t, { callTimeout: 200, plugins: [async app => { app.mcp.tools.add(stuck); app.mcp.tools.add(leave) }] })
   const ended: string[] = []
   place.app.mcp.onEnd((call, { outcome }) => { ended.push(`${call.id} ${outcome}`) })

@@ -57,7 +57,7 @@ export function dispatcher (options: Partial<DispatcherOptions> = {}): Dispatche
 export function client (mcp: Dispatcher, { revision: spoken = revision('2025-06-18'), ...options }: PeerOptions = {}) {
   const channel = new Recorder()
   const peer = new Peer({ channel, revision: spoken, ...options })
-  mcp.connect(peer)
+  mcp.lifecycle.connect(peer)
   const send = (message: object | string): void => mcp.receive(incoming(message), peer, channel)
   let lastId = 0
   return {

@@ -39,7 +39,7 @@ export async function expectUnharmed (t: Test, { app, port, sockets, faults, hea
   const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
   if (reply !== '200 ok id 1') t.fail(`the next good message is answered ${reply}`)
-  await until(() => app.mcp.sessions.size + app.mcp.dispatcher.peers.size === 0, 'the end of all sessions and peers')
+  await until(() => app.mcp.sessions.size + app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of all sessions and peers')
   await until(() => sockets.size === 0, 'the end of all connections')
   if (faults.length > 0) t.fail(`nobody caught ${String(faults.splice(0)[0])}`)
 }

@@ -48,7 +48,7 @@ export class Speaker {
       ...(principal === undefined ? {} : { identity: { principal, scopes: 'all' as const } })
     })
     if (!spoken.stateless) this.peer.capabilities = capabilities
-    app.mcp.dispatcher.connect(this.peer)
+    app.mcp.dispatcher.lifecycle.connect(this.peer)
   }
 
   /** The answer to a request, after all questions on the way to it. */
@@ -99,7 +99,7 @@ export class Speaker {
   }
 
   close (): void {
-    this.#app.mcp.dispatcher.disconnect(this.peer, new Error('the client was closed'))
+    this.#app.mcp.dispatcher.lifecycle.disconnect(this.peer, new Error('the client was closed'))
   }
 
   #receive (message: Json): void {

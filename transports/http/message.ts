@@ -13,7 +13,7 @@ export function serveMessage ({ dispatcher, connections }: Pick<HttpGateway, 'di
   const revision = version === undefined ? oldest : revisionNamed(version)
   if (revision === undefined) throw httpErrors.unknownVersion(String(version))
   const peer = new Peer({ revision, identity: request.identity })
-  dispatcher.connect(peer)
-  connections.onGone(reply, () => dispatcher.disconnect(peer, DISCONNECTED))
+  dispatcher.lifecycle.connect(peer)
+  connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(dispatcher.decode(takeBody(request)), peer, jsonChannel(reply))
 }

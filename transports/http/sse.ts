@@ -31,10 +31,10 @@ export class SseConnections {
     eventStreams.checkCapacity()
     const id = randomBytes(24).toString('base64url')
     const peer = new Peer({ transport: 'sse', identity: request.identity })
-    dispatcher.connect(peer)
+    dispatcher.lifecycle.connect(peer)
     const sink = eventStreams.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
       this.#clients.delete(id)
-      dispatcher.disconnect(peer, new Error('the client closed the stream'))
+      dispatcher.lifecycle.disconnect(peer, new Error('the client closed the stream'))
     })
     this.#clients.set(id, { peer, sink })
     peer.channel = { ...sinkChannel(sink), end: () => {}, forwarded: isForwarded(request.headers) }

@@ -67,8 +67,8 @@ function serveIncoming (gateway: HttpGateway, incoming: Incoming, request: Fasti
 // The client's disconnection cancels its request.
 function serveStateless ({ dispatcher, connections, eventStreams }: HttpGateway, incoming: Incoming, { headers, identity }: FastifyRequest, reply: FastifyReply): void {
   const peer = new Peer({ revision: modern, headers, identity })
-  dispatcher.connect(peer)
-  connections.onGone(reply, () => dispatcher.disconnect(peer, DISCONNECTED))
+  dispatcher.lifecycle.connect(peer)
+  connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(incoming, peer, new ReplyChannel(eventStreams, reply))
 }
 

@@ -48,7 +48,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, { i
     end: () => {}
   }
   const peer = new Peer({ transport: 'stdio', channel, identity })
-  mcp.connect(peer)
+  mcp.lifecycle.connect(peer)
 
   const lines = new LineReader(maxMessage,
     (bytes, start, end) => mcp.receive(mcp.decode(bytes, start, end), peer, channel),
@@ -61,7 +61,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, { i
   const closed = new Promise<string>(resolve => {
     const finish = (reason: string) => {
       backlog.stop()
-      mcp.disconnect(peer, new Error(reason))
+      mcp.lifecycle.disconnect(peer, new Error(reason))
       resolve(reason)
     }
     giveUp = () => {

@@ -51,7 +51,7 @@ export class WebSocketConnection implements Channel {
       resume: () => socket.resume()
     })
     this.#peer = new Peer({ transport: 'websocket', channel: this, identity })
-    mcp.connect(this.#peer)
+    mcp.lifecycle.connect(this.#peer)
   }
 
   /** True while messages wait until the client has read, so that nothing is read from it. */
@@ -101,7 +101,7 @@ export class WebSocketConnection implements Channel {
   dispose (): void {
     this.#inbox.stop()
     this.#backlog.stop()
-    this.#mcp.disconnect(this.#peer, new Error('the socket was closed'))
+    this.#mcp.lifecycle.disconnect(this.#peer, new Error('the socket was closed'))
   }
 
   // The close frame is queued behind what the client does not read.

@@ -45,14 +45,14 @@ class MemoryCase {
   }
 
   async run (): Promise<Heard> {
-    this.#app.mcp.dispatcher.connect(this.#peer)
+    this.#app.mcp.dispatcher.lifecycle.connect(this.#peer)
     if (greets(this.#input.opening)) this.#greet()
     for (const { bytes } of this.#input.steps) {
       this.#deliver(this.#talk.send(bytes))
       if (!this.#input.burst) await this.#settled(PACE)
     }
     await this.#settled()
-    this.#app.mcp.dispatcher.disconnect(this.#peer, new Error('the case is over'))
+    this.#app.mcp.dispatcher.lifecycle.disconnect(this.#peer, new Error('the case is over'))
     this.#judge()
     return { faults: this.#talk.faults, signatures: this.#talk.signatures() }
   }

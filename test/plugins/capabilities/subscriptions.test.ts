@@ -55,7 +55,7 @@ t.test('a subscription that is cancelled ends without an answer, and is told not
 
 t.test('a server that ends answers the subscription', async t => {
   const { app, channel, id } = await listening(t, { toolsListChanged: true })
-  await app.mcp.dispatcher.drain(Infinity)
+  await app.mcp.dispatcher.lifecycle.drain(Infinity)
   t.match(await channel.next(), { id, result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } } })
 })
 

@@ -39,11 +39,11 @@ t.test('what waits behind a slow reply on one connection is given up with the co
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.teardown(() => socket.destroy())
   socket.write(Buffer.concat([modern(WAIT), modern(LISTEN), get('/sse'), get('/mcp/sse'), plain(callTool('wait')('legacy')), modern(WAIT)]))
-  await until(() => app.mcp.dispatcher.peers.size === 6 && calls.started === 3)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 6 && calls.started === 3)
   t.equal(app.mcp.sessions.size, 1)
   socket.destroy()
   await until(() => calls.aborted === 3)
-  await until(() => app.mcp.dispatcher.peers.size === 0 && app.mcp.sessions.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0 && app.mcp.sessions.size === 0)
 })
 
 t.test('a connection that is used again and again gathers no listeners', async t => {
@@ -86,7 +86,7 @@ for (const [what, bytes] of LEAVERS) {
     })
     hooks.emit('go')
     for (let turns = 0; turns < 3; turns++) await turn()
-    await until(() => app.mcp.dispatcher.peers.size === 0 && app.mcp.sessions.size === 0)
+    await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0 && app.mcp.sessions.size === 0)
     t.equal(calls.started, calls.aborted)
   })
 }

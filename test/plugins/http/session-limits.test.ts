@@ -81,8 +81,8 @@ t.test('a client that does not read its stream is cut off', async t => {
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
   await until(() => {
-    for (const peer of app.mcp.dispatcher.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
-    return app.mcp.dispatcher.peers.size === 0
+    for (const peer of app.mcp.dispatcher.lifecycle.peers) peer.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
+    return app.mcp.dispatcher.lifecycle.peers.size === 0
   })
   stream.drop()
 })
@@ -91,13 +91,13 @@ t.test('a client for whom a little too much waits is cut off when it takes nothi
   const { app, url } = await listening(t, { maxQueue: 1_000_000, writeDeadline: 50 })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
-  const [peer] = app.mcp.dispatcher.peers
+  const [peer] = app.mcp.dispatcher.lifecycle.peers
   // Enough to fill what the operating system takes, and then some; far less than what is cut at once.
   for (let sent = 0; sent < 240; sent++) {
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await until(() => app.mcp.dispatcher.peers.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   stream.drop()
 })
 
@@ -105,13 +105,13 @@ t.test('while too much waits for all clients together, one that is behind is not
   const { app, url } = await listening(t, { maxQueue: 1_000_000, maxQueued: 1_000_000 })
   const stream = await openStream(`${url}/sse`)
   t.match(await stream.event(), { event: 'endpoint' })
-  const [peer] = app.mcp.dispatcher.peers
+  const [peer] = app.mcp.dispatcher.lifecycle.peers
   // Less than what would be cut in any case, and in less time.
-  for (let sent = 0; sent < 240 && app.mcp.dispatcher.peers.size > 0; sent++) {
+  for (let sent = 0; sent < 240 && app.mcp.dispatcher.lifecycle.peers.size > 0; sent++) {
     peer?.notify('notifications/message', { level: 'error', data: 'x'.repeat(50_000) })
     await new Promise(resolve => setImmediate(resolve))
   }
-  await until(() => app.mcp.dispatcher.peers.size === 0, 'the end of the peer', 2_000)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer', 2_000)
   stream.drop()
 })
 

@@ -145,7 +145,7 @@ t.test('a session that is brought back for two reasons at once is brought back o
   await Promise.all(ids.map(async id => await app.mcp.sessions.restore(id)))
   await until(() => app.mcp.sessions.size === 20)
   await app.mcp.store.values.put('space', 'after all that was asked for before', true)
-  t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [20, 20], 'each session has one peer')
+  t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size], [20, 20], 'each session has one peer')
 })
 
 t.test('somebody else who asks for a session does not keep its owner from it', async t => {

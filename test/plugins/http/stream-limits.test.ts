@@ -12,7 +12,7 @@ t.test('streams beyond the limit are refused before they open, and one that ends
   const { app, url } = await listening(t, { maxStreams: 2 })
   const session = await openSession(url)
   const streams = [await openStream(`${url}/sse`), await session.listen()]
-  const [sessions, peers] = [app.mcp.sessions.size, app.mcp.dispatcher.peers.size]
+  const [sessions, peers] = [app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size]
   for (const path of ['/sse', '/mcp/sse']) {
     const { response } = await openStream(`${url}${path}`)
     t.match([response.status, response.headers.get('retry-after')], [503, '1'], path)
@@ -20,7 +20,7 @@ t.test('streams beyond the limit are refused before they open, and one that ends
   }
   const other = await openSession(url)
   t.equal((await other.listen()).response.status, 503, 'GET /mcp')
-  t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [sessions + 1, peers + 1], 'nothing is left of those that were refused')
+  t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size], [sessions + 1, peers + 1], 'nothing is left of those that were refused')
   streams[0]?.drop()
   await until(() => app.mcp.eventStreams.hasCapacity)
   const again = await other.listen()

@@ -106,7 +106,7 @@ t.test('a call without a clock lasts as long as its client', async t => {
   ask('m')
   await sleep(40)
   t.equal(peer.inbound.size, 1)
-  mcp.disconnect(peer, new Error('gone'))
+  mcp.lifecycle.disconnect(peer, new Error('gone'))
   t.strictSame(channel.sent, [])
   t.equal(channel.ends, 1)
   await sleep(0)
@@ -170,7 +170,7 @@ t.test('a call that is answered because the time of another is up is not given u
     return { then: (resolve: (result: object) => void) => { answer = resolve } } as unknown as Promise<object>
   })
   const ended: unknown[] = []
-  mcp.onEnd(({ method }, { outcome }) => {
+  mcp.observers.end.add(({ method }, { outcome }) => {
     ended.push([method, outcome])
     if (method === 'first') calls[1]?.response.send('{"done":true}')
   })

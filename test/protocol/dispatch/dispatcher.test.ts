@@ -9,7 +9,7 @@ const Anything = Type.Object({})
 function serving (name: string, handle: () => unknown): { mcp: Dispatcher, logged: Array<{ correlation?: string, err?: unknown }> } {
   const mcp = dispatcher()
   const logged: Array<{ correlation?: string, err?: unknown }> = []
-  mcp.onLog((_level, data) => { logged.push(data as { correlation?: string }) })
+  mcp.observers.log.add((_level, data) => { logged.push(data as { correlation?: string }) })
   mcp.method(name, Anything, handle as () => object)
   return { mcp, logged }
 }
@@ -98,7 +98,7 @@ t.test('an McpError whose data cannot be written is still answered', async t => 
 
 t.test('a log that fails costs nobody an answer', async t => {
   const { mcp } = serving('m', () => { throw new Error('secret detail') })
-  mcp.onLog(() => { throw new Error('the disk is full') })
+  mcp.observers.log.add(() => { throw new Error('the disk is full') })
   t.match(await client(mcp).request('m'), { id: 1, error: { code: -32603 } })
 })
 
@@ -112,7 +112,7 @@ t.test('a notification that does not fit, that nobody knows or that makes its li
   const mcp = dispatcher()
   const logged: unknown[] = []
   const heard: unknown[] = []
-  mcp.onLog((_level, data) => { logged.push(data) })
+  mcp.observers.log.add((_level, data) => { logged.push(data) })
   mcp.notification('n', Type.Object({ n: Type.Integer() }), ({ n }) => { heard.push(n); if (n === 13) throw new Error('unlucky') })
   const { send, channel } = client(mcp)
   for (const params of [{ n: 1 }, { n: 'x' }, { n: 13 }, { n: 2 }]) send({ jsonrpc: '2.0', method: 'n', params })

@@ -10,7 +10,7 @@ t.test('what is in flight is answered before draining ends', async t => {
   mcp.method('m', Anything, async () => { await sleep(30); return { done: true } })
   const clients = [client(mcp), client(mcp), client(mcp)]
   for (const { ask } of clients) ask('m')
-  await mcp.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
   for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
 })
 
@@ -19,7 +19,7 @@ t.test('what comes after that is refused', async t => {
   mcp.method('m', Anything, async () => { await sleep(30); return {} })
   const early = client(mcp)
   early.ask('m')
-  const drained = mcp.drain(Infinity)
+  const drained = mcp.lifecycle.drain(Infinity)
   t.match(await early.request('m'), { id: 2, error: { code: -32603, message: 'The server is shutting down' } })
   t.match(await client(mcp).request('m', modern()), { error: { code: -32603 } }, 'from new clients too')
   await drained
@@ -35,7 +35,7 @@ t.test('what takes longer than the grace is given up with an answer, and aborted
   })
   const { ask, channel } = client(mcp)
   ask('m')
-  await mcp.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
   await sleep(0)
   t.match(reason, { message: 'The server is shutting down' })
@@ -46,7 +46,7 @@ t.test('the grace is never longer than what is allowed', async t => {
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, channel } = client(mcp)
   ask('m')
-  await mcp.drain(20)
+  await mcp.lifecycle.drain(20)
   t.match(await channel.next(), { error: { code: -32603, message: 'The server is shutting down' } })
 })
 
@@ -55,18 +55,18 @@ t.test('a handler that ignores everything does not hold the end up', async t => 
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, channel } = client(mcp)
   ask('m')
-  await mcp.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
   t.match(await channel.next(), { error: { code: -32603 } })
 })
 
 t.test('a question that waits for its client is given up at once', async t => {
   const mcp = dispatcher({ limits: { grace: 60_000 } })
-  mcp.clientRequest('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.clientRequestKinds.add('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
   mcp.method('m', Anything, async (_params, call) => await call.ask({ q: { method: 'ask/it', params: {} } }))
   const { ask, channel } = client(mcp)
   ask('m')
   t.match(await channel.next(), { method: 'ask/it' })
-  await mcp.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
 
@@ -78,7 +78,7 @@ t.test('a long-lived call is told to end in order, and answers', async t => {
   }, { timed: false })
   const { ask, channel } = client(mcp)
   ask('listen')
-  await mcp.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
   t.match(await channel.next(), { id: 1, result: { ended: true } })
 })
 
@@ -87,8 +87,8 @@ t.test('a client that goes while others are waited for does not hold the end up'
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, peer } = client(mcp)
   ask('m')
-  const drained = mcp.drain(Infinity)
-  mcp.disconnect(peer, new Error('gone'))
+  const drained = mcp.lifecycle.drain(Infinity)
+  mcp.lifecycle.disconnect(peer, new Error('gone'))
   await drained
   t.equal(peer.inbound.size, 0)
 })
@@ -96,9 +96,9 @@ t.test('a client that goes while others are waited for does not hold the end up'
 t.test('draining with nothing in flight is over at once, twice as well', async t => {
   const mcp = dispatcher()
   client(mcp)
-  await mcp.drain(Infinity)
-  await mcp.drain(Infinity)
-  t.equal(mcp.peers.size, 1)
+  await mcp.lifecycle.drain(Infinity)
+  await mcp.lifecycle.drain(Infinity)
+  t.equal(mcp.lifecycle.peers.size, 1)
 })
 
 t.test('a peer that is gone aborts its calls and answers none of them', async t => {
@@ -112,12 +112,12 @@ t.test('a peer that is gone aborts its calls and answers none of them', async t 
   ask('m')
   ask('m')
   const gone = new Error('the socket was closed')
-  mcp.disconnect(peer, gone)
+  mcp.lifecycle.disconnect(peer, gone)
   await sleep(0)
   t.strictSame(reasons, [gone, gone])
   t.strictSame(channel.sent, [])
   t.equal(channel.ends, 2, 'each channel learns that nothing follows')
-  t.equal(mcp.peers.has(peer), false)
+  t.equal(mcp.lifecycle.peers.has(peer), false)
 })
 
 t.test('what was registered for the end of a peer runs once', async t => {
@@ -126,8 +126,8 @@ t.test('what was registered for the end of a peer runs once', async t => {
   let closed = 0
   peer.onClose(() => { closed++ })
   peer.onClose(() => t.fail('it was taken back'))()
-  mcp.disconnect(peer, new Error('gone'))
-  mcp.disconnect(peer, new Error('gone'))
+  mcp.lifecycle.disconnect(peer, new Error('gone'))
+  mcp.lifecycle.disconnect(peer, new Error('gone'))
   t.equal(closed, 1)
 })
 
@@ -135,7 +135,7 @@ t.test('a request for a peer that is closed is answered, and nothing else is', a
   const mcp = dispatcher()
   mcp.method('m', Anything, () => { throw new Error('it was carried out') })
   const { peer, channel } = client(mcp)
-  mcp.disconnect(peer, new Error('gone'))
+  mcp.lifecycle.disconnect(peer, new Error('gone'))
   const receive = (message: object) => mcp.receive(mcp.decode(JSON.stringify(message)), peer, channel)
   receive({ jsonrpc: '2.0', id: 7, method: 'm' })
   receive([{ jsonrpc: '2.0', id: 8, method: 'm' }, { jsonrpc: '2.0', method: 'n' }])

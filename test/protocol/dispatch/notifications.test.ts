@@ -12,7 +12,7 @@ function hearing () {
   const heard: unknown[] = []
   const peer = new Peer()
   notifications.on('counted', Counted, ({ count }, from) => { heard.push([count, from === peer]) })
-  return { notifications, heard, reported, tell: (method: string, params: Params = {}) => notifications.hear({ kind: 'notification', method, params }, peer) }
+  return { notifications, heard, reported, tell: (method: string, params: Params = {}) => notifications.dispatch({ kind: 'notification', method, params }, peer) }
 }
 
 t.test('a notification is heard with its params and who sent it', async t => {

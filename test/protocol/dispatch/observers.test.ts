@@ -8,16 +8,16 @@ function observed () {
   const mcp = dispatcher()
   mcp.method('m', Type.Object({}), () => ({ fine: true }))
   const logged: Json[] = []
-  mcp.onLog((level, data) => { logged.push({ level, ...data as Json }) })
+  mcp.observers.log.add((level, data) => { logged.push({ level, ...data as Json }) })
   return { mcp, logged, ...client(mcp) }
 }
 
-for (const name of ['onBegin', 'onEnd', 'onLog'] as const) {
+for (const [name, event] of [['onBegin', 'begin'], ['onEnd', 'end'], ['onLog', 'log']] as const) {
   t.test(`a listener of ${name} that throws harms neither the call nor the others, and is logged once`, async t => {
     const { mcp, logged, request } = observed()
     const heard: number[] = []
-    mcp[name](broken)
-    mcp[name](() => { heard.push(1) })
+    mcp.observers[event].add(broken)
+    mcp.observers[event].add(() => { heard.push(1) })
     mcp.use(async (call, next) => { call.log('debug', { said: true }); return await next() })
     t.match(await request('m'), { id: 1, result: { fine: true } })
     t.match(await request('m'), { id: 2, result: { fine: true } })
@@ -30,8 +30,8 @@ for (const name of ['onBegin', 'onEnd', 'onLog'] as const) {
     const { mcp, request } = observed()
     const heard: string[] = []
     mcp.use(async (call, next) => { call.log('debug', {}); return await next() })
-    const removeFirst = mcp[name](() => { heard.push('first') })
-    const removeSecond = mcp[name](() => { heard.push('second') })
+    const removeFirst = mcp.observers[event].add(() => { heard.push('first') })
+    const removeSecond = mcp.observers[event].add(() => { heard.push('second') })
     await request('m')
     t.strictSame(heard, ['first', 'second'])
     removeFirst()
@@ -46,12 +46,12 @@ for (const name of ['onBegin', 'onEnd', 'onLog'] as const) {
 t.test('all are told that the server ends, and the drain goes on', async t => {
   const { mcp, logged } = observed()
   let told = 0
-  mcp.onDrain(broken)
-  mcp.onDrain(() => { told++ })
-  const remove = mcp.onDrain(() => { told++ })
+  mcp.lifecycle.onDrain(broken)
+  mcp.lifecycle.onDrain(() => { told++ })
+  const remove = mcp.lifecycle.onDrain(() => { told++ })
   remove()
-  await mcp.drain()
-  await mcp.drain()
+  await mcp.lifecycle.drain()
+  await mcp.lifecycle.drain()
   t.equal(told, 1)
   t.match(logged, [{ level: 'error', listener: 'onDrain' }])
 })

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
+import type { Target } from '../../../protocol/dispatch/target.js'
 import { errors } from '../../../protocol/wire/errors.js'
 import type { Identity } from '../../../protocol/wire/identity.js'
 import { client, dispatcher } from '../../support/recorder.js'
@@ -104,12 +105,16 @@ t.test('an id that is in use is refused without harm to the call that has it', a
   t.match(await channel.next(), { id: 'x', result: { first: true } })
 })
 
-t.test('scopes are those of what is there when the handler runs, not when the call came', async t => {
-  const mcp = dispatcher()
-  let scopes: string[] | undefined
-  mcp.gate(async () => { await turn(); scopes = ['vault'] })
-  mcp.method('m', Anything, () => ({ opened: true }), { scopes: () => scopes && { scopes }, unknown: () => errors.invalidParams('Unknown thing') })
-  t.match(await client(mcp, granted('mcp')).request('m'), { error: { code: -32602 } })
+t.test('the handler gets the item whose scopes were checked, not one that came while the call waited', async t => {
+  for (const before of [undefined, { scopes: ['mcp'], item: 'open' }]) {
+    const mcp = dispatcher()
+    let target: Target<string> | undefined = before
+    const lookups: unknown[] = []
+    mcp.gate(async () => { await turn(); target = { scopes: ['vault'], item: 'locked' } })
+    mcp.method('m', Anything, (_params, _call, item: string | undefined) => ({ item: item ?? 'none' }), { target: () => { lookups.push(target); return target } })
+    t.match(await client(mcp, granted('mcp')).request('m'), { result: { item: before?.item ?? 'none' } })
+    t.strictSame(lookups, [before], 'it is looked up once')
+  }
 })
 
 t.test('a long name of nothing is not sent back in full', async t => {

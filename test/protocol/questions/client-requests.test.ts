@@ -11,7 +11,7 @@ const IT = { method: 'ask/it', params: {} }
 /** A client whose calls of `m` run `handle`, which may ask the client for `ask/it`. */
 function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>) {
   const mcp = dispatcher({ limits })
-  mcp.clientRequest('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
+  mcp.clientRequestKinds.add('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
   mcp.method('m', Anything, async (_params, call) => await handle(call))
   mcp.method('tools/list', Anything, () => ({ tools: [] }))
   const connected = client(mcp)

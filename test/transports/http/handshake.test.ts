@@ -36,7 +36,7 @@ t.test('a handshake that failed gives no session, and leaves none', async t => {
   t.equal(headers.get('mcp-session-id'), null)
   t.equal(headers.get('x-session-id'), null)
   t.equal(app.mcp.sessions.size, 0)
-  t.equal(app.mcp.dispatcher.peers.size, 0)
+  t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })
 
 t.test('a handshake that failed on a stream leaves no session', async t => {
@@ -46,5 +46,5 @@ t.test('a handshake that failed on a stream leaves no session', async t => {
   t.match(await stream.message(), { id: 0, error: { code: -32602 } })
   t.strictSame(await stream.rest(), [])
   t.equal(app.mcp.sessions.size, 0)
-  t.equal(app.mcp.dispatcher.peers.size, 0)
+  t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })

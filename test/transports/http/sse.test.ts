@@ -114,7 +114,7 @@ t.test('HTTP+SSE: a stream that is dropped takes its session along', async t => 
   const stream = await openStream(`${url}/sse`)
   const { data: endpoint } = await stream.event() ?? {}
   stream.drop()
-  await until(() => app.mcp.dispatcher.peers.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   const response = await fetch(`${url}${endpoint}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
   t.equal(response.status, 404)
 })

@@ -52,7 +52,7 @@ t.test('a modern client that drops its stream cancels its call', async t => {
   t.match(await stream.message(), { method: 'notifications/progress' })
   stream.drop()
   await aborted
-  await until(() => app.mcp.dispatcher.peers.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
 })
 
 t.test('a modern client that drops before anything was sent cancels its call, too', async t => {

@@ -194,7 +194,7 @@ for (const [what, [method, open]] of Object.entries(opening)) {
     t.match(await response.text(), /no such session/)
     if (id !== session.id) await session.end()
     await until(() => app.mcp.connections.replies.size === 0)
-    t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.peers.size], [0, 0])
+    t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size], [0, 0])
   })
 }
 

@@ -141,7 +141,7 @@ t.test('when the output is gone, calls are aborted and it is over', async t => {
       goes(output)
       await Promise.all([stdio.closed, aborted])
     })
-    t.equal(app.mcp.dispatcher.peers.size, 0)
+    t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
   }
 })
 
@@ -183,5 +183,5 @@ t.test('a client that ends its input and does not read is waited for no longer t
   send(echo(1))
   input.end()
   await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
-  t.equal(app.mcp.dispatcher.peers.size, 0)
+  t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })

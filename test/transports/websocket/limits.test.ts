@@ -107,7 +107,7 @@ t.test('a client that does not say goodbye when it is told to go is gone all the
   const socket = await greeted(server.port)
   socket.pause()
   socket.write(Buffer.concat(new Array<Buffer>(50).fill(frame({ opcode: ping, payload: 'x' }))))
-  await until(() => server.app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
+  await until(() => server.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
   await until(() => server.sockets.size === 0, 'the end of the connection')
   await socket.close()
   await expectUnharmed(t, server)
@@ -118,7 +118,7 @@ t.test('a client that says goodbye and then stays is gone, too', async t => {
   const socket = await greeted(server.port)
   socket.pause()
   socket.write(frame({ opcode: OPCODE.close, payload: '' }))
-  await until(() => server.app.mcp.dispatcher.peers.size === 0, 'the end of the peer')
+  await until(() => server.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
   await until(() => server.sockets.size === 0, 'the end of the connection')
   await socket.close()
 })
@@ -134,7 +134,7 @@ t.test('a server that was busy for longer than its heartbeat cuts nobody who has
   while (performance.now() < end);
   await sleep(50)
   t.equal(socket.readyState, WebSocket.OPEN)
-  t.equal(server.app.mcp.dispatcher.peers.size, 1)
+  t.equal(server.app.mcp.dispatcher.lifecycle.peers.size, 1)
 })
 
 t.test('a message that an option allows to be nested deeper than the stack is refused, and the server goes on', async t => {

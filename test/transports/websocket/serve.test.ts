@@ -91,7 +91,7 @@ for (const [what, code, act] of CLOSES) {
     const closed = nextEvent(socket, 'close')
     act(socket)
     t.equal((await closed)[0], code)
-    await until(() => app.mcp.dispatcher.peers.size === 0)
+    await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   })
 }
 
@@ -119,7 +119,7 @@ t.test('a socket that is dropped aborts its calls and is forgotten', async t => 
   await started
   socket.terminate()
   t.match(await aborted, [{ message: 'the socket was closed' }])
-  await until(() => app.mcp.dispatcher.peers.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
 })
 
 t.test('a client that answers no ping is cut off, one that does stays', async t => {
@@ -132,7 +132,7 @@ t.test('a client that answers no ping is cut off, one that does stays', async t 
   await nextEvent(alive, 'ping')
   t.ok(pings >= 2)
   t.equal(alive.readyState, WebSocket.OPEN)
-  await until(() => app.mcp.dispatcher.peers.size === 1)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 1)
 })
 
 t.test('a client that does not read is cut off, and its calls are aborted', async t => {
@@ -155,7 +155,7 @@ t.test('a client that does not read is cut off, and its calls are aborted', asyn
   socket.pause()
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', _meta: { progressToken: 1 } } }))
   await ended
-  await until(() => app.mcp.dispatcher.peers.size === 0)
+  await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
   socket.resume()
   t.ok([1006, 1008].includes((await nextEvent(socket, 'close'))[0] as number))
 })

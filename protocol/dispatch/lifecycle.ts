@@ -1,0 +1,50 @@
+import { Listeners } from '../../lib/listeners.js'
+import { Passing } from '../../lib/recycled-set.js'
+import type { Peer } from '../peer/peer.js'
+import type { Observers } from './observers.js'
+
+/** The connected peers, from `connect` to `disconnect`, and the end of all of them at shutdown. */
+export class Lifecycle {
+  readonly peers = new Passing<Peer>()
+  readonly #observers: Observers
+  readonly #drainListeners: Listeners<[]>
+  readonly #grace: number
+  #isDraining = false
+
+  /** `grace` is how many milliseconds calls have to finish at shutdown. */
+  constructor (observers: Observers, grace: number) {
+    this.#observers = observers
+    this.#grace = grace
+    this.#drainListeners = new Listeners(observers.reporter('onDrain'))
+  }
+
+  /** True once no calls are taken any more. */
+  get isDraining (): boolean {
+    return this.#isDraining
+  }
+
+  /** Makes a peer reachable for announcements and part of the orderly shutdown. */
+  connect (peer: Peer): void {
+    this.peers.add(peer)
+  }
+
+  /** The other end is gone: its calls are aborted, and nothing is sent to it any more. */
+  disconnect (peer: Peer, reason: Error): void {
+    this.peers.delete(peer)
+    peer.close(reason, this.#observers.reportPeerListener)
+  }
+
+  /** Runs once, when the shutdown begins; returns how to remove the listener. */
+  onDrain (listener: () => void): () => void {
+    return this.#drainListeners.add(listener)
+  }
+
+  /** Stops taking calls and waits until those of every peer are answered, for at most the grace period. */
+  async drain (atMostMs = Infinity): Promise<void> {
+    this.#isDraining = true
+    this.#drainListeners.notify()
+    this.#drainListeners.clear()
+    const grace = Math.min(this.#grace, atMostMs)
+    await Promise.all([...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener)))
+  }
+}

@@ -1,0 +1,9 @@
+/** What the audit log names a call after. */
+export type AuditSubject = { tool: string } | { resource: string } | { prompt: string }
+
+/** What a request is about, looked up once per call: the registered item, its name in the audit log, and the scopes a caller needs. */
+export interface Target<T = unknown> {
+  readonly auditSubject?: AuditSubject
+  readonly scopes: readonly string[]
+  readonly item?: T
+}
