@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
-import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
+import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
 
 // `warn` is what some clients say.

@@ -4,7 +4,7 @@ import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/a
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
 import { Cohort, within } from '../../lib/turn-batch.js'
-import type { CallOutcome } from '../../protocol/dispatch/outcome.js'
+import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { AuditSubject } from '../../protocol/dispatch/target.js'

@@ -8,7 +8,12 @@ import type { McpError } from '../wire/errors.js'
 import { encodeError, type Id, type Request } from '../wire/jsonrpc.js'
 import type { SharedTail } from '../wire/result.js'
 import type { DeadlineEntry, Deadlines, TimedCall } from './deadlines.js'
-import { FAILED, OK, type CallOutcome } from './outcome.js'
+
+/** How a call ended: `failed` when the result itself reports a failure; with the code and message of the error, if it was answered with one. */
+export interface CallOutcome { outcome: 'ok' | 'failed' | 'error' | 'cancelled', code?: number, message?: string }
+
+const OK: CallOutcome = Object.freeze({ outcome: 'ok' })
+const FAILED: CallOutcome = Object.freeze({ outcome: 'failed' })
 
 /** The call that is answered; `closed` is called once, with what became of it. */
 export interface Answered { closed (outcome: CallOutcome): void }

@@ -14,9 +14,8 @@ import { isObject } from '../wire/json.js'
 import { encodeNotification, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
-import { CallResponse } from './call-response.js'
-import type { ClientRequestKinds } from './client-request-kinds.js'
-import type { CallOutcome } from './outcome.js'
+import { CallResponse, type CallOutcome } from './call-response.js'
+import type { ClientRequestKinds } from '../questions/client-request-kinds.js'
 import type { Target } from './target.js'
 
 /** What calls use of the dispatcher that made them. */

@@ -4,8 +4,9 @@ import { statusOf } from '../http/http-status.js'
 import { mustQueue, type HandshakeQueue } from '../peer/handshake-queue.js'
 import type { Peer } from '../peer/peer.js'
 import { Sealer } from '../questions/seal.js'
-import type { Server } from '../revisions/revision.js'
+import type { Implementation, Server } from '../revisions/revision.js'
 import type { Schema, Typed } from '../schema/schema.js'
+import type { Values } from '../store.js'
 import type { Channel } from '../wire/channel.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
@@ -16,16 +17,26 @@ import { isThenable } from '../wire/result.js'
 import { batchRefusal, refuseClosed, splitBatch } from './batch.js'
 import { Call, type CallHost } from './call.js'
 import { Capabilities } from './capabilities.js'
-import { ClientRequestKinds } from './client-request-kinds.js'
+import { ClientRequestKinds } from '../questions/client-request-kinds.js'
 import { Deadlines } from './deadlines.js'
-import type { DispatcherOptions } from './dispatcher-options.js'
 import { Lifecycle } from './lifecycle.js'
 import { Methods, type Handler, type Method, type MethodOptions } from './methods.js'
 import { Notifications, type Listener } from './notifications.js'
 import { Observers } from './observers.js'
-import { Pipeline, type Gate, type Middleware } from './pipeline.js'
+import { Pipeline, type Gate, type Middleware, type ScopeChallenge } from './pipeline.js'
 import { assertAllowed, resolveRevision } from './preconditions.js'
 import { Responder } from './responder.js'
+
+export interface DispatcherOptions {
+  info: Implementation
+  instructions?: string
+  /** Seals cursors and request states; without one they live as long as the process. */
+  secret?: string
+  /** Where handlers keep values. */
+  store?: Values
+  limits?: Partial<Limits>
+  challenge?: ScopeChallenge
+}
 
 /** Finds the handler of a method, for every transport. `receive` takes every message; it never throws and never loses a request. */
 export class Dispatcher {

@@ -4,7 +4,7 @@ import type { Peer } from '../peer/peer.js'
 import { errors, isMcpError, type McpError } from '../wire/errors.js'
 import type { LogLevel } from '../wire/log-level.js'
 import type { Call } from './call.js'
-import type { CallOutcome } from './outcome.js'
+import type { CallOutcome } from './call-response.js'
 
 export type CallListener = (call: Call) => void
 export type EndListener = (call: Call, outcome: CallOutcome) => void

@@ -1,7 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { Channel } from '../../protocol/wire/channel.js'
-import { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
-import type { DispatcherOptions } from '../../protocol/dispatch/dispatcher-options.js'
+import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatch/dispatcher.js'
 import { decode, type Incoming } from '../../protocol/wire/jsonrpc.js'
 import { Peer, type PeerOptions } from '../../protocol/peer/peer.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'

@@ -1,4 +1,4 @@
-import type { ClientRequestKind } from '../questions/client-request.js'
+import type { ClientRequestKind } from './client-request.js'
 
 /** The kinds of requests that handlers may send to the client, by method. */
 export class ClientRequestKinds {
