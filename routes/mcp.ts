@@ -1,56 +1,55 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { wantsWebSocket } from '../lib/network/plain-request.js'
+import { isForwarded } from '../protocol/http/forwarded.js'
+import { httpErrors } from '../protocol/http/http-errors.js'
 import { acceptsBoth } from '../transports/http/headers.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { restoreSession } from '../transports/http/session-lookup.js'
 import { endSession, servePost, serveStream } from '../transports/http/streamable.js'
-import { isForwarded } from '../protocol/http/forwarded.js'
-import { httpErrors } from '../protocol/http/http-errors.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
-import { wantsWebSocket } from '../lib/network/plain-request.js'
-import { addresses } from './paths.js'
-import { refuseOtherMethods } from './other-methods.js'
+import { addRoutes, type Route } from './paths.js'
 
 export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions'] })
 
 /** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
 async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
-  const serve = batchPosts((request, reply) => servePost(app.mcp, request, reply))
-  for (const url of addresses(app, '/mcp')) {
-    getRoute(app, url, options)
-
-    app.post(url, {
-      preHandler: restoreSession(app.mcp.sessions),
+  const { mcp } = app
+  addRoutes(app, '/mcp', [
+    getRoute(app, options),
+    {
+      method: 'POST',
+      preHandler: restoreSession(mcp.sessions),
       onRequest: (request, _reply, done) => {
         done(acceptsBoth(request) ? undefined : httpErrors.acceptNeedsBoth())
+      },
+      handler: batchPosts((request, reply) => servePost(mcp, request, reply))
+    },
+    {
+      method: 'DELETE',
+      preHandler: restoreSession(mcp.sessions),
+      handler: async (request, reply) => {
+        await endSession(mcp.sessions, request, reply)
+        return reply
       }
-    }, serve)
-
-    app.delete(url, { preHandler: restoreSession(app.mcp.sessions) }, async (request, reply) => {
-      await endSession(app.mcp.sessions, request, reply)
-      return reply
-    })
-  }
-
-  refuseOtherMethods(app, '/mcp', ['GET', 'POST', 'DELETE'])
+    }
+  ])
 }
 
-function getRoute (app: FastifyInstance, url: string, options: WebSocketOptions): void {
-  app.route({
+function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Route, 'url'> {
+  return {
     method: 'GET',
-    url,
-    exposeHeadRoute: false,
     config: { tickets: true },
     preValidation: async (request, reply) => {
       if (!wantsWebSocket(request.raw) || request.headers['sec-websocket-version'] === '13') return
       reply.header('sec-websocket-version', '13')
       throw httpErrors.websocketVersion()
     },
-    preHandler: restoreSession(app.mcp.sessions),
+    preHandler: restoreSession(mcp.sessions),
     // Not async: Fastify would hold a promise for each open stream and double its memory.
-    handler: (request, reply) => { serveStream(app.mcp, request, reply).catch((error: Error) => reply.send(error)) },
+    handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
     wsHandler: (socket, { identity, raw }) => {
-      serveWebSocket(app.mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
+      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
     }
-  })
+  }
 }

@@ -1,10 +1,43 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, HTTPMethods, RouteOptions } from 'fastify'
+import { httpErrors } from '../protocol/http/http-errors.js'
+
+const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export interface Route extends RouteOptions { method: HTTPMethods }
 
 /**
- * The paths a URL is served under: as it is, and with a slash at its end, which many clients are configured with. A host application
- * whose router ignores that slash has both in one.
+ * Adds routes of one path, and the same with a slash at its end, which many clients are configured with. All other HTTP methods are refused
+ * with 405 before the body is read. What the host application has at these paths already stays the host's, but for the routes themselves:
+ * Fastify throws where both have one.
  */
-export function addresses ({ initialConfig }: FastifyInstance, url: string): string[] {
-  const { ignoreTrailingSlash, routerOptions } = initialConfig
-  return ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true ? [url] : [url, `${url}/`]
+export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
+  const served = routes.flatMap(({ method, exposeHeadRoute }) => exposeHeadRoute === true ? [method, 'HEAD' as const] : [method])
+  for (const route of routes) app.route({ exposeHeadRoute: false, ...route, url: path })
+  refuseOtherMethods(app, path, served)
+  if (ignoresTrailingSlash(app)) return
+  const alias = `${path}/`
+  for (const route of routes) if (!isTaken(app, route.method, alias)) app.route({ exposeHeadRoute: false, ...route, url: alias })
+  refuseOtherMethods(app, alias, served)
+}
+
+// OPTIONS is left to a host application, which may answer CORS preflights.
+function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
+  const others = METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.mcp.standalone) && !isTaken(app, method, url))
+  if (others.length === 0) return
+  app.route({
+    method: others,
+    url,
+    exposeHeadRoute: false,
+    onRequest: async (_request, reply) => {
+      reply.header('allow', served.join(', '))
+      throw httpErrors.methodNotAllowed(served)
+    },
+    handler: async () => {}
+  })
+}
+
+const isTaken = (app: FastifyInstance, method: HTTPMethods, url: string): boolean => app.hasRoute({ method, url: app.prefix + url })
+
+function ignoresTrailingSlash ({ initialConfig: { ignoreTrailingSlash, routerOptions } }: FastifyInstance): boolean {
+  return ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true
 }
