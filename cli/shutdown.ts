@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
+import { withTimeout } from '../lib/with-timeout.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 
@@ -46,7 +46,7 @@ export class Shutdown {
 
   /** Shuts the gateway down and ends the process. A signal that comes meanwhile counts as the first one. */
   async run (reason: string): Promise<void> {
-    await Promise.race([this.#closeOnce({ reason }), sleep(this.#timeout, undefined, { ref: false })])
+    await withTimeout(this.#closeOnce({ reason }), this.#timeout, () => {})
     this.#grace.close()
   }
 

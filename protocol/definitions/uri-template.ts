@@ -1,3 +1,5 @@
+import { tryDecode } from '../../lib/try-decode.js'
+
 /** The values of a template's variables, decoded. The parts of an exploded variable are joined by commas. */
 export type Variables = Record<string, string>
 
@@ -128,17 +130,9 @@ function assignInOrder (part: Expression, values: string[], found: Map<string, s
 
 function store (found: Map<string, string>, { name, max }: Variable, raw: string, { reserved }: Expression): boolean {
   if (!reserved && /[/?#]/.test(raw)) return false
-  const value = decode(raw)
+  const value = tryDecode(raw)
   if (value === undefined || [...value].length > max) return false
   const earlier = found.get(name)
   found.set(name, earlier === undefined ? value : `${earlier},${value}`)
   return true
-}
-
-function decode (raw: string): string | undefined {
-  try {
-    return decodeURIComponent(raw)
-  } catch {
-    return undefined
-  }
 }

@@ -1,30 +1,20 @@
 import { isLoopback } from '../../lib/network/loopback.js'
+import { readBounded } from '../../lib/read-bounded.js'
 
 const TIMEOUT = 5_000
 const MAX_BYTES = 512 * 1024
 
-/** Gets a JSON document. Nothing is followed, and neither the time nor the size is the other end's choice. */
+/** Fetches a JSON document, within limits of time and size and without following redirects. */
 export async function fetchJson (url: URL, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { redirect: 'manual', headers: { accept: 'application/json' }, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]) })
   if (response.status !== 200) {
     await response.body?.cancel()
     throw new Error(`${url.href} answered with status ${response.status}`)
   }
-  return JSON.parse(await textOf(response, url)) as unknown
+  const bytes = await readBounded(response, MAX_BYTES, () => new Error(`${url.href} sent more than ${MAX_BYTES} bytes`))
+  return JSON.parse(bytes.toString()) as unknown
 }
 
-/** True for what may be asked: https, or plain http on this very machine. */
+/** Whether a URL may be fetched: https, or http on this machine, without user and password. */
 export const isSafe = ({ protocol, hostname, username, password }: URL): boolean =>
   username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
-
-// What counts is the size after decompression.
-async function textOf (response: Response, { href }: URL): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`${href} sent more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}

@@ -1,95 +1,89 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RedisClientType } from '@redis/client'
+import { withTimeout } from '../../lib/with-timeout.js'
 
-/** Hears what is wrong with Redis, or that nothing is any more, and the error that told so. */
+/** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
 export type TroubleListener = (why: string | undefined, error?: Error) => void
 
-/** How long a start waits for Redis, an answer may take, and a connection may be silent. */
-const PATIENCE = { start: 1_000, answer: 250, connect: 2_000, silence: 3_000, ping: 1_000 }
-const MAX_WAITING = 10_000
+/** In milliseconds: how long the start waits, a reply and a connection may take, a connection may be idle; and how often it is pinged. */
+const TIMEOUTS = { start: 1_000, reply: 250, connect: 2_000, idle: 3_000 }
+const PING_INTERVAL = 1_000
+const MAX_QUEUED = 10_000
 const RETRY = { first: 100, most: 1_000, jitter: 250 }
 
-/** Connects, or goes on trying in the background; never throws for a Redis that is away. */
+/** Connects, or keeps trying in the background. Does not throw if Redis cannot be reached. */
 export async function connectRedis (url: string, onTrouble: TroubleListener): Promise<RedisLink> {
-  // Loaded by those who have a Redis.
+  // Loaded only where Redis is used.
   const { createClient } = await import('@redis/client')
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_WAITING,
-    pingInterval: PATIENCE.ping,
+    commandsQueueMaxLength: MAX_QUEUED,
+    pingInterval: PING_INTERVAL,
     maintNotifications: 'disabled',
-    socket: { connectTimeout: PATIENCE.connect, socketTimeout: PATIENCE.silence, reconnectStrategy: pause }
+    socket: { connectTimeout: TIMEOUTS.connect, socketTimeout: TIMEOUTS.idle, reconnectStrategy: retryDelay }
   })
   const link = new RedisLink(client as unknown as RedisClientType, onTrouble)
   await link.start()
   return link
 }
 
-/** What the rate limiter needs of a Redis client: it is ready, or it is not, and an answer comes soon or not at all. */
+/** What the rate limiter needs of a Redis client: whether it is ready, and replies that come soon or fail. */
 export class RedisLink {
   readonly #client: RedisClientType
-  #tell: TroubleListener
+  #onTrouble: TroubleListener
   #trouble: string | undefined
-  #silent = false
+  #isUnresponsive = false
 
   constructor (client: RedisClientType, onTrouble: TroubleListener) {
     this.#client = client
-    this.#tell = onTrouble
-    client.on('error', (error: Error) => this.#is('cannot be reached', error))
-    client.on('ready', () => this.#is(undefined))
+    this.#onTrouble = onTrouble
+    client.on('error', (error: Error) => this.#setTrouble('cannot be reached', error))
+    client.on('ready', () => this.#setTrouble(undefined))
   }
 
   get isReady (): boolean {
-    return this.#client.isReady && !this.#silent
+    return this.#client.isReady && !this.#isUnresponsive
   }
 
-  /** Settles when there is a connection, or it is known that there is none. */
+  /** Settles when it is connected, or known that it is not. */
   async start (): Promise<void> {
     const failed = new Promise<void>(resolve => this.#client.once('error', () => resolve()))
-    // It is rejected when the link is closed meanwhile.
+    // Rejects when the link is closed meanwhile.
     const connected = this.#client.connect().then(() => {}, () => {})
-    const done = new AbortController()
-    await Promise.race([connected, failed, sleep(PATIENCE.start, undefined, { signal: done.signal }).catch(() => {})])
-    done.abort()
-    if (!this.#client.isReady) this.#is('cannot be reached')
+    await withTimeout(Promise.race([connected, failed]), TIMEOUTS.start, () => {})
+    if (!this.#client.isReady) this.#setTrouble('cannot be reached')
   }
 
   async eval (script: string, options: { keys: string[], arguments: string[] }): Promise<unknown> {
-    const done = new AbortController()
-    const late = sleep(PATIENCE.answer, undefined, { signal: done.signal }).then(() => { throw this.#isSilent() })
     try {
-      const answer = await Promise.race([this.#client.eval(script, options), late])
-      this.#is(undefined)
-      return answer
+      const reply = await withTimeout<unknown, never>(this.#client.eval(script, options), TIMEOUTS.reply, () => { throw this.#onNoReply() })
+      this.#setTrouble(undefined)
+      return reply
     } catch (error) {
-      if (!this.#silent) this.#is(this.#client.isReady ? 'refuses to count' : 'cannot be reached', error as Error)
+      if (!this.#isUnresponsive) this.#setTrouble(this.#client.isReady ? 'refuses to count' : 'cannot be reached', error as Error)
       throw error
-    } finally {
-      late.catch(() => {})
-      done.abort()
     }
   }
 
   close (): void {
-    this.#tell = () => {}
+    this.#onTrouble = () => {}
     this.#client.destroy()
   }
 
-  // Nothing more is asked until it answers this, or the connection is given up.
-  #isSilent (): Error {
-    this.#silent = true
-    this.#is('does not answer')
-    const heard = () => { this.#silent = false }
-    this.#client.ping().then(() => { heard(); this.#is(undefined) }, heard)
+  // It counts as not ready until it replies to this ping, or until the connection fails.
+  #onNoReply (): Error {
+    this.#isUnresponsive = true
+    this.#setTrouble('does not answer')
+    const resume = () => { this.#isUnresponsive = false }
+    this.#client.ping().then(() => { resume(); this.#setTrouble(undefined) }, resume)
     return new Error('Redis does not answer')
   }
 
-  #is (trouble: string | undefined, error?: Error): void {
+  #setTrouble (trouble: string | undefined, error?: Error): void {
     if (trouble === this.#trouble) return
     this.#trouble = trouble
-    this.#tell(trouble, error)
+    this.#onTrouble(trouble, error)
   }
 }
 
-const pause = (retries: number) => Math.min(RETRY.first * 2 ** retries, RETRY.most) + Math.floor(Math.random() * RETRY.jitter)
+const retryDelay = (retries: number) => Math.min(RETRY.first * 2 ** retries, RETRY.most) + Math.floor(Math.random() * RETRY.jitter)

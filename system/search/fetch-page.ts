@@ -1,4 +1,5 @@
 import { MIMEType, TextDecoder } from 'node:util'
+import { readBounded } from '../../lib/read-bounded.js'
 import { connectionFailure, SearchFailure } from './failure.js'
 
 export interface Page { url: URL, html: string }
@@ -6,7 +7,7 @@ export interface Page { url: URL, html: string }
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_REDIRECTS = 3
 const REDIRECTS = [301, 302, 303, 307, 308]
-// What asks for proof of a person comes with 202.
+// A page that asks for proof that a person is searching has status 202.
 const PAGES = [200, 202]
 const HEADERS = {
   'User-Agent': 'Mozilla/5.0 (compatible; mcp-patchbay)',
@@ -15,14 +16,15 @@ const HEADERS = {
 }
 
 /**
- * Gets a page of HTML. Nothing but the origin of this URL is ever contacted, wherever the answer points.
- * What is left unread ends with the signal, so abort it in any case.
+ * Fetches a page of HTML. Redirects to other origins are refused. Abort the signal in any case afterwards: that ends a response that was not
+ * read to its end.
  */
 export async function fetchPage (url: URL, signal: AbortSignal): Promise<Page> {
   try {
     const response = await open(url, signal, MAX_REDIRECTS)
     const decoder = decoderFor(response)
-    return { url: new URL(response.url), html: decoder.decode(await bytesOf(response)) }
+    const bytes = await readBounded(response, MAX_BYTES, () => new SearchFailure('The search service sent more than 2 MiB'))
+    return { url: new URL(response.url), html: decoder.decode(bytes) }
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof SearchFailure ? error : connectionFailure(error)
@@ -43,7 +45,7 @@ function nextUrl (location: string, { href, origin, protocol }: URL): URL {
   if (next === undefined || next.username !== '' || next.password !== '') {
     throw new SearchFailure('The search service redirects to something that cannot be followed')
   }
-  // A blob: URL has the origin of what is inside it.
+  // A blob: URL has the origin of the URL that created it.
   if (next.origin !== origin || next.protocol !== protocol) {
     throw new SearchFailure('The search service redirects to another host, which is not followed; if it has moved, set the option searchUrl to its new address')
   }
@@ -68,16 +70,4 @@ function mimeType (text: string): MIMEType | undefined {
   } catch {
     return undefined
   }
-}
-
-// What counts is the size after decompression.
-async function bytesOf (response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new SearchFailure('The search service sent more than 2 MiB')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

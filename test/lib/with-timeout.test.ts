@@ -1,0 +1,24 @@
+import t from 'tap'
+import { withTimeout } from '../../lib/with-timeout.js'
+
+const HOUR = 3_600_000
+const never = new Promise<never>(() => {})
+
+t.test('settles like a promise that is in time', async t => {
+  t.equal(await withTimeout(Promise.resolve(1), HOUR, () => 2), 1)
+  await t.rejects(withTimeout(Promise.reject(new Error('own')), HOUR, () => 2), { message: 'own' })
+})
+
+t.test('settles with what the timeout returns or throws', async t => {
+  const alive = setInterval(() => {}, 1_000)
+  t.teardown(() => clearInterval(alive))
+  t.equal(await withTimeout(never, 1, () => 'late'), 'late')
+  await t.rejects(withTimeout(never, 1, () => { throw new Error('late') }), { message: 'late' })
+})
+
+t.test('leaves no timer behind, and does not call the timeout in vain', async t => {
+  let calls = 0
+  await withTimeout(Promise.resolve(), 1, () => { calls++ })
+  await new Promise(resolve => setTimeout(resolve, 20))
+  t.equal(calls, 0)
+})
