@@ -16,7 +16,7 @@ const Command = Type.Object({
 }, { additionalProperties: false })
 
 const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$' }))
-/** Who may come in with which key: `hash` is all that is kept of it. */
+/** A key that is accepted. Only its hash is stored. */
 export const ApiKey = Type.Object({
   name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$' }),
   hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
@@ -37,7 +37,7 @@ const Rate = Type.Integer({ minimum: 1 })
 
 const Count = (preset: number, description: string) => Type.Integer({ minimum: 1, default: preset, description })
 
-/** Everything that can be set, in the config file, in the environment and (the first ones) on the command line. */
+/** All options of the config file and the environment; the first ones can also be set on the command line. */
 export const Options = Type.Object({
   stdio: Type.Boolean({ default: false, description: 'Serve MCP on standard input and output' }),
   port: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'The port for HTTP and WebSocket; 0 picks a free one' }),
@@ -127,11 +127,11 @@ export type Options = Static<typeof Options>
 
 const check = compile(Options)
 
-/** Checks and completes what was given. Throws one sentence that names the option and what was expected. */
+/** Checks the options and adds defaults. Throws one sentence that names the option and what was expected. */
 export function resolveOptions (given: Partial<Options>): Options {
   const complete = { ...defaults(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
   const wrong = check(complete)
-  if (wrong !== undefined) throw new Error(`option ${inWords(wrong)}`)
+  if (wrong !== undefined) throw new Error(`option ${describeMistake(wrong)}`)
   const options = complete as Options
   const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
   if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
@@ -154,7 +154,7 @@ function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oa
   if (/[?#]/.test(issuer)) throw new Error(`option oauth.issuer must be a URL without ? and #, not "${issuer}"`)
 }
 
-function inWords (wrong: string): string {
+function describeMistake (wrong: string): string {
   const name = wrong.split(/[ .;]/)[0] as keyof typeof Options.properties
   const expected: unknown = Options.properties[name]?.['x-expected']
   if (typeof expected === 'string') return `${name} ${expected}`
@@ -166,7 +166,7 @@ function defaults (): Record<string, unknown> {
   return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
 }
 
-/** How callers say who they are, and what those are told who do not. */
+/** The options of authentication, with the challenge for requests without a valid credential. */
 export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: Options) {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
   return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? DEFAULT_SCOPES, challenger: { realm: name, metadata } }

@@ -16,7 +16,7 @@ export default prompt({
   })
 })
 
-// Clients send an empty text for what their user left out.
+// Clients send an empty string for an argument that the user left out.
 function request (focus: string): string {
   if (focus === '') return 'Analyze the current state of the system and identify any issues.'
   return `Analyze the ${focus} configuration and identify any issues.`

@@ -12,7 +12,7 @@ export default async function fileResources (fastify: FastifyInstance): Promise<
     fastify.mcp.unavailable.set('file resources', 'no folders are served: name them with --root, see docs/files.md')
     return
   }
-  // Loaded only where files are served, because it knows a thousand types; and at start, because Node.js never retries an import that failed for want of file descriptors.
+  // Loaded only if files are served, because the table of types is large; and at start, because Node.js never retries a failed import.
   const types = await import('../system/files/file-type.js')
   for (const folder of fastify.mcp.folders) fastify.mcp.resources.add(filesOf(folder, types))
 }
@@ -35,7 +35,7 @@ async function read (folder: Folder, types: FileTypes, uri: string, signal: Abor
   if (bytes === 'absent') return undefined
   if (bytes === 'unreadable') throw errors.fileUnreadable(uri)
   if (bytes === 'too large') throw errors.fileTooLarge(folder.maxFile, uri)
-  const { mimeType, text } = types.typed(uri, bytes)
+  const { mimeType, text } = types.detectType(uri, bytes)
   return [{ uri, mimeType, ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) }]
 }
 

@@ -1,20 +1,20 @@
-// Makes dist/ of the sources: what is loaded at every start in a handful of files, and the rest beside it, for when it is needed.
+// Builds dist/: a few files with the code that every start loads, and separate files that are loaded on demand.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const FOLDERS = ['tools', 'resources', 'prompts']
 
-/** Fastify asks for these at every start, and most gateways have no use for them. */
+/** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first call. */
 const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
-/** Parts of Node.js that are asked for at every start and take long to load, most of them for nothing. */
+/** Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on first access. */
 const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
 
-/** What has binary files of its own or is seldom needed, and is found where it is installed. */
+/** Packages with binary files, or seldom used: not bundled but loaded from node_modules. */
 const EXTERNAL = ['@photostructure/sqlite', '@swc/wasm-typescript', 'clipboardy', '@redis/client']
 
-/** For packages that were written for CommonJS. */
+/** Bundled CommonJS packages call `require`. */
 const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 const shared = {
@@ -28,17 +28,17 @@ const shared = {
   metafile: true
 }
 
-/** Puts something else in the place of some modules. */
+/** Replaces some modules. */
 const standIns = {
   name: 'stand-ins',
   setup ({ onResolve, onLoad }) {
     onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
-    // It starts threads from files beside it, so this is left to the package as it is installed.
+    // pino's transport starts threads from files beside it, so the installed package is used.
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: "module.exports = (...given) => require('pino').transport(...given)" }))
     onResolve({ filter: /^pino$/ }, ({ path, importer }) => /transport\.js$/.test(importer) ? { path, external: true } : undefined)
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
-    // Much quicker than its other form.
+    // The CommonJS build of the package loads much faster than its ES module.
     replace(['@photostructure/sqlite'], name => `module.exports = require('${name}')`)
 
     function replace (names, contentsOf) {
@@ -71,7 +71,7 @@ const made = await Promise.all([
 ])
 writeFileSync(new URL('../dist/LICENSES.txt', import.meta.url), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
 
-/** What the authors of the packages that are in the bundle ask to be passed on with it. */
+/** The licences of the bundled packages. */
 function licenses (files) {
   const packages = new Set(files.flatMap(file => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
   return [...packages].sort().map(folder => {
@@ -94,7 +94,7 @@ function modulesIn (folder) {
   return names.map(name => `./${folder}/${name.replace(/ts$/, 'js')}`)
 }
 
-/** Loads the package when it is called. Those that compile schemas are called twice: to be set up, and to begin. */
+/** Source that loads the package when it is called. The schema compilers are called twice: for their options, and to compile. */
 function latePackage (name) {
   const load = `require('./late/${fileOf(name)}.cjs')`
   if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`

@@ -1,4 +1,4 @@
-// The compiler never deletes: without this, compiled tests and tools would outlive their sources.
+// Deletes compiled files whose sources are gone, which the compiler does not do.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,10 +1,10 @@
-// Installs the programs that tests need and this machine lacks, where that is possible without asking anybody.
+// Installs the programs that tests need and this machine lacks, if that is possible without a password.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What the tests run besides Node.js, and the Debian package that brings it. */
+/** The programs that the tests run besides Node.js, and their Debian packages. */
 export const PROGRAMS = [
   { program: 'Xvfb', package: 'xvfb' },
   { program: 'xsel', package: 'xsel' },
@@ -19,7 +19,7 @@ export function missing (programs = PROGRAMS) {
   return programs.filter(({ program }) => !isOnPath(program))
 }
 
-/** Installs what is missing; what cannot be had is told on standard error, and the tests that need it are skipped. */
+/** Installs what is missing. What cannot be installed is named on standard error, and the tests that need it are skipped. */
 export function prepare () {
   const wanted = missing()
   if (wanted.length === 0) return
@@ -34,7 +34,7 @@ function install (packages) {
   process.stderr.write(`The tests need ${packages.join(' and ')}: installing with apt-get.\n`)
   const install = [...prefix, ...APT, 'install', '-y', '--no-install-recommends', ...packages]
   if (run(install) === undefined) return undefined
-  // Mostly the list of packages is not there or too old.
+  // Usually the package list is missing or too old.
   return run([...prefix, ...APT, 'update']) ?? run(install)
 }
 
@@ -44,7 +44,7 @@ function privileges () {
   return isOnPath('sudo') && run(['sudo', '-n', 'true']) === undefined ? ['sudo', '-n'] : undefined
 }
 
-/** What went wrong, if anything did. */
+/** The error text of a command; undefined if it succeeded. */
 function run ([command, ...args]) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const { status, error, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8', timeout: TIMEOUT, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -26,7 +26,7 @@ export default async function deleteNote ({ mcp: { tools, notes } }: FastifyInst
     run: async ({ id, confirm = false }, call) => {
       const note = await notes.get(call.principal, id) ?? missing(id)
       if (!await confirmed(call, id, note.content, confirm)) return { id, deleted: false }
-      // Somebody else may have been faster while the user was asked.
+      // Another client may have deleted it while the user was asked.
       return await notes.delete(call.principal, id) ? { id, deleted: true } : missing(id)
     }
   }))
@@ -36,7 +36,7 @@ function missing (id: string): never {
   throw new ToolError(`There is no note ${JSON.stringify(shorten(id))}; get_notes lists them`)
 }
 
-/** Asks the user where that is possible; a model cannot confirm in the user's place there. */
+/** Asks the user if the client supports that; only otherwise may the model confirm in the arguments. */
 async function confirmed (call: Call, id: string, content: string, confirm: boolean): Promise<boolean> {
   if (call.can('elicitation/create')) {
     const { action, content: given } = await call.elicit('confirm', { message: `Delete note ${id}? ${excerpt(content)}`, requestedSchema: Confirmation })

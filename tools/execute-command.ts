@@ -44,7 +44,7 @@ export default async function executeCommand (fastify: FastifyInstance): Promise
   }))
 }
 
-/** Tells of output as it comes. A program that writes nothing is alive all the same; its own timeout ends it. */
+/** Reports output as progress, and a program that writes nothing as alive; its own timeout ends it. */
 async function reporting<T> (call: Call, work: (onOutput: (bytes: number, text: string) => void) => Promise<T>): Promise<T> {
   let written = 0
   const alive = setInterval(() => call.progress(written), SIGN_OF_LIFE).unref()

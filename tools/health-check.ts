@@ -29,7 +29,7 @@ export default async function healthCheck ({ mcp, mcp: { tools, health, unavaila
     output: Output,
     run: () => {
       const { node, memory } = runtime()
-      // Whoever is answered here was let in.
+      // A caller that gets here was let in.
       const { ready, ...now } = health.now()
       return {
         ...now,

@@ -21,7 +21,7 @@ export default async function summarizeNotes ({ mcp: { tools, notes } }: Fastify
     text: ({ summary }) => summary,
     run: async ({ tags = [], limit = 20, max_tokens: maxTokens = 500 }, call) => {
       const { notes: found } = await notes.newest(call.principal, tags, limit)
-      // As many as the model was shown, also when it is asked by way of the client and they change meanwhile.
+      // The number of notes in the prompt, even if notes changed while the client was asked.
       const count = await call.once('count', () => found.length)
       if (count === 0) throw new ToolError('There are no notes to summarize')
       const text = `Summarize these notes:\n\n${found.map(({ id, content }) => `Note ${id}:\n${content}`).join('\n\n')}`

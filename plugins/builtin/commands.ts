@@ -5,7 +5,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { ToolError } from '../../protocol/wire/errors.js'
 import { canExplode } from '../../lib/patterns/explosive-pattern.js'
 import { isExecutable, isFolder, lookUp } from '../../system/programs/executable.js'
-import { runProgram, type Outcome, type Watch } from '../../system/programs/program.js'
+import { runProgram, type ProgramResult, type RunOptions } from '../../system/programs/program.js'
 import { Semaphore } from '../../lib/semaphore.js'
 
 declare module '../core/mcp.js' {
@@ -16,7 +16,7 @@ declare module '../core/mcp.js' {
       /** Throws a `ToolError` when the call came neither over stdio nor with authentication, or through a proxy and the options do not allow that. */
       admit: (call: Call) => void
       /** Runs one of them when its turn comes. Throws a `ToolError` when it, or one of the arguments, is not allowed. */
-      run: (name: string, args: string[], watch: Watch) => Promise<Outcome>
+      run: (name: string, args: string[], watch: RunOptions) => Promise<ProgramResult>
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Session } from './desktop-session.js'
 
 type LibraryError = Error & { xselError?: { stderr?: unknown } }
 
-/** Why the clipboard cannot be used, and what to do about it. Never holds what is on the clipboard. */
+/** Why the clipboard cannot be used, and what to do about it. Never contains text of the clipboard. */
 export class ClipboardError extends Error {
   override readonly name = 'ClipboardError'
 
@@ -17,14 +17,14 @@ const WAYLAND = 'The Wayland compositor that WAYLAND_DISPLAY names must be runni
 export const noDisplay = () => new ClipboardError(
   NO_DISPLAY, 'Start the gateway in an X11 or Wayland session, or start Xvfb and set DISPLAY for the gateway')
 
-/** Whoever copied something has to hand it out, and may fail to. */
+/** The program from which a text was copied has to supply it, and may fail to. */
 export const noAnswer = (ms: number) => new ClipboardError(
   `No answer within ${ms} ms`, 'The program that owns the clipboard does not answer: copy something in another program, or end that one')
 
 export const tooLong = (max: number) => new ClipboardError(
   `It holds more than ${max} characters`, 'Copy a smaller part')
 
-/** The library's failure in our words: its own may quote what is on the clipboard. */
+/** Replaces the text of the library's error, which may quote the clipboard. */
 export function clipboardFailure (error: unknown, session: Session): ClipboardError {
   const { message, xselError } = error instanceof Error ? error as LibraryError : { message: '' }
   if (message.startsWith('Clipboard access requires a display server')) {

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.js'
 
-/** What a clipboard depends on: `none` is a Linux machine without a display, `other` one whose clipboard needs none (macOS, Windows, WSL). */
+/** The desktop session: `none` is Linux without a display, `other` a system whose clipboard needs none (macOS, Windows, WSL). */
 export type Session = 'x11' | 'wayland' | 'none' | 'other'
 
 export function sessionOf (platform: string, env: Environment, release: string): Session {

@@ -13,25 +13,25 @@ subscribe('child_process', message => {
   if (job === undefined) return
   const { process: child } = message as { process: ChildProcess }
   job.children.add(child)
-  // A library may answer the death of one process with the start of another.
+  // The library may start another process when one has died.
   if (job.signal.aborted) queueMicrotask(() => child.kill('SIGKILL'))
 })
 
-/** Runs work that starts processes and cannot be stopped itself: when the signal aborts, they are killed and its reason is thrown. */
+/** Runs work that starts processes and takes no signal: when the signal aborts, the processes are killed and its reason is thrown. */
 export async function killable<T> (work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const job: Job = { signal, children: new Set() }
   const kill = () => { for (const child of job.children) child.kill('SIGKILL') }
   signal.addEventListener('abort', kill)
   try {
-    return await unlessAborted(tracked(job, work), signal)
+    return await unlessAborted(runTracked(job, work), signal)
   } finally {
     signal.removeEventListener('abort', kill)
   }
 }
 
-// Every promise of the process costs more while a storage is in use, on Node.js before 24.
-async function tracked<T> (job: Job, work: () => Promise<T>): Promise<T> {
+// Before Node.js 24, every promise of the process costs more while an AsyncLocalStorage is enabled.
+async function runTracked<T> (job: Job, work: () => Promise<T>): Promise<T> {
   running++
   try {
     return await jobs.run(job, work)

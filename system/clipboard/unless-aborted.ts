@@ -6,7 +6,7 @@ export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSigna
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
   try {
-    // In this order, because of two that are settled already the first wins.
+    // The signal first: of two promises that are settled already, race takes the first.
     return await Promise.race([aborted, promise])
   } finally {
     signal.removeEventListener('abort', abort)

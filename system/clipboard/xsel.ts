@@ -1,47 +1,48 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-interface Door {
+/** Reads and writes the clipboard of the system, until the signal aborts. */
+export interface ClipboardBackend {
   read: (limit: AbortSignal) => Promise<string>
   write: (text: string, limit: AbortSignal) => Promise<void>
 }
 
-/** How long a text may take to appear after xsel said it was copied, and how often it is looked for. */
-const PATIENCE = 1_000
-const PAUSE = 10
+/** How long a text may take to appear after xsel has ended, and how often to look for it, in milliseconds. */
+const APPEAR_TIMEOUT = 1_000
+const RETRY_INTERVAL = 10
 
-/** From about 4,000 bytes on xsel hands a text out in parts. */
+/** xsel transfers texts of about 4,000 bytes and more in parts. */
 const LONG = 1_000
 
 /**
- * Makes two habits of xsel invisible. It goes to the background before it takes the clipboard, so whoever reads at once may get what was there
- * before. And when it hands out a long text to a program that ends at once, as the xsel that reads does, it may die with the text:
- * https://github.com/kfish/xsel/issues/33. Only a digest of the text is kept.
+ * Works around two defects of xsel. It goes to the background before it owns the clipboard, so that a read at once may return the previous
+ * text. And when it transfers a long text to a program that ends at once, as xsel itself does, it may crash and lose the text:
+ * https://github.com/kfish/xsel/issues/33. Only a digest of the text is stored.
  */
 export class Xsel {
-  readonly #door: Door
+  readonly #backend: ClipboardBackend
   #copied = { digest: '', at: -Infinity }
 
-  constructor (door: Door) {
-    this.#door = door
+  constructor (backend: ClipboardBackend) {
+    this.#backend = backend
   }
 
   async write (text: string, limit: AbortSignal): Promise<void> {
-    await this.#door.write(text, limit)
+    await this.#backend.write(text, limit)
     this.#copied = { digest: digestOf(text), at: performance.now() }
   }
 
   async read (limit: AbortSignal): Promise<string> {
     for (;;) {
-      const text = await this.#door.read(limit)
-      if (digestOf(text) === this.#copied.digest) return await this.#kept(text, limit)
-      if (performance.now() > this.#copied.at + PATIENCE) return text
-      await sleep(PAUSE, undefined, { signal: limit })
+      const text = await this.#backend.read(limit)
+      if (digestOf(text) === this.#copied.digest) return await this.#writeBack(text, limit)
+      if (performance.now() > this.#copied.at + APPEAR_TIMEOUT) return text
+      await sleep(RETRY_INTERVAL, undefined, { signal: limit })
     }
   }
 
-  async #kept (text: string, limit: AbortSignal): Promise<string> {
-    // Whoever asked for the text has it, whether or not it could be put back.
+  async #writeBack (text: string, limit: AbortSignal): Promise<string> {
+    // The read has succeeded even if writing the text back fails.
     if (text.length > LONG) await this.write(text, limit).catch(() => {})
     return text
   }

@@ -2,19 +2,19 @@ import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import type { Holder } from './api-key.js'
 import { CredentialRefused, CredentialUnknowable, type RefusalReason } from './credential-error.js'
 
-/** Whose tokens are accepted, and for whom they have to be. */
+/** The issuer whose tokens are accepted, the audiences they must be for, and the signature algorithms. */
 export interface Trust { issuer: string, audience: string[], algorithms: string[] }
 
 const MAX_KNOWN = 10_000
 const KNOWN_FOR = 5 * 60_000
-/** By how many seconds the issuer's clock may be ahead of ours. */
+/** How many seconds the issuer's clock may be ahead of ours. */
 const LEEWAY = 30
 const MAX_SUBJECT = 1_024
-/** How much of a claim is logged, in characters. */
-const MAX_SHOWN = 256
+/** How many characters of a claim are logged. */
+const MAX_LOGGED = 256
 const TYPES = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt'])
 
-/** Access tokens that are signed JWTs. A good one is verified once and then known by its digest for some minutes, never beyond its end. */
+/** Verifies access tokens that are signed JWTs. A valid one is cached by its digest for some minutes, never beyond its expiry. */
 export class AccessTokens {
   readonly #trust: Trust
   readonly #keys: JWTVerifyGetKey
@@ -28,7 +28,7 @@ export class AccessTokens {
     this.#now = now
   }
 
-  /** Whom the token speaks for. Rejects with why not, or with that nobody can tell. */
+  /** The holder of a token. Rejects with `CredentialRefused`, or `CredentialUnknowable` if it cannot be verified now. */
   verify (token: string, digest: Buffer): Holder | Promise<Holder> {
     const key = digest.toString('base64')
     const known = this.#known.get(key)
@@ -72,12 +72,12 @@ export class AccessTokens {
 
 function holderOf ({ sub, client_id: id, azp, exp, scope, scp }: JWTPayload, issuer: string, now: number): Holder {
   const expires = Number(exp) * 1_000
-  // The leeway is for tokens that come before their time; a token that has ended has ended.
+  // The leeway is for tokens that are not valid yet, not for those that have expired.
   if (!Number.isFinite(expires) || expires <= now) throw new errors.JWTExpired('exp has passed', {})
   return { principal: principalOf(issuer, sub, id ?? azp), scopes: new Set(namesIn(scope ?? scp)), expires }
 }
 
-/** An issuer has neither ? nor #, so nobody can be taken for somebody else. */
+/** Unique, because an issuer contains neither ? nor #. */
 function principalOf (issuer: string, subject: unknown, client: unknown): string {
   const name = subject ?? client
   if (typeof name !== 'string' || name === '' || name.length > MAX_SUBJECT || /[\p{Cc}\p{Surrogate}]/u.test(name)) throw new Error('there is no usable sub, client_id or azp')
@@ -102,14 +102,14 @@ function reasonOf (error: Error, { issuer, audience }: Trust): [reason: RefusalR
   if (error instanceof errors.JWKSNoMatchingKey) return ['unknown_signing_key']
   if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return ['unknown_credential', 'it is neither a listed key nor a signed token']
   if (!(error instanceof errors.JWTClaimValidationFailed)) return ['invalid_token', error.message]
-  // Claims are looked at when the signature has been verified, so what they say comes from the issuer.
+  // Claims are checked after the signature, so they are the issuer's own.
   const { claim, payload } = error
-  if (claim === 'aud') return ['wrong_audience', `wanted ${audience.join(' or ')}, given ${shown(payload.aud)}`]
-  if (claim === 'iss') return ['wrong_issuer', `wanted ${issuer}, given ${shown(payload.iss)}`]
+  if (claim === 'aud') return ['wrong_audience', `wanted ${audience.join(' or ')}, given ${toLogText(payload.aud)}`]
+  if (claim === 'iss') return ['wrong_issuer', `wanted ${issuer}, given ${toLogText(payload.iss)}`]
   return ['invalid_token', error.message]
 }
 
-/** A claim as it can be logged: what a terminal might obey is not repeated. */
-function shown (claim: unknown): string {
-  return claim === undefined ? 'none' : [claim].flat().map(String).join(' and ').slice(0, MAX_SHOWN).replace(/[\p{C}\u2028\u2029]/gu, '?')
+/** A claim for the log, without control characters that a terminal might interpret. */
+function toLogText (claim: unknown): string {
+  return claim === undefined ? 'none' : [claim].flat().map(String).join(' and ').slice(0, MAX_LOGGED).replace(/[\p{C}\u2028\u2029]/gu, '?')
 }

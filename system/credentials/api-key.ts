@@ -1,36 +1,36 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Whom a credential speaks for. */
+/** The caller that a credential identifies. */
 export interface Holder {
   readonly principal: string
   readonly scopes: ReadonlySet<string>
-  /** When that ends, in milliseconds since 1970. */
+  /** When the credential expires, in milliseconds since 1970. */
   readonly expires?: number | undefined
 }
 
-/** A key as the operator lists it: whose it is and what for, but not the key. */
+/** A key in the options: its name, scopes and hash, not the key itself. */
 export interface ListedKey { name: string, hash: string, scopes: string[], expires?: string }
 
-/** What another list of keys changes, by the names of the keys, and the holders for whom something is different now. */
+/** The difference between two lists of keys, by their names, and the holders whose rights or expiry changed. */
 export interface KeyChanges { added: string[], removed: string[], changed: string[], holders: Holder[] }
 
 interface Key { id: string, name: string, digest: Buffer, holder: { -readonly [member in keyof Holder]: Holder[member] } }
 
 const PREFIX = 'sha256:'
 
-/** A new key that nobody can guess. */
+/** A new random key of 256 bits. */
 export const makeKey = (): string => `pb_${randomBytes(32).toString('base64url')}`
 
 export const digestOf = (credential: string): Buffer => createHash('sha256').update(credential).digest()
 
-/** What the operator keeps of a key. */
+/** The hash of a key for the options. */
 export const hashOf = (key: string): string => PREFIX + digestOf(key).toString('hex')
 
-/** The keys that are accepted. Several may have the same name: they speak for the same holder. */
+/** The keys that are accepted. Keys of the same name identify the same principal. */
 export class ApiKeys {
   #keys: Key[]
 
-  /** Throws a sentence that names the option when something listed makes no sense. */
+  /** Throws a sentence that names the option if a key is wrong. */
   constructor (listed: ListedKey[]) {
     this.#keys = keysOf(listed)
   }
@@ -39,7 +39,7 @@ export class ApiKeys {
     return this.#keys.length
   }
 
-  /** Looks at all of them, so that the time it takes tells nothing about which one it is, or whether there is one. */
+  /** Compares with every key, so that the time it takes does not reveal which one matches, or whether one does. */
   find (digest: Buffer): Holder | undefined {
     let found: Holder | undefined
     for (const key of this.#keys) found = timingSafeEqual(key.digest, digest) ? key.holder : found
@@ -47,17 +47,17 @@ export class ApiKeys {
   }
 
   /**
-   * Accepts the keys of another list instead. A key that stays keeps its holder, which gets the new scopes and the new end; the holder of a
-   * removed key has expired. Throws like the constructor, and then nothing has changed.
+   * Replaces the list of keys. A key that stays keeps its holder, which gets the new scopes and expiry; the holder of a removed key expires.
+   * Throws like the constructor, and then nothing has changed.
    */
   replace (listed: ListedKey[]): KeyChanges {
     const next = keysOf(listed)
     const before = new Map(this.#keys.map(key => [key.id, key]))
     const after = new Set(next.map(({ id }) => id))
     const removed = this.#keys.filter(({ id }) => !after.has(id))
-    const changed = next.filter(key => isOther(key, before.get(key.id)))
+    const changed = next.filter(key => hasChanged(key, before.get(key.id)))
     for (const { holder } of removed) holder.expires = 0
-    this.#keys = next.map(key => updated(before.get(key.id), key))
+    this.#keys = next.map(key => update(before.get(key.id), key))
     const added = next.filter(({ id }) => !before.has(id))
     const holders = [...removed, ...changed.map(({ id }) => before.get(id) as Key)].map(({ holder }) => holder)
     return { added: namesOf(added), removed: namesOf(removed), changed: namesOf(changed), holders }
@@ -79,14 +79,14 @@ function holderOf ({ name, scopes, expires }: ListedKey, index: number): Holder 
   return { principal: `key:${name}`, scopes: new Set(scopes), expires: time }
 }
 
-function isOther ({ holder }: Key, before: Key | undefined): boolean {
+function hasChanged ({ holder }: Key, before: Key | undefined): boolean {
   if (before === undefined) return false
   const { scopes, expires } = before.holder
   return expires !== holder.expires || scopes.size !== holder.scopes.size || [...scopes].some(scope => !holder.scopes.has(scope))
 }
 
-// Connections and sessions refer to the holder, so a key that stays must not get another object.
-function updated (before: Key | undefined, key: Key): Key {
+// Connections and sessions refer to the holder object, so a key that stays keeps it.
+function update (before: Key | undefined, key: Key): Key {
   if (before === undefined) return key
   Object.assign(before.holder, key.holder)
   return before

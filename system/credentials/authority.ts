@@ -10,13 +10,13 @@ export interface OAuth { issuer: string, audience: string[], jwks?: string, algo
 export interface AuthorityOptions {
   apiKeys: ListedKey[]
   oauth: OAuth | undefined
-  /** Hears why the keys of the issuer could not be fetched, and that they could when there is no error. */
+  /** Called when the keys of the issuer could not be fetched, and with undefined when they could. */
   onTrouble: (error: Error | undefined) => void
 }
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 
-/** The URLs are those that `isSafe` lets pass. Throws a sentence that names the option when a key makes no sense. */
+/** The URLs must have passed `isSafe`. Throws a sentence that names the option if a key is wrong. */
 export async function openAuthority ({ apiKeys, oauth, onTrouble }: AuthorityOptions): Promise<Authority> {
   const closing = new AbortController()
   return new Authority(new ApiKeys(apiKeys), closing, oauth && await trust(oauth, closing.signal, onTrouble))
@@ -24,13 +24,13 @@ export async function openAuthority ({ apiKeys, oauth, onTrouble }: AuthorityOpt
 
 interface Issuer { keys: RemoteKeys, tokens: AccessTokens }
 
-/** Knows whom a credential speaks for: an API key that is listed, or an access token of the issuer that is trusted. */
+/** Verifies credentials: API keys of the options, and access tokens of the trusted issuer. */
 export class Authority {
   readonly #apiKeys: ApiKeys
   readonly #tokens: AccessTokens | undefined
   readonly #keys: RemoteKeys | undefined
   readonly #closing: AbortController
-  /** False where neither keys nor an issuer were set at start. It does not change: a gateway whose last key is removed lets no caller in. */
+  /** False if neither keys nor an issuer were set at start. It does not change: a gateway whose last key is removed refuses all callers. */
   readonly exists: boolean
 
   constructor (apiKeys: ApiKeys, closing: AbortController, issuer: Issuer | undefined) {
@@ -46,7 +46,7 @@ export class Authority {
     return this.#apiKeys.replace(listed)
   }
 
-  /** At once where that is possible. Throws or rejects with `CredentialRefused`, or `CredentialUnknowable`. */
+  /** The holder of a credential, without a promise where possible. Throws or rejects with `CredentialRefused` or `CredentialUnknowable`. */
   recognise (credential: string): Holder | Promise<Holder> {
     const digest = digestOf(credential)
     const holder = this.#apiKeys.find(digest)
@@ -56,7 +56,7 @@ export class Authority {
     return holder
   }
 
-  /** Gets what is needed from the network before anybody waits for it. When that fails it is tried again on use. */
+  /** Fetches the keys of the issuer before the first request needs them. If that fails, the request tries again. */
   warm (): void {
     this.#keys?.warm()
   }
@@ -67,7 +67,7 @@ export class Authority {
 }
 
 async function trust (oauth: OAuth, signal: AbortSignal, onTrouble: AuthorityOptions['onTrouble']): Promise<Issuer> {
-  // What verifies tokens is loaded by those who accept them.
+  // Loaded only where tokens are accepted.
   const [{ AccessTokens }, { RemoteKeys }] = await Promise.all([import('./access-token.js'), import('./remote-keys.js')])
   const { issuer, audience, algorithms = ALGORITHMS } = oauth
   const keys = new RemoteKeys(loaderOf(oauth, signal), error => { if (!signal.aborted) onTrouble(error) })
@@ -75,14 +75,14 @@ async function trust (oauth: OAuth, signal: AbortSignal, onTrouble: AuthorityOpt
 }
 
 function loaderOf ({ issuer, jwks }: OAuth, signal: AbortSignal): () => Promise<unknown> {
-  const said = jwks === undefined ? undefined : new URL(jwks)
+  const configured = jwks === undefined ? undefined : new URL(jwks)
   let found: URL | undefined
   return async () => {
-    const place = said ?? found ?? await findJwks(issuer, signal)
-    // Looked for anew when it cannot be used.
+    const url = configured ?? found ?? await findJwks(issuer, signal)
+    // If this fails, the metadata are read again the next time.
     found = undefined
-    const keys = await fetchJson(place, signal)
-    found = place
+    const keys = await fetchJson(url, signal)
+    found = url
     return keys
   }
 }

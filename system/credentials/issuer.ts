@@ -3,13 +3,13 @@ import { fetchJson, isSafe } from './fetch-json.js'
 
 const TIMEOUT = 5_000
 
-/** Where the keys of an issuer are, as its metadata say. */
+/** Reads the URL of an issuer's keys from its metadata. */
 export async function findJwks (issuer: string, signal: AbortSignal): Promise<URL> {
   const failures: string[] = []
-  const together = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)])
-  for (const place of placesOf(new URL(issuer))) {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)])
+  for (const url of metadataUrls(new URL(issuer))) {
     try {
-      return jwksOf(await fetchJson(place, together), issuer)
+      return jwksOf(await fetchJson(url, limit), issuer)
     } catch (error) {
       failures.push(reasonOf(error))
     }
@@ -22,14 +22,14 @@ export function reasonOf (error: unknown): string {
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }
 
-/** RFC 8414 puts the well-known name before the path of the issuer, OpenID Connect after it; some do the former with the latter's name. */
-function placesOf ({ origin, pathname }: URL): URL[] {
+/** RFC 8414 puts the well-known name before the path of the issuer, OpenID Connect after it; some servers put OpenID's name before it. */
+function metadataUrls ({ origin, pathname }: URL): URL[] {
   const path = pathname.replace(/\/$/, '')
-  const places = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`, `${path}/.well-known/openid-configuration`]
-  return [...new Set(places)].map(place => new URL(place, origin))
+  const paths = [`/.well-known/oauth-authorization-server${path}`, `/.well-known/openid-configuration${path}`, `${path}/.well-known/openid-configuration`]
+  return [...new Set(paths)].map(path => new URL(path, origin))
 }
 
-// Whoever speaks for another issuer is not believed, nor does a document from elsewhere point at this machine.
+// Metadata of another issuer are refused, and so are keys on this machine for an issuer elsewhere.
 function jwksOf (metadata: unknown, issuer: string): URL {
   const { issuer: claimed, jwks_uri: uri } = Object(metadata) as Record<string, unknown>
   if (claimed !== issuer) throw new Error(`there the issuer is called ${JSON.stringify(claimed)}`)

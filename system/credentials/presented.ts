@@ -1,18 +1,18 @@
 import type { RefusalReason } from './credential-error.js'
 
-/** What a request may carry, as Node reads it. */
+/** The headers of an HTTP request, parsed and raw. */
 export interface Carrier { headers: Record<string, string | string[] | undefined>, rawHeaders: string[] }
 
-/** What somebody shows: a key or token, a ticket, nothing, or something that cannot be taken for one credential. */
+/** What a request presents: a key or token, a ticket, nothing, or something that is not one credential. */
 export type Presented = { credential: string } | { ticket: string } | { malformed: string } | { none: string | undefined, reason: RefusalReason }
 
 const HEADERS = ['authorization', 'x-api-key']
-/** Credentials in a URL end up in logs and histories, so that is no place for them. */
+/** Credentials in a URL end up in logs and histories, so they are refused. */
 const NOT_IN_URLS = ['access_token', 'api_key', 'apikey', 'token']
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
 const SUBPROTOCOL = 'ticket.'
 
-/** Finds the one credential of a request. A ticket counts only where tickets are taken. */
+/** Finds the one credential of a request. A ticket counts only if `takesTickets`. */
 export function presented ({ headers, rawHeaders }: Carrier, query: Record<string, unknown>, takesTickets: boolean): Presented {
   const inHeaders = rawHeaders.filter((name, index) => index % 2 === 0 && HEADERS.includes(name.toLowerCase())).length
   const inUrl = NOT_IN_URLS.some(name => query[name] !== undefined)

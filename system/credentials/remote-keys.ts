@@ -3,16 +3,16 @@ import { CredentialUnknowable } from './credential-error.js'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 
-/** How old keys may be before they are fetched again, while the old ones serve. */
+/** From this age on keys are fetched again, while the old ones are used. */
 const FRESH = 10 * 60_000
-/** How old keys may become while they cannot be fetched. */
+/** Up to this age keys are used while they cannot be fetched. */
 const MAX_AGE = 60 * 60_000
-/** How soon the issuer is asked again, for keys that were not there. */
-const AGAIN = 60_000
-/** How soon it is asked again when there are no keys at all. */
-const RETRY = 5_000
+/** The least time between two fetches because a key was missing. */
+const RELOAD_INTERVAL = 60_000
+/** The least time between two fetches while there are no keys at all. */
+const RETRY_INTERVAL = 5_000
 
-/** The public keys of an issuer, fetched when they are needed and never more often than these times allow, whatever tokens come. */
+/** The public keys of an issuer, fetched on demand, and never more often than these intervals allow. */
 export class RemoteKeys {
   readonly #load: () => Promise<unknown>
   readonly #onTrouble: (error: Error | undefined) => void
@@ -29,40 +29,40 @@ export class RemoteKeys {
     this.#now = now
   }
 
-  /** The key for a token, in the form that jose asks for it. */
+  /** Finds the key for a token; the signature is jose's `JWTVerifyGetKey`. */
   readonly find = async (header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<LocalKeys> => {
     const keys = await this.#current()
     try {
       return await keys(header, token)
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      // The issuer may have a new one.
-      const newer = await this.#reloaded(AGAIN).catch(() => keys)
+      // The issuer may have a new key.
+      const newer = await this.#reload(RELOAD_INTERVAL).catch(() => keys)
       return await newer(header, token)
     }
   }
 
-  /** Fetches the keys before anybody needs them. */
+  /** Fetches the keys before the first token needs them. */
   warm (): void {
     this.#current().catch(() => {})
   }
 
   async #current (): Promise<LocalKeys> {
     const age = this.#now() - this.#loadedAt
-    if (this.#keys === undefined || age >= MAX_AGE) return await this.#reloaded(RETRY)
-    if (age >= FRESH) this.#reloaded(AGAIN).catch(() => {})
+    if (this.#keys === undefined || age >= MAX_AGE) return await this.#reload(RETRY_INTERVAL)
+    if (age >= FRESH) this.#reload(RELOAD_INTERVAL).catch(() => {})
     return this.#keys
   }
 
-  /** What is there after asking the issuer, or after having asked not long ago. */
-  async #reloaded (gap: number): Promise<LocalKeys> {
-    if (this.#loading === undefined && this.#now() - this.#triedAt >= gap) this.#loading = this.#reload()
+  /** The keys after a fetch, or without one if the last was less than `interval` ago. */
+  async #reload (interval: number): Promise<LocalKeys> {
+    if (this.#loading === undefined && this.#now() - this.#triedAt >= interval) this.#loading = this.#fetch()
     await this.#loading
     if (this.#trouble !== undefined || this.#keys === undefined) throw new CredentialUnknowable('the keys of the issuer cannot be fetched', { cause: this.#trouble })
     return this.#keys
   }
 
-  async #reload (): Promise<void> {
+  async #fetch (): Promise<void> {
     this.#triedAt = this.#now()
     try {
       this.#keys = createLocalJWKSet(await this.#load() as JSONWebKeySet)

@@ -1,10 +1,10 @@
 const WINDOW = 60_000
 const MAX_ADDRESSES = 10_000
 
-/** How many wrong credentials of one address are more than allowed in its present minute, and for how many milliseconds that lasts. */
+/** By how many the wrong credentials of an address exceed the limit in its present minute, and the milliseconds until that ends. */
 export interface Excess { beyond: number, ms: number }
 
-/** Counts wrong credentials by address, in minutes that begin with the first. The number of addresses is bounded: the oldest counts are dropped. */
+/** Counts wrong credentials per address, in minutes that begin with the first one. The number of addresses is bounded: the oldest are dropped. */
 export class WrongCredentials {
   readonly #max: number
   readonly #now: () => number

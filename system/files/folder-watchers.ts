@@ -6,9 +6,10 @@ type Listener = () => void
 
 interface Watched { key: string, watcher: FSWatcher, listeners: Set<(name: string | null) => void> }
 
-const CALM = 50
+/** Changes within so many milliseconds are reported once. */
+const DEBOUNCE = 50
 
-/** Watches files through the folders they are in, once per folder, because programs replace a file as often as they change it. */
+/** Watches files through their folders, one watcher per folder, because many programs replace a file instead of changing it. */
 export class FolderWatchers {
   readonly #known = new Map<string, Watched>()
   readonly #open = new Set<Watched>()
@@ -18,13 +19,13 @@ export class FolderWatchers {
     return this.#open.size
   }
 
-  /** Calls the listener soon after something happened to any of the files, once for what happens together. Returns how to stop. */
+  /** Calls the listener soon after any of the files changed. Returns a function that stops that. */
   async watch (files: string[], listener: Listener): Promise<() => void> {
-    const { hear, stop } = calmly(listener)
+    const { schedule, stop } = debounce(listener)
     const stops = [stop]
     const end = () => { for (const one of stops.splice(0)) one() }
     try {
-      for (const file of files) stops.push(await this.#join(file, hear))
+      for (const file of files) stops.push(await this.#join(file, schedule))
     } catch (error) {
       end()
       throw error
@@ -39,14 +40,14 @@ export class FolderWatchers {
   async #join (file: string, listener: Listener): Promise<() => void> {
     const folder = dirname(file)
     const { dev, ino } = await stat(folder, { bigint: true })
-    // A path may lead to another folder than it did.
+    // The folder at a path may be replaced, so its identity is part of the key.
     const key = `${dev}:${ino} ${folder}`
     const watched = this.#known.get(key) ?? this.#begin(key, folder)
     const name = basename(file)
-    const hear = (changed: string | null) => { if (changed === null || changed === name) listener() }
-    watched.listeners.add(hear)
+    const onChange = (changed: string | null) => { if (changed === null || changed === name) listener() }
+    watched.listeners.add(onChange)
     return () => {
-      watched.listeners.delete(hear)
+      watched.listeners.delete(onChange)
       if (watched.listeners.size === 0) this.#end(watched)
     }
   }
@@ -55,7 +56,7 @@ export class FolderWatchers {
     const watched: Watched = { key, listeners: new Set(), watcher: watch(folder, { persistent: false }) }
     watched.watcher.on('error', () => this.#end(watched))
     watched.watcher.on('change', (kind, name: string | null) => {
-      // So a folder tells that it goes itself: who comes later needs a watcher of what is there then.
+      // This event means that the folder itself is moved or removed: later calls need a watcher of what is there then.
       if (kind === 'rename' && name === basename(folder)) this.#forget(watched)
       for (const listener of watched.listeners) listener(name)
     })
@@ -74,11 +75,11 @@ export class FolderWatchers {
   }
 }
 
-function calmly (listener: Listener): { hear: Listener, stop: () => void } {
+function debounce (listener: Listener): { schedule: Listener, stop: () => void } {
   let timer: NodeJS.Timeout | undefined
-  const tell = () => { timer = undefined; listener() }
+  const run = () => { timer = undefined; listener() }
   return {
-    hear: () => { timer ??= setTimeout(tell, CALM).unref() },
+    schedule: () => { timer ??= setTimeout(run, DEBOUNCE).unref() },
     stop: () => clearTimeout(timer)
   }
 }

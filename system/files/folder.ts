@@ -3,28 +3,28 @@ import { folderUri, namesBelow, uriBelow } from './file-uri.js'
 import type { FolderWatchers } from './folder-watchers.js'
 import { findInside, resolveInside, unlessAbsent, type Jail } from './jail.js'
 import { listFiles } from './list-files.js'
-import { readInside, type Refusal } from './read-inside.js'
+import { readInside, type ReadFailure } from './read-inside.js'
 import { suggestPaths } from './suggest-paths.js'
 
 export interface FolderOptions {
-  /** The path by which the folder is known. */
+  /** The path of the folder in the options. */
   path: string
-  /** Where it really is. */
+  /** Its path without links. */
   real: string
   /** The largest file that is read, in bytes. */
   maxFile: number
   /** The longest URI that is listed. */
   maxUri: number
-  /** Paths of folders that are listed elsewhere. */
+  /** Paths of other served folders, which are not listed again here. */
   others: ReadonlySet<string>
-  /** Real folders that are not served, wherever they are. */
+  /** Real paths of folders that are never served. */
   hidden: readonly string[]
   watchers: FolderWatchers
 }
 
-/** A folder whose files can be read by their URIs, and nothing else. */
+/** A folder whose files are served by their URIs, and nothing outside it. */
 export class Folder {
-  /** What the URIs of its files begin with. */
+  /** The prefix of the URIs of its files. */
   readonly uri: string
   readonly path: string
   readonly maxFile: number
@@ -51,19 +51,19 @@ export class Folder {
     return files.map(({ names, size }) => ({ uri: uriBelow(this.uri, names), path: names.join('/'), size }))
   }
 
-  async read (uri: string, signal?: AbortSignal): Promise<Buffer | Refusal> {
+  async read (uri: string, signal?: AbortSignal): Promise<Buffer | ReadFailure> {
     const path = this.#pathOf(uri)
     return path === undefined ? 'absent' : await readInside(this.#jail, path, this.#options.maxFile, signal)
   }
 
-  /** Tells of every change of a file, until it is stopped; undefined when there is no such file. */
+  /** Calls `changed` after every change of a file, until the returned function is called; undefined if there is no such file. */
   async watch (uri: string, changed: () => void): Promise<(() => void) | undefined> {
     const { watchers } = this.#options
     const path = this.#pathOf(uri)
     const real = path === undefined ? undefined : await this.#fileAt(path)
     const folder = path === undefined ? undefined : await this.#folderOf(path)
     if (path === undefined || real === undefined || folder === undefined) return undefined
-    // A link can change, and so can what it leads to.
+    // Both a link and its target can change.
     const stop = await unlessAbsent(async () => await watchers.watch([...new Set([real, join(folder, basename(path))])], changed))
     if (await resolveInside(this.#jail, path) === real) return stop
     stop?.()

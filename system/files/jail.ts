@@ -4,12 +4,12 @@ import { sep } from 'node:path'
 
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'EINVAL']
 
-/** Where a folder really is; undefined when there is none. */
+/** The path of a folder without links; undefined if there is none. */
 export async function realFolder (path: string): Promise<string | undefined> {
   return await unlessAbsent(async () => (await stat(path)).isDirectory() ? await realpath(path) : undefined)
 }
 
-/** A real folder, and the real folders in it that are nobody's business. */
+/** A real folder, and the real folders in it that are not served. */
 export interface Jail { root: string, hidden: readonly string[] }
 
 /** Whether a real path is in the jail and not hidden. */
@@ -18,25 +18,25 @@ export const isInside = ({ root, hidden }: Jail, path: string): boolean => isBel
 /** Not the folder itself, and not a sibling whose name begins like it. */
 const isBelow = (root: string, path: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/** Where a path really leads, links and all; undefined when that is outside, or nowhere, which look the same. */
+/** The target of a path with all links resolved; undefined if it is outside or does not exist, which callers cannot tell apart. */
 export async function resolveInside (jail: Jail, path: string): Promise<string | undefined> {
   const real = await unlessAbsent(async () => await realpath(path))
   return real !== undefined && isInside(jail, real) ? real : undefined
 }
 
-/** What is at the place a path really leads to; undefined when there is nothing inside. */
+/** The target of a path and its stats; undefined if there is none inside. */
 export async function findInside (jail: Jail, path: string): Promise<{ real: string, stats: Stats } | undefined> {
   const real = await resolveInside(jail, path)
   const stats = real === undefined ? undefined : await unlessAbsent(async () => await lstat(real))
   return real === undefined || stats === undefined ? undefined : { real, stats }
 }
 
-/** Where the system says that an open file is, whatever has happened to the path it was opened by; undefined where it does not say. */
-export async function placeOf (file: FileHandle): Promise<string | undefined> {
+/** The present path of an open file, even if it was moved since it was opened; undefined where the system does not tell. */
+export async function pathOfOpen (file: FileHandle): Promise<string | undefined> {
   return process.platform === 'linux' ? await unlessAbsent(async () => await readlink(`/proc/self/fd/${file.fd}`)) : undefined
 }
 
-/** What the work finds; undefined when something on the way is not there, or not for us. */
+/** The result of the work; undefined if it failed because a path does not exist or is not accessible. */
 export async function unlessAbsent<T> (work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()

@@ -5,16 +5,16 @@ import { findInside, type Jail } from './jail.js'
 export interface ListedFile { names: string[], size: number }
 
 export interface Listing {
-  /** The names that lead to the last file that is known already. */
+  /** The names of the path of the file after which to begin. */
   after: string[]
-  /** How many files at most. */
+  /** The most files to return. */
   size: number
-  /** What is not listed, with everything below it. */
+  /** Whether a path is left out, with everything below it. */
   leavesOut: (names: string[]) => boolean
   signal?: AbortSignal | undefined
 }
 
-/** The regular files below a real folder, by name, what is in a folder in the place of the folder. What lies before `after` is not looked at. */
+/** The regular files below a real folder, sorted by path. Folders before `after` are not read. */
 export async function listFiles (jail: Jail, { after, size, leavesOut, signal }: Listing): Promise<ListedFile[]> {
   const { root } = jail
   const found: ListedFile[] = []

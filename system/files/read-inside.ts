@@ -1,19 +1,20 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
-import { codeOf, findInside, isInside, placeOf, resolveInside, unlessAbsent, type Jail } from './jail.js'
+import { codeOf, findInside, isInside, pathOfOpen, resolveInside, unlessAbsent, type Jail } from './jail.js'
 
-/** Why there are no bytes. */
-export type Refusal = 'absent' | 'unreadable' | 'too large'
+/** Why a file could not be read. */
+export type ReadFailure = 'absent' | 'unreadable' | 'too large'
 
-// Windows knows neither flag, and neither links nor pipes that would need them.
+// Windows has neither flag, nor the links and pipes that need them.
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const CHUNK = 64 * 1024
-const TRIES = 3
-const LOOKS = 5
+const MAX_TRIES = 3
+/** How often the path is checked where the system does not tell the path of an open file. */
+const PATH_CHECKS = 5
 
-/** The bytes of a regular file below a real folder, at most `max` of them. A file that is replaced meanwhile is opened again. */
-export async function readInside (jail: Jail, path: string, max: number, signal?: AbortSignal): Promise<Buffer | Refusal> {
-  for (let tries = 0; tries < TRIES; tries++) {
+/** The bytes of a regular file below a real folder, at most `max`. A file that is replaced meanwhile is opened again. */
+export async function readInside (jail: Jail, path: string, max: number, signal?: AbortSignal): Promise<Buffer | ReadFailure> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const file = await openInside(jail, path)
     if (typeof file === 'string') return file
     try {
@@ -27,7 +28,7 @@ export async function readInside (jail: Jail, path: string, max: number, signal?
 
 async function openInside (jail: Jail, path: string): Promise<FileHandle | 'absent' | 'unreadable'> {
   const found = await findInside(jail, path)
-  // To open a device can be to do something, so only a file is opened.
+  // Opening a device can have effects, so only regular files are opened.
   if (found?.stats.isFile() !== true) return 'absent'
   try {
     return await open(found.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -38,13 +39,13 @@ async function openInside (jail: Jail, path: string): Promise<FileHandle | 'abse
   }
 }
 
-// A folder on the way may have become a link between the look and the opening, and may be a folder again now: only the open file counts.
+// A folder of the path may have been a link while the file was opened, and a folder again now: only the open file counts.
 async function isStillInside (jail: Jail, path: string, file: FileHandle): Promise<boolean> {
   const opened = await file.stat({ bigint: true })
-  const place = await placeOf(file)
+  const place = await pathOfOpen(file)
   if (!opened.isFile() || (place !== undefined && !isInside(jail, place))) return false
-  // Who swaps folders at the right moments can deceive one look at the path, but hardly all of them.
-  for (let looks = place === undefined ? LOOKS : 1; looks > 0; looks--) {
+  // A program that swaps folders at the right moments can deceive one check of the path, but hardly all of them.
+  for (let checks = place === undefined ? PATH_CHECKS : 1; checks > 0; checks--) {
     if (!await leadsTo(opened, jail, path)) return false
   }
   return true
@@ -56,7 +57,7 @@ async function leadsTo ({ dev, ino }: BigIntStats, jail: Jail, path: string): Pr
   return named?.ino === ino && named.dev === dev
 }
 
-// The size that a file says it has is no promise: it may grow, or be made up as it is read.
+// The size in the stats is not reliable: a file may grow, and files such as those of /proc are generated as they are read.
 async function readAtMost (file: FileHandle, max: number, signal?: AbortSignal): Promise<Buffer | 'too large'> {
   if ((await file.stat()).size > max) return 'too large'
   const chunks: Buffer[] = []

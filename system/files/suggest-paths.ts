@@ -3,7 +3,7 @@ import { namesIn } from './file-uri.js'
 import { entriesOf, type FolderEntry } from './folder-entries.js'
 import { findInside, isInside, resolveInside, type Jail } from './jail.js'
 
-/** How the paths of files and folders below a real folder may go on, as they are written in a URI template's variable. Folders end in a slash. */
+/** Completions of a typed path of a file or folder below a real folder, encoded for the variable of a URI template. Folders end in a slash. */
 export async function suggestPaths (jail: Jail, typed: string): Promise<string[]> {
   const start = typed.slice(0, typed.lastIndexOf('/') + 1)
   const names = start === '' ? [] : namesIn(start.slice(0, -1))
@@ -11,7 +11,7 @@ export async function suggestPaths (jail: Jail, typed: string): Promise<string[]
   if (folder === undefined) return []
   const suggestions: string[] = []
   for (const entry of await entriesOf(folder)) {
-    const path = start + written(entry.name)
+    const path = start + encodeName(entry.name)
     if (!path.startsWith(typed)) continue
     const kind = await kindOf(jail, join(folder, entry.name), entry)
     if (kind !== undefined) suggestions.push(kind === 'folder' ? `${path}/` : path)
@@ -29,5 +29,5 @@ async function kindOf (jail: Jail, path: string, { kind }: FolderEntry): Promise
   return stats?.isFile() === true ? 'file' : stats?.isDirectory() === true ? 'folder' : undefined
 }
 
-// What the expansion of {+path} would leave as it is although it means something else in a URI.
-const written = (name: string): string => name.replace(/[%?#\\\p{Cc}]/gu, encodeURIComponent)
+// Encodes the characters that the expansion of {+path} leaves as they are and that mean something else in a URI.
+const encodeName = (name: string): string => name.replace(/[%?#\\\p{Cc}]/gu, encodeURIComponent)

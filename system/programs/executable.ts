@@ -3,20 +3,20 @@ import { delimiter, isAbsolute, join } from 'node:path'
 
 /** True for a file that this process may execute. */
 export function isExecutable (path: string): boolean {
-  return canBe(path, constants.X_OK) && statSync(path).isFile()
+  return canAccess(path, constants.X_OK) && statSync(path).isFile()
 }
 
-/** True for a folder in which a program of this process can start. */
+/** True for a folder in which this process may start a program. */
 export function isFolder (path: string): boolean {
-  return canBe(path, constants.X_OK) && statSync(path).isDirectory()
+  return canAccess(path, constants.X_OK) && statSync(path).isDirectory()
 }
 
-/** The first executable of that name on the PATH; folders that depend on where this process was started do not count. */
+/** The first executable of that name on the PATH. Relative folders of the PATH are ignored. */
 export function lookUp (name: string, path = process.env['PATH'] ?? ''): string | undefined {
   return path.split(delimiter).filter(isAbsolute).map(folder => join(folder, name)).find(isExecutable)
 }
 
-function canBe (path: string, mode: number): boolean {
+function canAccess (path: string, mode: number): boolean {
   try {
     accessSync(path, mode)
     return true

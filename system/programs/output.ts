@@ -1,11 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Hears of output as it comes: how many bytes there were so far, and the text since the last time. */
+/** Called while a program writes: with the number of bytes so far, and the text since the last call. */
 export type OnOutput = (bytes: number, text: string) => void
 
-const PAUSE = 100
+/** The least time between two calls of `onOutput`, in milliseconds. */
+const INTERVAL = 100
 
-/** What a program writes, as text and up to a limit for both streams together. The rest is counted and left out. */
+/** Collects what a program writes, as text, up to a limit for both streams together. The rest is counted and dropped. */
 export class Output {
   stdout = ''
   stderr = ''
@@ -14,8 +15,8 @@ export class Output {
   readonly #onOutput: OnOutput
   #left: number
   #bytes = 0
-  #unsaid = ''
-  #pause: NodeJS.Timeout | undefined
+  #unreported = ''
+  #timer: NodeJS.Timeout | undefined
 
   constructor (limit: number, onOutput: OnOutput) {
     this.#left = limit
@@ -30,31 +31,31 @@ export class Output {
     this.#add(stream, this.#decoders[stream].write(kept))
   }
 
-  /** Nothing follows. */
+  /** To be called when no more output follows. */
   end (): void {
-    // Half a character is what the limit leaves of a whole one; otherwise the program wrote it so.
+    // An incomplete character at the end is the program's own only if the limit did not cut it.
     if (!this.truncated) for (const stream of ['stdout', 'stderr'] as const) this.#add(stream, this.#decoders[stream].end())
     this.#resume()
-    clearTimeout(this.#pause)
+    clearTimeout(this.#timer)
   }
 
   #add (stream: 'stdout' | 'stderr', text: string): void {
     this[stream] += text
-    this.#unsaid += text
-    if (this.#pause === undefined) this.#say()
+    this.#unreported += text
+    if (this.#timer === undefined) this.#report()
   }
 
-  #say (): void {
-    if (this.#unsaid === '') return
-    const text = this.#unsaid
-    this.#unsaid = ''
-    this.#pause = setTimeout(() => this.#resume(), PAUSE).unref()
+  #report (): void {
+    if (this.#unreported === '') return
+    const text = this.#unreported
+    this.#unreported = ''
+    this.#timer = setTimeout(() => this.#resume(), INTERVAL).unref()
     this.#onOutput(this.#bytes, text)
   }
 
   #resume (): void {
-    clearTimeout(this.#pause)
-    this.#pause = undefined
-    this.#say()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#report()
   }
 }

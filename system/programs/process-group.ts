@@ -1,56 +1,56 @@
 import type { ChildProcess } from 'node:child_process'
 
-export interface Ending { exitCode: number | null, signal: string | null, failure?: string }
+export interface ExitStatus { exitCode: number | null, signal: string | null, failure?: string }
 
-/** How long we wait for the pipes of what was killed: a process that left the group may hold them. */
-const LAST_WORDS = 250
+/** How long to wait for the end of the pipes after a kill, in milliseconds: a process that left the group may hold them open. */
+const PIPE_TIMEOUT = 250
 
-/** None of them survives this process. */
+/** All of them are killed when this process exits. */
 const running = new Set<ProcessGroup>()
 const killAll = () => running.forEach(group => group.kill())
 
-/** A program that was started detached, and all processes it starts: they end together. */
+/** A program that was started detached, with all processes it starts. */
 export class ProcessGroup {
-  /** Settles when the program is gone and its output was read; rejects when the program could not be started. */
-  readonly ended: Promise<Ending>
+  /** Settles when the program has ended and its output was read; rejects if it could not be started. */
+  readonly ended: Promise<ExitStatus>
   readonly #child: ChildProcess
-  readonly #ending: Ending = { exitCode: null, signal: null }
-  #giveUp = () => {}
-  #last: NodeJS.Timeout | undefined
+  readonly #status: ExitStatus = { exitCode: null, signal: null }
+  #stopReading = () => {}
+  #pipeTimer: NodeJS.Timeout | undefined
 
   constructor (child: ChildProcess) {
     this.#child = child
     if (running.size === 0) process.on('exit', killAll)
     running.add(this)
-    this.ended = this.#end().finally(() => this.#leave())
+    this.ended = this.#end().finally(() => this.#cleanUp())
   }
 
-  /** Kills them all. Why is told as the failure, unless the program had ended before. */
+  /** Kills all of them. `failure` becomes part of the status, unless the program has ended before. */
   kill (failure?: string): void {
-    const { exitCode, signal } = this.#ending
-    if (exitCode === null && signal === null && failure !== undefined) this.#ending.failure = failure
-    // Reading comes after the timers: what was written in time is not lost to a busy moment.
-    this.#last ??= setTimeout(() => setImmediate(this.#giveUp), LAST_WORDS)
+    const { exitCode, signal } = this.#status
+    if (exitCode === null && signal === null && failure !== undefined) this.#status.failure = failure
+    // Node.js runs timers before it reads, so one more turn lets it read what was written in time.
+    this.#pipeTimer ??= setTimeout(() => setImmediate(this.#stopReading), PIPE_TIMEOUT)
     const { pid } = this.#child
     try {
       if (process.platform === 'win32') this.#child.kill('SIGKILL')
       else if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-    } catch {} // There is nobody left.
+    } catch {} // No process is left.
   }
 
-  async #end (): Promise<Ending> {
+  async #end (): Promise<ExitStatus> {
     await new Promise<void>((resolve, reject) => {
-      this.#giveUp = resolve
+      this.#stopReading = resolve
       this.#child.on('close', () => resolve()).on('error', reject).on('exit', (exitCode, signal) => {
-        Object.assign(this.#ending, { exitCode, signal })
+        Object.assign(this.#status, { exitCode, signal })
         this.kill()
       })
     })
-    return this.#ending
+    return this.#status
   }
 
-  #leave (): void {
-    clearTimeout(this.#last)
+  #cleanUp (): void {
+    clearTimeout(this.#pipeTimer)
     running.delete(this)
     if (running.size === 0) process.off('exit', killAll)
     this.#child.stdout?.destroy()

@@ -1,4 +1,4 @@
-/** Takes tokens where they are kept. Settles with 0 when they were there, otherwise with the milliseconds until there are some. */
+/** Takes tokens from a counter. Settles with 0 if there were enough, otherwise with the milliseconds until there are. */
 export type Ask = (key: string, tokens: number) => Promise<number>
 
 /** How often something may happen. */
@@ -11,26 +11,26 @@ export interface Rate {
   burst: number
 }
 
-/** How long tokens that were fetched may be handed out. */
+/** How long fetched tokens may be used, in milliseconds. */
 const LEASE = 1_000
 
 interface Lease {
   left: number
-  /** Until when there is nothing to be had. */
+  /** Until when the counter has no tokens. */
   emptyUntil: number
   waiting: Array<(ms: number) => void>
   asking: boolean
 }
 
 /**
- * Hands out tokens by key. They are fetched some at once, a thousandth of what there is in a second, and before the last are used, the
- * very first on credit: nobody has to wait who is not too fast. Where a thousandth is less than two, each is fetched by itself and the
- * count is exact. Nothing is kept of keys that are not used.
+ * Tokens by key, leased from a counter so that most calls need no promise. A lease is a thousandth of the tokens of a second; the next is fetched
+ * when half is used, and the first is given in advance, so that a caller within its rate never waits. If a thousandth is less than two, every
+ * token is fetched by itself and the count is exact. Keys that are not used are removed.
  */
 export class Bucket {
   readonly #ask: Ask
   readonly #size: number
-  /** With how many left the next are fetched; never where they are fetched one by one. */
+  /** The number of tokens left at which the next are fetched; -1 if they are fetched one by one. */
   readonly #low: number
   readonly #leases = new Map<string, Lease>()
   #sweep: NodeJS.Timeout | undefined
@@ -46,7 +46,7 @@ export class Bucket {
     return this.#leases.size
   }
 
-  /** 0 when the token is taken, otherwise the milliseconds after which to try again. Those who have to wait are served in order. */
+  /** 0 if a token was taken, otherwise the milliseconds after which to try again. Callers that wait are served in order. */
   take (key: string): number | Promise<number> {
     const lease = this.#leases.get(key) ?? this.#open(key)
     if (lease.left === 0) return this.#fetch(key, lease)

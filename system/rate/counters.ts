@@ -6,17 +6,17 @@ import { WindowCounter } from './window-counter.js'
 type Limiter = RateLimiterMemory | RateLimiterRedis
 interface Window { keyPrefix: string, points: number, duration: number }
 
-/** What goes beyond the rate comes back so slowly that it adds no more than a tenth to it, but within an hour. */
-const SLOWER = 10
+/** The burst refills so slowly that it adds at most a tenth to the rate on average, but within an hour. */
+const REFILL_FACTOR = 10
 const HOUR = 3_600
 
-/** What a limiter counts with. */
-export function counting ({ name, rate, burst }: Rate, redis: RedisLink | undefined): Ask {
+/** Counts in windows of a second for the rate, and in longer ones for the burst. */
+export function createCounter ({ name, rate, burst }: Rate, redis: RedisLink | undefined): Ask {
   const steady = counter({ keyPrefix: `patchbay:rate:${name}`, points: rate, duration: 1 }, redis)
   const more = burst - rate
-  if (more <= 0) return asking(steady)
-  const duration = Math.min(HOUR, Math.ceil(SLOWER * more / rate))
-  return asking(new BurstyRateLimiter(steady, counter({ keyPrefix: `patchbay:burst:${name}`, points: more, duration }, redis)))
+  if (more <= 0) return toAsk(steady)
+  const duration = Math.min(HOUR, Math.ceil(REFILL_FACTOR * more / rate))
+  return toAsk(new BurstyRateLimiter(steady, counter({ keyPrefix: `patchbay:burst:${name}`, points: more, duration }, redis)))
 }
 
 function counter (window: Window, redis: RedisLink | undefined): Limiter {
@@ -25,7 +25,7 @@ function counter (window: Window, redis: RedisLink | undefined): Limiter {
   return new RateLimiterRedis({ ...window, storeClient: redis, useRedisPackage: true, rejectIfRedisNotReady: true, insuranceLimiter: memory })
 }
 
-// Whoever cannot be counted is let in.
-const asking = (from: Limiter | BurstyRateLimiter): Ask => async (key, tokens) => await from.consume(key, tokens).then(
+// A caller that cannot be counted is let in.
+const toAsk = (from: Limiter | BurstyRateLimiter): Ask => async (key, tokens) => await from.consume(key, tokens).then(
   () => 0,
   (refused: unknown) => refused instanceof RateLimiterRes ? Math.max(1, refused.msBeforeNext) : 0)

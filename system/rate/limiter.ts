@@ -3,17 +3,17 @@ import type { RedisLink } from '../redis/link.js'
 
 let counters: Promise<typeof import('./counters.js')> | undefined
 
-/** Loads what counts. Node.js never retries an import that failed, for example for want of file descriptors. */
+/** Loads the counters. To be called at start, because Node.js never retries an import that failed, for example without file descriptors. */
 export async function loadCounters (): Promise<typeof import('./counters.js')> {
   counters ??= import('./counters.js')
   return await counters
 }
 
-/** Counts in this process, or together with all who have the same Redis; while that is away, in this process. */
+/** Counts in Redis together with all gateways that use it, or in this process if there is no Redis or it cannot be reached. */
 export function limiter (rate: Rate, redis?: RedisLink): Ask {
   let ask: Promise<Ask> | undefined
   return async (key, tokens) => {
-    ask ??= loadCounters().then(({ counting }) => counting(rate, redis))
+    ask ??= loadCounters().then(({ createCounter }) => createCounter(rate, redis))
     try {
       return await (await ask)(key, tokens)
     } catch {

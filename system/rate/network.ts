@@ -1,9 +1,9 @@
 import { isIP, isIPv6 } from 'node:net'
 
-/** Stands for all callers whose proxy told something that is no address. */
+/** Stands for all callers whose proxy sent something that is not an address. */
 const NO_ADDRESS = 'no address'
 
-/** Whom an address belongs to: itself, or for IPv6 the network of which one host has all addresses. A port behind it is left out. */
+/** The network to count an address under: an IPv4 address itself, the /64 of an IPv6 address, because one host has all of it. A port is ignored. */
 export function networkOf (given: string): string {
   const address = isIP(given) !== 0 ? given : withoutPort(String(given))
   if (isIP(address) === 0) return NO_ADDRESS

@@ -4,10 +4,10 @@ import { isAdvertising, targetOf } from './link.js'
 
 export interface Result { title: string, url: string, snippet: string }
 
-// A page of results has some 600. Unclosed formatting elements can make millions out of a few thousand bytes.
+// A page of results has about 600. Unclosed formatting elements can produce millions from a few thousand bytes.
 const MAX_ELEMENTS = 20_000
 
-/** The first results on a page, without advertisements. Throws if this is not a page of results, so that nothing found means just that. */
+/** The first results on a page, without advertisements. Throws if it is not a page of results, so that an empty list means that nothing was found. */
 export function readResults (html: string, base: URL, max: number): Result[] {
   const document = treeOf(html)
   const all = [...nodes(document)].filter(defaultTreeAdapter.isElementNode)
@@ -40,7 +40,7 @@ function resultOf (block: Tree.Element, base: URL): Result | undefined {
   return { title: link.text, url: url.href, snippet: snippet?.text ?? '' }
 }
 
-// An unclosed link leaves empty copies of itself in what follows. There are few of them unless somebody nests thousands to keep us busy.
+// An unclosed link leaves empty copies of itself in the elements after it. Only the first few are checked, since a hostile page may nest thousands.
 const firstWithText = (elements: Tree.Element[]): { element: Tree.Element, text: string } | undefined =>
   elements.slice(0, 8).map(element => ({ element, text: textOf(element) })).find(({ text }) => text !== '')
 
@@ -51,7 +51,7 @@ const isAd = (block: Tree.Element, base: URL): boolean =>
 const asksForProof = (element: Tree.Element): boolean => classesOf(element).some(name => name.startsWith('anomaly-modal'))
 const saysNothingFound = (element: Tree.Element): boolean => hasClass(element, 'no-results') || hasClass(element, 'result--no-result')
 
-// Where a result is not closed, the next one is inside it and still another one.
+// If a result is not closed, the next one is inside it, and counts as a result of its own.
 const partsOf = (block: Tree.Element): Tree.Element[] =>
   [...nodes(block, element => !isResult(element))].filter(defaultTreeAdapter.isElementNode)
 
@@ -64,7 +64,7 @@ const attribute = ({ attrs }: Tree.Element, name: string): string => attrs.find(
 const classesOf = (element: Tree.Element): string[] => attribute(element, 'class').split(/\s+/)
 const hasClass = (element: Tree.Element, name: string): boolean => classesOf(element).includes(name)
 
-/** What is inside, in the order of the document. Not by recursion: how deep a page goes is up to whoever sent it. */
+/** All nodes inside, in document order. Not recursive, because the depth of a page is up to its sender. */
 function * nodes (root: Tree.ParentNode, enters: (element: Tree.Element) => boolean = () => true): Generator<Tree.ChildNode> {
   const waiting = root.childNodes.toReversed()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -4,7 +4,7 @@ import type { Result } from './results-page.js'
 
 export interface Search { query: string, max: number, timeout: number, signal: AbortSignal }
 
-/** Asks DuckDuckGo's pages for browsers without scripts, or a service that answers like them. Fails with a `SearchFailure`. */
+/** Searches with DuckDuckGo's page for browsers without scripts, or a compatible service. Rejects with a `SearchFailure`. */
 export async function search (service: URL, { query, max, timeout, signal }: Search): Promise<Result[]> {
   signal.throwIfAborted()
   const stop = new AbortController()
@@ -13,7 +13,7 @@ export async function search (service: URL, { query, max, timeout, signal }: Sea
   const timer = setTimeout(() => stop.abort(new SearchFailure('Network timeout')), timeout)
   try {
     const { html, url } = await fetchPage(queryUrl(service, query), stop.signal)
-    // A parser of HTML takes its time to load, and most gateways never search.
+    // Loaded on first use: the HTML parser is slow to load, and most gateways never search.
     const { readResults } = await import('./results-page.js')
     return readResults(html, url, max)
   } finally {

@@ -4,7 +4,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { environment, runProgram, type Outcome } from '../../../system/programs/program.js'
+import { environment, runProgram, type ProgramResult } from '../../../system/programs/program.js'
 import { until, within } from '../../support/wait.js'
 import { forked, FORKS, isAlive, scripts } from '../../support/environment/scripts.js'
 
@@ -12,7 +12,7 @@ const never = new AbortController().signal
 
 interface Given { args?: string[], timeout?: number, signal?: AbortSignal, onOutput?: (bytes: number, text: string) => void }
 
-const run = async (folder: string, name: string, { args = [], timeout = 10_000, signal = never, onOutput = () => {} }: Given = {}): Promise<Outcome> =>
+const run = async (folder: string, name: string, { args = [], timeout = 10_000, signal = never, onOutput = () => {} }: Given = {}): Promise<ProgramResult> =>
   await within(10_000, async () => await runProgram({ path: join(folder, name), args, folder, timeout }, { signal, onOutput }))
 
 async function areGone (t: Test, pids: number[]): Promise<void> {
