@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
-import { withTimeout } from '../lib/with-timeout.js'
+import { withTimeout } from '../lib/time/with-timeout.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 

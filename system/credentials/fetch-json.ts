@@ -1,5 +1,5 @@
 import { isLoopback } from '../../lib/network/loopback.js'
-import { readBounded } from '../../lib/read-bounded.js'
+import { readBounded } from '../../lib/network/read-bounded.js'
 
 const TIMEOUT = 5_000
 const MAX_BYTES = 512 * 1024

@@ -1,5 +1,5 @@
 import type { RedisClientType } from '@redis/client'
-import { withTimeout } from '../../lib/with-timeout.js'
+import { withTimeout } from '../../lib/time/with-timeout.js'
 
 /** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
 export type TroubleListener = (why: string | undefined, error?: Error) => void

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withTimeout } from '../../lib/with-timeout.js'
+import { withTimeout } from '../../../lib/time/with-timeout.js'
 
 const HOUR = 3_600_000
 const never = new Promise<never>(() => {})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readBounded } from '../../lib/read-bounded.js'
+import { readBounded } from '../../../lib/network/read-bounded.js'
 
 const tooLarge = () => new Error('too large')
 
