@@ -69,7 +69,7 @@ export class Dispatcher {
     this.backlogs = new Backlogs(this.limits.maxQueued)
     this.#deadlines = new Deadlines(this.limits)
     this.#pipeline = new Pipeline(challenge)
-    this.#responder = new Responder(this.server, (data, call) => this.observers.log.notify('error', data, call))
+    this.#responder = new Responder(this.server, this.observers)
     this.#callHost = {
       store,
       sealer: this.sealer,
@@ -135,7 +135,7 @@ export class Dispatcher {
       peer.lastRevision = revision
       this.#start(new Call(this.#callHost, request, peer, channel, revision, identity))
     } catch (error) {
-      this.#refuse(request.id, this.observers.toMcpError(error), peer, channel)
+      this.observers.respondWith(error, sent => this.#refuse(request.id, sent, peer, channel))
     }
   }
 

@@ -31,11 +31,17 @@ export class Observers {
     return error => this.log.notify('error', { err: error, listener: of })
   }
 
-  /** The error as a client may see it. The text of one that is not an `McpError` only goes to the log, under an id that the client gets. */
-  toMcpError (error: unknown): McpError {
-    if (isMcpError(error)) return error
-    const correlation = randomUUID()
-    this.log.notify('error', { correlation, err: error })
-    return errors.internal(correlation)
+  /** Responds with an error of ours as it is, and with any other as an internal error. */
+  respondWith (error: unknown, respond: (sent: McpError) => void): void {
+    if (isMcpError(error)) respond(error)
+    else this.respondInternal(error, respond)
+  }
+
+  /** Responds with an internal error. The text of `error` goes to the log only; the client gets a correlation id to ask about. */
+  respondInternal (error: unknown, respond: (sent: McpError) => void, call?: Call): void {
+    const correlation = call?.correlation ?? randomUUID()
+    if (call !== undefined) call.correlation = correlation
+    respond(errors.internal(correlation))
+    this.log.notify('error', { correlation, err: error }, call)
   }
 }

@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import type { Call } from './call.js'
-import { errors, isMcpError } from '../wire/errors.js'
+import { isMcpError } from '../wire/errors.js'
 import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
 import type { Result } from './methods.js'
+import type { Observers } from './observers.js'
 import { statusOf } from '../http/http-status.js'
 
 /** Turns what a handler returned, threw or left open into the one answer to its call. */
 export class Responder {
   readonly #server: Server
-  readonly #report: (data: object, call: Call) => void
+  readonly #observers: Observers
 
-  /** `report` hears of errors that nobody expected. */
-  constructor (server: Server, report: (data: object, call: Call) => void) {
+  constructor (server: Server, observers: Observers) {
     this.#server = server
-    this.#report = report
+    this.#observers = observers
   }
 
   finish (call: Call, result: Result): void {
@@ -32,7 +31,7 @@ export class Responder {
   }
 
   fail (call: Call, error: unknown): void {
-    // What a cancelled handler throws on its way out interests nobody.
+    // A cancelled handler throws because it was cancelled: that is not logged.
     if (call.response.isClosed) return
     if (call.needsInput && !isMcpError(error)) return this.#requestInput(call)
     try {
@@ -49,10 +48,7 @@ export class Responder {
       .catch((error: unknown) => this.#internalError(call, error))
   }
 
-  // The text of an error we did not write never leaves the process; the client gets an id to ask about.
   #internalError (call: Call, error: unknown): void {
-    const correlation = call.correlation ??= randomUUID()
-    call.response.fail(errors.internal(correlation), 200)
-    this.#report({ correlation, err: error }, call)
+    this.#observers.respondInternal(error, sent => call.response.fail(sent, statusOf(sent, call.revision)), call)
   }
 }
