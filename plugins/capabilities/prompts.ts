@@ -45,4 +45,3 @@ export default fp(async fastify => {
     unknown: ({ name }) => errors.unknownPrompt(String(name))
   })
 }, { name: 'patchbay-prompts', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
-

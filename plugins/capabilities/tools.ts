@@ -53,7 +53,6 @@ export default fp(async fastify => {
   })
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
-
 // Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.
 function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {
   try {

@@ -144,5 +144,7 @@ t.test('a client listens to so many resources and no more, and nothing is begun 
   await speaker.listen({ toolsListChanged: true })
   app.mcp.dispatcher.receive(app.mcp.dispatcher.decode(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first } })), speaker.peer, { streams: true, respond: () => {}, emit: () => {}, end: () => {} })
   await until(() => speaker.peer.inbound.size === 1)
+  // What it listened to is released when its handler ends, some microtasks after the cancellation.
+  await new Promise(resolve => setImmediate(resolve))
   await speaker.listen({ resourceSubscriptions: uris(3) })
 })
