@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
+import { Counter } from '../../lib/counter.js'
 import { connectionsAmong, openFilesLimit } from '../../system/process/open-files.js'
 
 /** The shortest time between two log lines about connections, in milliseconds. */
@@ -19,20 +20,19 @@ export interface ConnectionLimits {
  */
 export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAddress, openFiles = openFilesLimit() }: ConnectionLimits) => {
   const maxConnections = lowerToOpenFiles(wanted, openFiles, fastify.log)
-  const open = new Map<string, number>()
+  const countByAddress = new Counter()
   let all = 0
   let loggedAt = -Infinity
 
   fastify.server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
-    const fromAddress = open.get(address) ?? 0
-    if (all >= maxConnections || fromAddress >= maxConnectionsPerAddress) {
+    if (all >= maxConnections || countByAddress.get(address) >= maxConnectionsPerAddress) {
       socket.destroy()
       reportRefusal()
       return
     }
     all++
-    open.set(address, fromAddress + 1)
+    countByAddress.increment(address)
     socket.once('close', () => remove(address))
   })
 
@@ -43,16 +43,14 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
   }))
 
   function remove (address: string): void {
-    const left = (open.get(address) ?? 0) - 1
-    if (left > 0) open.set(address, left)
-    else open.delete(address)
+    countByAddress.decrement(address)
     if (all-- === maxConnections) fastify.mcp.health.report('connections', undefined)
   }
 
   function reportRefusal (): void {
     if (all >= maxConnections) fastify.mcp.health.report('connections', 'there are as many as option maxConnections allows')
     if (!mayLog()) return
-    fastify.log.warn({ connections: all, addresses: open.size }, 'connections are refused (options maxConnections and maxConnectionsPerAddress)')
+    fastify.log.warn({ connections: all, addresses: countByAddress.size }, 'connections are refused (options maxConnections and maxConnectionsPerAddress)')
   }
 
   // A flood of connections must not become a flood of log lines.

@@ -1,3 +1,4 @@
+import { Counter } from '../../lib/counter.js'
 import { now } from '../../lib/time/clock.js'
 import type { Session } from './session.js'
 
@@ -9,7 +10,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, Session>()
   /** Sessions whose clients have not come back since `initialize`, oldest first. */
   readonly #unused = new Set<Session>()
-  readonly #countByPrincipal = new Map<string, number>()
+  readonly #countByPrincipal = new Counter()
 
   get size (): number {
     return this.#sessions.size
@@ -29,21 +30,21 @@ export class SessionTable {
   }
 
   countOf (principal: string): number {
-    return this.#countByPrincipal.get(principal) ?? 0
+    return this.#countByPrincipal.get(principal)
   }
 
   add (session: Session, unused: boolean): void {
     const { principal } = session.peer
     this.#sessions.set(session.id, session)
     if (unused) this.#unused.add(session)
-    if (principal !== undefined) this.#countByPrincipal.set(principal, this.countOf(principal) + 1)
+    if (principal !== undefined) this.#countByPrincipal.increment(principal)
   }
 
   remove (session: Session): void {
     if (!this.has(session)) return
     this.#sessions.delete(session.id)
     this.#unused.delete(session)
-    if (session.peer.principal !== undefined) this.#decrement(session.peer.principal)
+    if (session.peer.principal !== undefined) this.#countByPrincipal.decrement(session.peer.principal)
   }
 
   /** Its client has sent a request. */
@@ -61,11 +62,5 @@ export class SessionTable {
       if (session.lastSeen < (idlest?.lastSeen ?? now() - ABANDONED_AFTER.used) && !session.isBusy) idlest = session
     }
     return idlest
-  }
-
-  #decrement (principal: string): void {
-    const left = this.countOf(principal) - 1
-    if (left > 0) this.#countByPrincipal.set(principal, left)
-    else this.#countByPrincipal.delete(principal)
   }
 }
