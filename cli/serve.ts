@@ -7,7 +7,6 @@ import { commandLogger } from './logger.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
-import { standardInput, standardOutputNow } from '../system/process/standard-streams.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
 import { watchTerminal } from './hang-up.js'
@@ -30,7 +29,7 @@ export interface ServeOptions {
 export async function serve (options: Options, { launch, logs, onHangUp, read }: ServeOptions): Promise<void> {
   // Before a plugin can use them.
   const output = claimStdout()
-  const input = options.stdio ? standardInput() : undefined
+  const input = options.stdio ? process.stdin : undefined
   // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
   const logger = commandLogger(options.logLevel, process.pid, logs)
@@ -54,7 +53,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   warnIfAnonymous(options, logger)
   if (input !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    running.stdio = serveStdio(app.mcp, { ...input, output, writeNow: standardOutputNow(), maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    running.stdio = serveStdio(app.mcp, { input, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
   writeBanner(app, options, launch, running.listening?.address)

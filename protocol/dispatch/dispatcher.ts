@@ -100,8 +100,8 @@ export class Dispatcher {
   }
 
   /** The one parser of all transports. Never throws. */
-  decode (input: Uint8Array | string, start?: number, end?: number): Incoming {
-    return decode(input, this.limits, start, end)
+  decode (input: Uint8Array | string): Incoming {
+    return decode(input, this.limits)
   }
 
   /**

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { errors } from './errors.js'
 import { LIMITS, type MessageLimits } from './limits.js'
 
-/** Bytes to a JSON value, or those from `start` to `end`: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
-export function parseJson (input: Uint8Array | string, start = 0, end = input.length): unknown {
-  const text = typeof input === 'string' ? input.slice(start, end) : utf8(input, start, end)
+/** Bytes to a JSON value: strict UTF-8, strict JSON, nothing repaired. Throws a parse error otherwise. */
+export function parseJson (input: Uint8Array | string): unknown {
+  const text = typeof input === 'string' ? input : utf8(input)
   try {
     return JSON.parse(text)
   } catch {
@@ -69,17 +69,17 @@ class Inspection {
 /** A Buffer over the same memory; nothing is copied. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Where a message begins that may have a byte order mark before it. */
-export function skipByteOrderMark (input: Uint8Array | string, start: number): number {
-  if (typeof input === 'string') return input.charCodeAt(start) === 0xfeff ? start + 1 : start
-  return input[start] === 0xef && input[start + 1] === 0xbb && input[start + 2] === 0xbf ? start + 3 : start
+/** The message without the byte order mark that may precede it. */
+export function withoutByteOrderMark<T extends Uint8Array | string> (input: T): T {
+  if (typeof input === 'string') return (input.charCodeAt(0) === 0xfeff ? input.slice(1) : input) as T
+  return (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf ? input.subarray(3) : input) as T
 }
 
 /** What stands in a text for bytes that are none, and sometimes for itself. */
 const REPLACEMENT = '\ufffd'
 
-function utf8 (bytes: Uint8Array, start: number, end: number): string {
-  const text = asBuffer(bytes).toString('utf8', start, end)
-  if (text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start, end))) throw errors.parse('the message is not valid UTF-8')
+function utf8 (bytes: Uint8Array): string {
+  const text = asBuffer(bytes).toString()
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) throw errors.parse('the message is not valid UTF-8')
   return text
 }

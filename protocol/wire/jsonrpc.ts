@@ -1,5 +1,5 @@
 import { errors, isMcpError, type McpError, type WireError } from './errors.js'
-import { skipByteOrderMark, asBuffer, inspect, isObject, parseJson } from './json.js'
+import { withoutByteOrderMark, asBuffer, inspect, isObject, parseJson } from './json.js'
 import { LIMITS, type MessageLimits } from './limits.js'
 import { META, metaOf } from './meta.js'
 import { findExceededLimit, scanRequestId, needsScan } from './message-scan.js'
@@ -35,19 +35,19 @@ export type Incoming = Message | Batch
 const VALUE_SIZE = 64
 
 /**
- * The one parser of all transports: bytes, or those from `start` to `end`, or text to a message. A byte order mark before it is left out.
+ * The one parser of all transports: bytes or text to a message. A byte order mark before it is left out.
  * Never throws: what cannot be read becomes an `Invalid`.
  */
-export function decode (input: Uint8Array | string, limits: MessageLimits = LIMITS, start = 0, end = input.length): Incoming {
-  const from = skipByteOrderMark(input, start)
+export function decode (raw: Uint8Array | string, limits: MessageLimits = LIMITS): Incoming {
+  const input = withoutByteOrderMark(raw)
   try {
-    if (needsScan(end - from, limits)) {
+    if (needsScan(input.length, limits)) {
       if (typeof input === 'string') return decode(Buffer.from(input), limits)
-      const refused = refuseOversized(asBuffer(input), limits, from, end)
+      const refused = refuseOversized(asBuffer(input), limits)
       if (refused !== undefined) return refused
     }
-    const value = parseJson(input, from, end)
-    return Array.isArray(value) ? batch(value, limits, end - from) : envelope(value, limits, end - from)
+    const value = parseJson(input)
+    return Array.isArray(value) ? batch(value, limits, input.length) : envelope(value, limits, input.length)
   } catch (error) {
     return invalid(undefined, error)
   }
@@ -73,10 +73,10 @@ export const encodeNotification = (method: string, params?: object): string => J
 export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /** Refuses a large message that would cost too much to read; undefined when it may be read. */
-function refuseOversized (bytes: Buffer, limits: MessageLimits, start: number, end: number): Invalid | undefined {
-  const error = findExceededLimit(bytes, start, end, limits)
+function refuseOversized (bytes: Buffer, limits: MessageLimits): Invalid | undefined {
+  const error = findExceededLimit(bytes, 0, bytes.length, limits)
   if (error === undefined) return undefined
-  const id = readId(scanRequestId(bytes, start, end))
+  const id = readId(scanRequestId(bytes, 0, bytes.length))
   return invalid(isId(id) && !isLong(id, limits) ? id : undefined, error)
 }
 

@@ -27,11 +27,10 @@ export class HeldInput {
     outlet.onDrain = () => this.#hand()
   }
 
-  /** Takes the first bytes of a buffer, which belongs to the caller again when this returns. */
-  take (bytes: Buffer, size: number): void {
-    if (!this.#outlet.full && this.#size === 0) return this.#lines.push(bytes, size)
-    this.#held.push(Buffer.from(bytes.subarray(0, size)))
-    this.#size += size
+  take (chunk: Buffer): void {
+    if (!this.#outlet.full && this.#size === 0) return this.#lines.push(chunk)
+    this.#held.push(chunk)
+    this.#size += chunk.length
     if (this.#size >= MOST) this.#input.pause()
   }
 

@@ -4,45 +4,39 @@ const NEWLINE = 10
 const RETURN = 13
 const NOTHING = Buffer.alloc(0)
 
-/** A line is what is from `start` to `end`; the bytes are somebody else's again when this returns. */
-export type OnLine = (bytes: Buffer, start: number, end: number) => void
-
 /** Cuts bytes into lines, however they arrive. A line over the limit is reported once and skipped up to its end. */
 export class LineReader {
   readonly #max: number
-  readonly #onLine: OnLine
+  readonly #onLine: (line: Buffer) => void
   readonly #onTooLong: () => void
   readonly #line = new Chunks()
   #skipping = false
 
-  constructor (max: number, onLine: OnLine, onTooLong: () => void) {
+  constructor (max: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
     this.#max = max
     this.#onLine = onLine
     this.#onTooLong = onTooLong
   }
 
-  /** Takes the first bytes of a chunk. What is behind them may be anything. */
-  push (chunk: Buffer, size = chunk.length): void {
+  push (chunk: Buffer): void {
     let start = 0
-    while (start < size) {
-      const end = chunk.indexOf(NEWLINE, start)
-      if (end === -1 || end >= size) return this.#take(chunk.subarray(start, size))
-      // Most lines come in one piece.
-      if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#hand(chunk, start, end)
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      // Most lines come in one piece and need not be joined.
+      if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#pass(chunk, start, end)
       else this.#finish(chunk.subarray(start, end))
       start = end + 1
     }
+    if (start < chunk.length) this.#add(chunk.subarray(start))
   }
 
-  /** The input is over: what has no newline yet is a line all the same. */
+  /** The end of the input ends a line that has no newline. */
   end (): void {
     if (this.#line.size > 0) this.#finish(NOTHING)
   }
 
-  #take (part: Buffer): void {
+  #add (part: Buffer): void {
     if (this.#skipping) return
-    // The first is kept as it is, but its room may be used for what comes next; the others are copied behind it.
-    this.#line.add(this.#line.size === 0 ? Buffer.from(part) : part)
+    this.#line.add(part)
     if (this.#line.size <= this.#max) return
     this.#line.clear()
     this.#skipping = true
@@ -50,16 +44,16 @@ export class LineReader {
   }
 
   #finish (rest: Buffer): void {
-    this.#take(rest)
+    this.#add(rest)
     const line = this.#line.take()
     const skipped = this.#skipping
     this.#skipping = false
-    if (!skipped) this.#hand(line, 0, line.length)
+    if (!skipped) this.#pass(line, 0, line.length)
   }
 
-  #hand (bytes: Buffer, start: number, end: number): void {
+  #pass (bytes: Buffer, start: number, end: number): void {
     const last = bytes[end - 1] === RETURN ? end - 1 : end
-    if (!isBlank(bytes, start, last)) this.#onLine(bytes, start, last)
+    if (!isBlank(bytes, start, last)) this.#onLine(bytes.subarray(start, last))
   }
 }
 

@@ -31,7 +31,7 @@ t.test('a byte order mark before a message is left out, and only there', async t
   const text = '{"jsonrpc":"2.0","id":1,"method":"m"}'
   t.match(decode(`\ufeff${text}`), { kind: 'request', id: 1 })
   t.match(decode(Buffer.from(`\ufeff${text}`)), { kind: 'request', id: 1 })
-  t.match(decode(Buffer.from(`x\ufeff${text}`), undefined, 1), { kind: 'request', id: 1 })
+  t.match(decode(Buffer.from(`x\ufeff${text}`).subarray(1)), { kind: 'request', id: 1 })
   t.match(decode(Buffer.from(`\ufeff\ufeff${text}`)), { kind: 'invalid', error: { code: -32700 } })
   t.match(decode(Buffer.from(`${text}\ufeff`)), { kind: 'invalid', error: { code: -32700 } })
 })

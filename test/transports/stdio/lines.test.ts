@@ -4,10 +4,8 @@ import { LineReader } from '../../../transports/stdio/lines.js'
 /** Reads chunks, and gives the lines and how often one was too long. */
 function read (chunks: Array<string | Buffer>, max = 1_000, { end = true } = {}): { lines: string[], tooLong: number } {
   const result = { lines: [] as string[], tooLong: 0 }
-  const reader = new LineReader(max, (bytes, start, end) => { result.lines.push(bytes.toString('utf8', start, end)) }, () => { result.tooLong++ })
-  // Each chunk comes in the same room, as from a standard input, and behind it are lines that are none.
-  const room = Buffer.alloc(64 * 1024, 'stale\n')
-  for (const chunk of chunks) reader.push(room, Buffer.from(chunk).copy(room))
+  const reader = new LineReader(max, line => { result.lines.push(String(line)) }, () => { result.tooLong++ })
+  for (const chunk of chunks) reader.push(Buffer.from(chunk))
   if (end) reader.end()
   return result
 }
