@@ -6,7 +6,7 @@ import { FIXTURE, folder, initialize, launch, toolCall } from '../support/proces
 const STRAY = `
 import { EventEmitter } from 'node:events'
 import { tool } from 'mcp-patchbay'
-export default async function stray ({ tools }) {
+export default async function stray ({ mcp: { tools } }) {
   tools.add(tool({ name: 'stray', description: 'd', run: () => { setInterval(() => { throw new Error('stray timer') }, 20); return 'left' } }))
   tools.add(tool({ name: 'loud', description: 'd', run: () => { setImmediate(() => new EventEmitter().emit('error', new Error('nobody listens'))); return 'left' } }))
 }`
