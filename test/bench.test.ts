@@ -34,7 +34,7 @@ t.test('what slows a whole round down does not change a ratio', async t => {
   t.strictSame(ratioOf([50, 25, 5], [100, 50, 10]), { median: 0.5, min: 0.5, max: 0.5 })
 })
 
-t.test('everybody is measured in each round, and a peer that fails is left out and told', async t => {
+t.test('all peers are measured in each round, and one that fails is left out and reported', async t => {
   const [order, complaints]: [string[], string[]] = [[], []]
   const contestant = (name: string, peer = false) => ({
     server: { name, args: () => [], ...(peer ? { peer } : {}) } as Server,

@@ -119,7 +119,7 @@ t.test('other algorithms are for those who list them', async t => {
   for (const algorithms of [['none'], ['HS256'], []]) await t.rejects(gateway(t, { oauth: { ...issuer.options, algorithms } }), { message: /option oauth/ })
 })
 
-t.test('who somebody is comes from the issuer and the subject, and what for from the scopes', async t => {
+t.test('a caller is its issuer and subject, and its rights are its scopes', async t => {
   const issuer = await startIssuer(t)
   const { mcp: { identities } } = await gateway(t, { oauth: issuer.options })
   const exp = seconds() + 100

@@ -7,7 +7,7 @@ import { ADA, apiKeys, bearer, BOB, challengeOf, listed, ping } from '../support
 
 const post = async (app: FastifyInstance, headers: Record<string, string>, url = '/message') => await app.inject({ method: 'POST', url, headers, payload: ping })
 
-t.test('where nobody has to say who they are, what they say does not matter', async t => {
+t.test('where no credential is needed, those that are sent do not matter', async t => {
   const app = await gateway(t)
   for (const headers of [{}, bearer(ADA), { authorization: 'Basic eDp5' }, { 'x-api-key': '' }]) t.equal((await post(app, headers)).statusCode, 200)
   t.equal((await app.inject({ method: 'POST', url: '/ticket' })).statusCode, 404)
@@ -84,7 +84,7 @@ t.test('a credential in a URL opens nothing', async t => {
   t.equal((await app.inject(`/health?token=${ADA}`)).statusCode, 401)
 })
 
-t.test('health shows strangers that it is well, and nobody else less', async t => {
+t.test('health shows its status to callers without a credential, and everything to the others', async t => {
   const app = await gateway(t, { apiKeys })
   t.strictSame((await app.inject('/health')).json(), { status: 'healthy', live: true, ready: true })
   t.match((await app.inject({ url: '/health', headers: bearer(ADA) })).json(), { status: 'healthy', name: 'mcp-patchbay', version: String, sessions: 0 })
@@ -92,7 +92,7 @@ t.test('health shows strangers that it is well, and nobody else less', async t =
   t.equal((await app.inject({ method: 'POST', url: '/health' })).statusCode, 401)
 })
 
-t.test('a page is told how to come in, too, and asks what it may without a credential', async t => {
+t.test('a page in a browser gets the challenge, too, and its preflight needs no credential', async t => {
   const app = await gateway(t, { apiKeys })
   const origin = 'http://localhost:3000'
   const preflight = await app.inject({ method: 'OPTIONS', url: '/mcp', headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' } })

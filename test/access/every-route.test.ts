@@ -47,7 +47,7 @@ t.test('nothing is behind a route that opens by itself', async t => {
   })
 })
 
-t.test('whoever does two things wrong hears of the first', async t => {
+t.test('of two mistakes in one request the first is answered', async t => {
   const { port } = await startServer(t, { apiKeys })
   const evil: [string, string] = ['Host', 'evil.test']
   const body = '{'

@@ -115,7 +115,7 @@ t.test('standard input and output refuse calls when their token has expired, and
   input.end()
 })
 
-t.test('waiting for the end holds nobody up, may be taken back, and may take longer than a timer can', async t => {
+t.test('waiting for an expiry keeps no process alive, can be cancelled, and can outlast a timer', async t => {
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = timers()
   let expired = 0

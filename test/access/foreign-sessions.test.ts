@@ -96,7 +96,7 @@ t.test('H3: the stream of another takes no messages', async t => {
   await expectUnharmed(t, server)
 })
 
-t.test('F3: a session that was kept comes back for its owner alone, whoever asks first', async t => {
+t.test('F3: a stored session is restored for its owner alone, whichever caller asks first', async t => {
   const data = await folder(t, {})
   const before = await hosted(t, { data })
   const ids = await Promise.all(Array.from({ length: 10 }, async () => await openSession(before.port, initialize(), as(before, 'ada').head)))

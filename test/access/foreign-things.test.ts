@@ -52,7 +52,7 @@ for (const [name, open] of Object.entries(speakers)) {
     await expectUnharmed(t, server)
   })
 
-  t.test(`${name}: nobody ends the call of another`, async t => {
+  t.test(`${name}: a caller cannot cancel the call of another`, async t => {
     const server = await hosted(t)
     const [ada, bob] = [await open(as(server, 'ada')), await open(as(server, 'bob'))]
     const hanging = ada.ask('tools/call', { name: 'slow', arguments: { steps: 1, delay: 100 } })

@@ -19,7 +19,7 @@ t.test('a hundred requests at once fetch the keys once', async t => {
   t.strictSame(issuer.asked, [METADATA, '/jwks'])
 })
 
-t.test('a hundred tokens with keys that nobody knows fetch nothing more', async t => {
+t.test('a hundred tokens with unknown keys fetch nothing more', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { oauth: issuer.options, maxWrongCredentials: 1_000 })
   const tokens = await Promise.all(Array.from({ length: 100 }, async (_nothing, index) => await issuer.sign({}, { kid: `unknown ${index}` })))
@@ -27,14 +27,14 @@ t.test('a hundred tokens with keys that nobody knows fetch nothing more', async 
   t.equal(issuer.count('/jwks'), 1)
 })
 
-t.test('where the keys are may be said, and then nobody asks', async t => {
+t.test('with the URL of the keys set, the metadata are not fetched', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { oauth: { ...issuer.options, jwks: issuer.metadata.jwks_uri } })
   t.equal((await post(app, await issuer.sign())).statusCode, 200)
   t.strictSame(issuer.asked, ['/jwks'])
 })
 
-t.test('while the keys cannot be had nobody is called a liar, and the issuer is left in peace', async t => {
+t.test('while keys cannot be fetched no token is called wrong, and the issuer is not asked again', async t => {
   for (const [what, break_] of Object.entries({
     'an issuer that answers with errors': issuer => issuer.answers.set(METADATA, (_request, response) => response.writeHead(500).end()),
     'keys that are redirected': issuer => issuer.answers.set('/jwks', (_request, response) => response.writeHead(302, { location: `${issuer.url}/elsewhere` }).end()),
@@ -59,7 +59,7 @@ t.test('while the keys cannot be had nobody is called a liar, and the issuer is 
   }
 })
 
-t.test('an issuer that hangs holds up nobody but those who need it, and is given up', async t => {
+t.test('an issuer that hangs delays only tokens that need it, and is given up', async t => {
   const issuer = await startIssuer(t)
   issuer.answers.set('/jwks', () => {})
   const app = await gateway(t, { oauth: issuer.options })

@@ -9,7 +9,7 @@ import { bearer, challengeOf, ping } from '../support/keys.js'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-t.test('the metadata are at both places, for everybody who is let near', async t => {
+t.test('the metadata are served at both places without a credential', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { oauth: { ...issuer.options, resource: 'https://Gateway.TEST:443/mcp' } })
   for (const url of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {

@@ -24,7 +24,7 @@ async function reasons (t: Test, withIssuer = true) {
   return { issuer, audited }
 }
 
-t.test('the audit line of a refused credential has the reason, and the caller is told no more than before', async t => {
+t.test('the audit line of a refused credential has the reason; the reply does not', async t => {
   const { issuer, audited } = await reasons(t)
   const stranger = await issuer.addKey('ES256', 'unpublished')
   issuer.signers.pop()

@@ -31,7 +31,7 @@ async function connect (t: Test, url: string, headers: Record<string, string> = 
   return { socket, ask, closed }
 }
 
-t.test('a removed key ends with its WebSockets, streams, subscriptions and tickets; other keys notice nothing', async t => {
+t.test('removing a key ends its WebSockets, streams, subscriptions and tickets, and no others', async t => {
   const { app, url, status } = await keyed(t)
   const gone = await connect(t, `${url}/mcp`, bearer(ADA))
   const stays = await connect(t, `${url}/mcp`, bearer(BOB))

@@ -67,7 +67,7 @@ t.test('a session belongs to the key that opened it, and a session is no key', a
   await ada?.close()
 })
 
-t.test('programs are run for whoever was granted that, over the network too', async t => {
+t.test('programs run for callers with that scope, over the network too', async t => {
   const server = await startServer(t, { apiKeys: [...apiKeys, listed('runner', 'pb_run', ['exec'])], tools: true, commands: { echo: { args: ['\\w+'] } } })
   const run = { name: 'execute_command', arguments: { command: 'echo', args: ['hello'] } }
   for (const [name, speak] of NETWORK.filter(([name]) => ['message', 'websocket'].includes(name))) {

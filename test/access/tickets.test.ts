@@ -29,7 +29,7 @@ async function refused (url: string, protocols: string[] = []): Promise<{ status
   return { status: response.statusCode, challenge: challengeOf(response.headers['www-authenticate']) }
 }
 
-t.test('a ticket is for whoever has said who they are, and nobody keeps the reply', async t => {
+t.test('a ticket needs a credential, and the reply is not cached', async t => {
   const { app } = await listening(t, { apiKeys, ticketLifetime: 7_000 })
   const response = await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })
   t.equal(response.statusCode, 200)

@@ -31,7 +31,7 @@ t.test('wrong credentials of one address are 401 until the limit, then 429', asy
   t.match(body, /too many wrong credentials from this address \(option maxWrongCredentials\)/)
 })
 
-t.test('nobody is locked out: neither the right key of that address nor another address', async t => {
+t.test('no caller is locked out: neither the right key of that address nor another address', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 2 })
   await statuses(4, async () => await post(app, '192.0.2.1'))

@@ -114,7 +114,7 @@ function watched (uri: 'w:///{id}' | 'w:///1' = 'w:///{id}') {
   return { item, counts, change: (one: string) => changes.get(one)?.() }
 }
 
-t.test('a resource is watched while somebody is subscribed, in whatever revision, once for all', async t => {
+t.test('a resource is watched once while there are subscribers, of whatever revision', async t => {
   const { item, counts, change } = watched()
   const app = await serving(t, item)
   const speakers = ERAS.map(version => new Speaker(app, { version }))

@@ -67,7 +67,7 @@ t.test('its audit lines have that principal, and it ends when the identity does'
   await t.rejects(client.request('tools/call', { name: 'open' }), /expired/)
 })
 
-t.test('clients that nobody closed do not stay', async t => {
+t.test('clients that were not closed are collected', async t => {
   const orders = async (app: FastifyInstance) => { app.get('/orders', async () => await (await createClient(app)).request('tools/call', { name: 'open' })) }
   const app = await gateway(t, { plugins: [plugin, orders] })
   for (let count = 0; count < 200; count++) t.equal((await app.inject('/orders')).statusCode, 200)

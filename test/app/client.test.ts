@@ -98,7 +98,7 @@ t.test('closing the client settles what it still waits for', async t => {
   await within(5_000, async signal => await t.rejects(Promise.race([answer, expired(signal, 'forgotten')]), /closed/))
 })
 
-t.test('closing the client settles who waits for a notification, and whoever comes later', async t => {
+t.test('closing the client settles those that wait for a notification, now and later', async t => {
   const { notified, close } = await createClient(await gateway(t))
   const waiting = Array.from({ length: 12 }, async () => await notified('notifications/late'))
   close()

@@ -22,7 +22,7 @@ function expiries (folder: string): number[] {
 }
 
 for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOUR })) {
-  t.test(`a step of the time of day ${direction} ends no session, also at another gateway of the folder`, async t => {
+  t.test(`a clock step ${direction} ends no session, nor at another gateway on the same data`, async t => {
     const data = await dataFolder(t)
     const options = { data, sessionIdle: 20_000 }
     const [one, two] = [await listening(t, options), await listening(t, options)]

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { build, tool } from '../../app.js'
 
-t.test('a pattern that can explode is warned of where it is registered, by the name of its tool or command', async t => {
+t.test('registering an explosive pattern logs a warning with the name of its tool or command', async t => {
   const lines: string[] = []
   const app = await build({ commands: { node: { program: process.execPath, args: ['^(a+)+$', '^[a-z]+$'] } } }, { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } })
   t.teardown(async () => await app.close())

@@ -84,7 +84,7 @@ t.test('a tool can catch it, and read what the client said', async t => {
   client.close()
 })
 
-t.test('many questions in one call, many waits for its signal and many calls on one signal print no warning', async t => {
+t.test('many client requests in one call and many listeners on one signal print no warning', async t => {
   const warnings: unknown[] = []
   const note = (warning: Error) => { warnings.push(warning.message) }
   process.on('warning', note)

@@ -36,7 +36,7 @@ const ASKS: Array<[method: string, params: Json]> = [
 ]
 
 for (const [method, params] of ASKS) {
-  t.test(`${method}: of an error nobody expected only a number leaves the process, and the log has the rest`, async t => {
+  t.test(`${method}: of an unexpected error only a reference leaves the process; the log has the rest`, async t => {
     const { app, lines } = await logged(t, failing('it', new Error('secret detail')))
     const { request } = await createClient(app)
     const error = await request(method, params).catch((error: McpError) => error) as McpError

@@ -14,7 +14,7 @@ const KINDS: Record<string, (name: string) => Row['input']> = {
 }
 
 for (const [kind, input] of Object.entries(KINDS)) {
-  t.test(`whatever ${kind} does, its caller is told that something is wrong, and nobody else notices`, async t => {
+  t.test(`whatever ${kind} does, its caller gets an error and other callers notice nothing`, async t => {
     const server = await startServer(t, { plugins: [misbehaviour], callTimeout: 1_000 })
     await tryRows(t, server, variants(Object.keys(FAULTS).map(what => ({ row: kind, title: what, input: input(nameOf(what)), expect: answered('-32603 id 7') }))))
   })

@@ -32,13 +32,13 @@ async function cost (t: Test, tools: number): Promise<Record<string, number>> {
   return { ...before, readAgain: counted.read - before.read, writtenAgain: counted.written - before.written }
 }
 
-t.test('a page is written once for everybody, once again after a change, and costs the same of a long list as of a short one', async t => {
+t.test('a page is serialised once for all clients and once after a change, however long the list is', async t => {
   const [short, long] = [await cost(t, 101), await cost(t, 5_000)]
   t.strictSame(short, { read: 100, written: 1, readAgain: 99, writtenAgain: 1 })
   t.strictSame(long, short)
 })
 
-t.test('a long list is made bytes once for each revision, and no reply to it is put together or measured', async t => {
+t.test('a long list is encoded once per revision, and no reply copies or measures it', async t => {
   const { url } = await listening(t, LONG)
   const ways = Object.values(await endpoints(url))
   const long = { from: 0, byteLength: 0 }

@@ -169,7 +169,7 @@ t.test('routes of the host are none of our business', async t => {
   t.equal(head.headers.get('content-length'), response.headers.get('content-length'))
 })
 
-t.test('who leaves while a hook takes its time is not written to', async t => {
+t.test('a client that leaves while a hook runs is not written to', async t => {
   const hook = new EventEmitter()
   const { app, url } = await (PLACES['of a plugin'] as Serve)(t, app => { app.addHook('onSend', async () => { hook.emit('entered'); await once(hook, 'leave') }) })
   const connection = new Connection(t, url)

@@ -34,7 +34,7 @@ for (const [name, add] of Object.entries(HOOKS)) {
   }
 }
 
-t.test('onSend sees no payload of an event stream: nothing stands between its events and the connection', async t => {
+t.test('onSend does not see the payload of an event stream', async t => {
   const seen: unknown[] = []
   const app = await host(t, app => { app.addHook('onSend', async (_request, _reply, payload) => { seen.push(payload) }) })
   const response = await app.inject(asStream)
@@ -90,7 +90,7 @@ t.test('onError sees refusals, with the status they have', async t => {
   t.match(seen, [[415, /Content-Type/]])
 })
 
-t.test('onTimeout runs when the host loses patience with a call', async t => {
+t.test('onTimeout runs when the connection timeout of the host ends a call', async t => {
   const timeouts = new EventEmitter()
   const app = await host(t, app => { app.addHook('onTimeout', async request => { timeouts.emit('timeout', request.url) }) }, {}, { connectionTimeout: 300 })
   const url = await app.listen({ port: 0 })

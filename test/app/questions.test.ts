@@ -156,7 +156,7 @@ t.test('a refusal is an answer', async t => {
   for (const action of ['decline', 'cancel']) t.equal(textOf(await call({ inputResponses: { user: { action } } })), action)
 })
 
-t.test('the same tool asks a client with a handshake directly, all at once, and remembers what was done', async t => {
+t.test('the same tool asks a legacy client directly and in parallel, and runs once', async t => {
   let ran = 0
   const { app } = await asking(t, async call => {
     await call.once('order', () => ++ran)

@@ -51,7 +51,7 @@ t.test('a refused state is refused before the tool runs', async t => {
   t.match(await callTool(app, 'boom', {}, { requestState: 'x' }), REFUSED)
 })
 
-t.test('a client with a handshake has no states: what it sends under that name is nobody\'s business', async t => {
+t.test('a legacy client has no request state: what it sends under that name is ignored', async t => {
   const { app } = await started(t)
   const { request } = await createClient(app)
   t.match(await request('tools/call', { name: 'echo', arguments: { text: 'hi' }, requestState: 'x', inputResponses: 7 }), { structuredContent: { text: 'hi' } })

@@ -183,7 +183,7 @@ t.test('sessions and streams outlive the process', async t => {
     stream.drop()
   })
 
-  t.test('an answer to a question from before the kill is not taken for one to a question from after it', async t => {
+  t.test('an answer to a request from before the kill does not answer one from after it', async t => {
     const gateway = await gatewayOn(t)
     await gateway.start()
     const session = await openSession(gateway.url, '2025-06-18', { elicitation: {} })
@@ -202,7 +202,7 @@ t.test('sessions and streams outlive the process', async t => {
     t.match(after.messages.at(-1)?.message, { id: 3, result: { structuredContent: { id: '2', deleted: true } } }, 'the right answer is taken')
   })
 
-  t.test('a server that keeps nothing knows nobody when it comes back', async t => {
+  t.test('a server without data knows no session after a restart', async t => {
     const gateway = await gatewayOn(t, ['--ephemeral'])
     await gateway.start()
     const session = await openSession(gateway.url)

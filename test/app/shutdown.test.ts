@@ -39,7 +39,7 @@ const REPLIES: Array<[kind: string, meta: Json, read: (reply: Reply) => Json | u
 ]
 
 for (const [kind, meta, read] of REPLIES) {
-  t.test(`a large answer ${kind} arrives whole when the server closes, which then hangs up and is closed`, async t => {
+  t.test(`a large answer ${kind} arrives whole when the server closes`, async t => {
     const { app, url } = await listening(t)
     const calls = big(app)
     const body = call('tools/call', { name: 'big', _meta: { ...modernMeta(), ...meta } })('modern')
@@ -63,7 +63,7 @@ t.test('a host that gives up what takes too long when it closes still closes in 
   t.match((await answer).json(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
 
-t.test('a gateway of its own has more patience with itself than its calls have', async t => {
+t.test('closing a standalone gateway waits longer than its calls may take', async t => {
   for (const grace of [100, 10_000, 60_000]) {
     const app = await build({ grace, http: false })
     t.teardown(async () => await app.close())

@@ -18,7 +18,7 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
   const server = await startServer(t, { maxBytesInFlight: 100 * KILO })
 
   for (const [name, era, open] of CONNECTIONS) {
-    await t.test(`${name}: what is beyond is refused, a ping is answered, and a call that is over makes room`, async t => {
+    await t.test(`${name}: more is refused, a ping is answered, and a finished call frees its share`, async t => {
       const connection = await open(server)
       await connection.write(holding(80 * KILO, 1)(era))
       await until(() => server.seen.hanging === 1, 'a call')

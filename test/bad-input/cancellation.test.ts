@@ -20,7 +20,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
   const server = await startServer(t)
 
   for (const [name, era, open] of CONNECTIONS) {
-    await t.test(`${name}: D13 and D14, a cancelled call stops and is never answered, however often it is cancelled`, async t => {
+    await t.test(`${name}: D13 and D14, a cancelled call stops and is not answered, however often it is cancelled`, async t => {
       const connection = await open(server)
       await connection.write(hang(era))
       await started(server)
@@ -31,7 +31,7 @@ t.test('a cancellation stops the call it names and no other', async t => {
       await expectUnharmed(t, server)
     })
 
-    await t.test(`${name}: D11, nobody cancels the call of another client`, async t => {
+    await t.test(`${name}: D11, a client cannot cancel the call of another`, async t => {
       const [connection, other] = [await open(server), await open(server)]
       await connection.write(slow(era))
       await other.write(cancel(7))

@@ -41,7 +41,7 @@ t.test('E30: so is one without a credential', async t => {
   await begins(t, server, [['Authorization', `Bearer ${key}`]], 100)
 })
 
-t.test('E30: who may send its body is told so, once, and answered', async t => {
+t.test('E30: a client that may send its body gets 100 Continue once, and an answer', async t => {
   const server = await startServer(t)
   for (const target of ['/message', '/message']) {
     const client = talk(server, request('POST', target, postHead(server.port, [EXPECT, length(body.length)])))

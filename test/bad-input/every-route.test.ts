@@ -43,7 +43,7 @@ async function locked (t: Test, options: Partial<Options> = {}) {
   return { port: server.port, routes }
 }
 
-t.test('no route opens to those who do not say who they are, but for what is public', async t => {
+t.test('no route serves a request without a credential, but for the public ones', async t => {
   const { port, routes } = await locked(t)
   const open: string[] = []
   for (const { method, url, more, named } of routes) {
@@ -63,7 +63,7 @@ t.test('no route opens to a key that is not known, nor to one in the wrong place
   }
 })
 
-t.test('who asks too often is turned away at every route, before anything else about the request is looked at', async t => {
+t.test('a caller over its rate is refused at every route before anything else is checked', async t => {
   const { port, routes } = await locked(t, { rate: 1, burst: 1 })
   const key: Head[number] = ['Authorization', `Bearer ${KEY}`]
   const visit = async ({ method, url, more }: Visit) => await headOf(port, request(method, url, [HOST, key, ...more]))

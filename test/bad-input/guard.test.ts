@@ -47,7 +47,7 @@ t.test('every route is closed to pages of other sites', async t => {
   }
   await expectUnharmed(t, server)
 
-  await t.test('I1: so is the WebSocket upgrade, also where nobody serves it', async t => {
+  await t.test('I1: so is the WebSocket upgrade, also where there is no such route', async t => {
     for (const url of ['/mcp', '/mcp/', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
     await expectUnharmed(t, server)
@@ -64,7 +64,7 @@ t.test('names and origins that are allowed are allowed exactly', async t => {
   for (const value of ['http://app.test', 'https://app.test:444', 'https://app.test.evil.com', 'https://gateway.test']) t.equal(await health([GOOD_HOST, ['Origin', value]]), 403, value)
 })
 
-t.test('in an application of somebody else our routes are closed and theirs are theirs', async t => {
+t.test('in a host application our routes are guarded and its own are not', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
   const sockets = new Set<Socket>()

@@ -15,7 +15,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
   const server = await startServer(t)
   const { port, app } = server
 
-  await t.test('H2: a session nobody knows, even though there is only one', async t => {
+  await t.test('H2: an unknown session, even though there is only one', async t => {
     const connection = await sseConnection(server)
     for (const id of STRANGERS) t.equal((await post(port, `/message?sessionId=${id}`, ping)).status, 404, id.slice(0, 40))
     await connection.write(ping)
@@ -24,7 +24,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('H1: a message without a session is answered where it was sent, never given to the only session', async t => {
+  await t.test('H1: a message without a session is answered in its reply, never on the only session', async t => {
     const connection = await sseConnection(server)
     t.equal(summariseReply(await post(port, '/message', ping)), '200 ok id 7')
     t.equal(summariseReply(await post(port, '/mcp', call('tools/list')('legacy'))), '400 -32600 id 7')
@@ -79,7 +79,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     })
   }
 
-  await t.test('a plain message with a version nobody knows', async t => {
+  await t.test('a plain message with an unknown version', async t => {
     for (const version of ['banana', '__proto__', '']) t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
     t.equal(summariseReply(await post(port, '/message', ping, [['MCP-Protocol-Version', '2025-06-18']])), '200 ok id 7')
     await expectUnharmed(t, server)

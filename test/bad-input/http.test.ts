@@ -86,7 +86,7 @@ t.test('HTTP requests that are not right are refused', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('E34: an upload that is cut short reaches nobody and is no error of ours', async t => {
+  await t.test('E34: an upload that is cut short reaches no handler and logs no error', async t => {
     const stream = new PassThrough()
     const errors: string[] = []
     readLines(stream, line => errors.push(line))

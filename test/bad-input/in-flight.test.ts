@@ -67,7 +67,7 @@ t.test('ids keep requests apart that are under way at once', async t => {
   t.equal(server.seen.counted, 0, 'no refused call was run')
 })
 
-t.test('answers that are wrong or that nobody waits for do no harm', async t => {
+t.test('answers that are wrong or not waited for do no harm', async t => {
   const server = await startServer(t)
   const capabilities = { elicitation: {} }
 

@@ -38,7 +38,7 @@ t.test('the handshake comes first, comes once in a session, and is lenient', asy
   await tryRows(t, server, rows)
 
   for (const version of ['banana', '', '2099-01-01', MODERN, '__proto__']) {
-    await t.test(`D3: initialize with the version "${version}" is answered with the newest one that has a handshake`, async t => {
+    await t.test(`D3: initialize with the version "${version}" is answered with the newest legacy one`, async t => {
       for (const path of ['/message', '/mcp']) {
         const { status, body, headers } = await post(server.port, path, initialize(version))
         t.match([status, JSON.parse(body)], [200, { result: { protocolVersion: NEWEST } }], path)

@@ -61,7 +61,7 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
   await tryRows(t, server, rows)
 
   for (const [name, era, open] of CONNECTIONS) {
-    await t.test(`${name}: one call more than may wait is refused, and one that is over makes room`, async t => {
+    await t.test(`${name}: one call over the limit is refused, until another ends`, async t => {
       const connection = await open(server)
       for (const id of [1, 2]) await connection.write(callTool('hang', {}, id)(era))
       await until(() => server.seen.hanging === 2, 'two calls')
@@ -78,7 +78,7 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
     })
   }
 
-  await t.test('a session: one call more than may wait is refused with 429, and one that is over makes room', async t => {
+  await t.test('a session: one call over the limit is refused with 429, until another ends', async t => {
     const id = await openSession(server.port, initialize())
     const send = async (body: string) => await post(server.port, '/mcp', body, [['Mcp-Session-Id', id]])
     const waiting = [1, 2].map(async id => await send(callTool('hang', {}, id)('legacy')))
@@ -96,7 +96,7 @@ t.test('limits that were chosen hold on every transport, exactly', async t => {
   t.equal(server.seen.counted, 0, 'no refused call was run')
 })
 
-t.test('limits that nobody chose hold on every transport, exactly', async t => {
+t.test('default limits hold on every transport, exactly', async t => {
   await tryRows(t, await startServer(t), usual)
 })
 

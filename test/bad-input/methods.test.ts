@@ -59,7 +59,7 @@ t.test('every method refuses params that are not right', async t => {
   await tryRows(t, server, rows)
 
   for (const open of [socketConnection, stdioConnection]) {
-    await t.test(`${open.name}: D32, kinds nobody knows are left out of the acknowledgement`, async t => {
+    await t.test(`${open.name}: D32, unknown kinds are left out of the acknowledgement`, async t => {
       const connection = await open(server)
       for (const [id, notifications] of [{}, { moonPhase: true, toString: true }].entries()) {
         await connection.write(call('subscriptions/listen', { notifications }, id)('modern'))

@@ -12,7 +12,7 @@ const session = (id: string): [string, string] => ['Mcp-Session-Id', id]
 const version = (value: string): [string, string] => ['MCP-Protocol-Version', value]
 const STRANGERS = ['x', '', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'x'.repeat(5_000), '../../etc/passwd', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA']
 
-t.test('a session belongs to whoever names it exactly', async t => {
+t.test('a session is found by its exact id alone', async t => {
   const server = await startServer(t)
   const { port, app } = server
   const send = async (head: Head, body = list) => (await post(port, '/mcp', body, head)).status
@@ -27,7 +27,7 @@ t.test('a session belongs to whoever names it exactly', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('F2: a session nobody knows', async t => {
+  await t.test('F2: an unknown session', async t => {
     for (const id of STRANGERS) {
       for (const name of ['Mcp-Session-Id', 'X-Session-ID']) {
         t.equal(await send([[name, id]]), 404, `POST with ${name} ${id.slice(0, 40)}`)
@@ -58,7 +58,7 @@ t.test('a session belongs to whoever names it exactly', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('F5 to F7: the version of a request is the one that was agreed, or is not said', async t => {
+  await t.test('F5 to F7: the version of a request is the negotiated one, or absent', async t => {
     const id = await openSession(port, initialize('2025-06-18'))
     for (const value of ['banana', '', '2099-01-01', '__proto__', NEWEST, '2025-03-26', '2025-06-18, 2025-06-18']) {
       t.equal(await send([session(id), version(value)]), 400, `POST as ${value}`)
@@ -96,7 +96,7 @@ t.test('a session belongs to whoever names it exactly', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('a Last-Event-ID nobody gave', async t => {
+  await t.test('a Last-Event-ID that was never sent', async t => {
     const id = await openSession(port, initialize())
     for (const value of ['banana', '', '0-99999', '9-0', '-1-0', '0--1', '__proto__', '0-1e3', '0-9007199254740993', '1'.repeat(4_000)]) {
       t.match(await visit('GET', [session(id), ['Last-Event-ID', value]]), /^4/, value.slice(0, 40))

@@ -19,7 +19,7 @@ t.test('the command survives what is written to it', async t => {
   // A process takes longest to start.
   t.jobs = 4
 
-  t.test('J2 to J9: strange lines to a real process are answered one by one, and it ends when its input does', async t => {
+  t.test('J2 to J9: a process answers strange lines one by one, and ends with its input', async t => {
     const { process, inbox, stderr, exit } = await start(t)
     const zone = Buffer.from(callTool('get_current_time', { timeZone: 'Höhle😀' })('legacy') + '\n')
     for (const byte of zone) {

@@ -58,7 +58,7 @@ t.test('a gateway without anything says so by saying nothing', async t => {
   t.match(text, /mcpServers/)
 })
 
-t.test('it says who may call: the callers that have keys, whose tokens are accepted, or that callers need no credential', async t => {
+t.test('it names the callers with keys and the issuer of tokens, or says that no credential is needed', async t => {
   const keyed = { ...SERVED.options, apiKeys: [listed('ada', 'a'), listed('bob', 'b'), listed('ada', 'c')] }
   const oauth = { issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }
   t.match(shown(), /^ {2}access +callers need no credential$/m)

@@ -33,7 +33,7 @@ t.test('the command', async t => {
     t.equal(ended.stdout, '')
   })
 
-  t.test('traces who asks what and how it went, never with what, when MCP_LOG_LEVEL is DEBUG', { buffered: true }, async t => {
+  t.test('logs caller, method and outcome of calls, never their arguments, when MCP_LOG_LEVEL is DEBUG', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--ephemeral'], { env: { MCP_LOG_LEVEL: 'DEBUG' } })
     const { _meta } = { _meta: { progressToken: SECRET } }
     launched.send(initialize, { id: 'unknown', method: 'unheard/of', params: { SECRET } },

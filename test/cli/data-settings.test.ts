@@ -25,7 +25,7 @@ for (const [what, platform, env, expected] of FOLDERS) {
   t.test(`the data folder on ${what}`, async t => t.equal(dataFolder(platform, env, HOME), expected))
 }
 
-t.test('the data folder is somebody\'s own unless it is told whose', async t => {
+t.test('the data folder is that of the user unless it is set', async t => {
   t.ok(dataFolder('linux', {}).endsWith(join('.local', 'share', 'patchbay')))
 })
 

@@ -36,7 +36,7 @@ const beside = (data: string): number => readdirSync(data).filter(name => !/^pat
 t.test('the command keeps its data', async t => {
   t.jobs = PROCESSES
 
-  t.test('in the folder of the user, for the next time, readable by nobody else', { buffered: true }, async t => {
+  t.test('in the folder of the user, for the next start, readable by no other user', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const data = join(HOME, '.local', 'share', 'patchbay')
     const first = await started(t, [], { env: { ...NO_XDG, HOME } })
@@ -51,7 +51,7 @@ t.test('the command keeps its data', async t => {
     t.equal(second.stderr.includes('"level":'), false, 'nothing is wrong')
   })
 
-  t.test('in memory with --ephemeral, whatever else is said', { buffered: true }, async t => {
+  t.test('in memory with --ephemeral, whatever other options say', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const launched = await started(t, ['--ephemeral', '--data', join(HOME, 'data')], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: join(HOME, 'other') } })
     t.match(launched.stderr, /^patchbay .*data in memory, until this process ends$/m)

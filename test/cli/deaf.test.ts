@@ -33,7 +33,7 @@ async function deaf (t: Test, tool: string) {
   return { child, exited, logged: () => logged }
 }
 
-t.test('a client that reads nothing while tools go on talking is given up: the process says so and ends', async t => {
+t.test('a client that reads nothing while tools write is given up: the process logs it and ends', async t => {
   const { exited, logged } = await deaf(t, 'talk')
   t.strictSame(await inTime(exited, 'the end', 20_000), [0, null])
   t.match(logged(), /standard output is not read/)
@@ -52,7 +52,7 @@ t.test('a client that reads a large answer late gets all of it', async t => {
   t.notMatch(logged(), /is not read/)
 })
 
-t.test('a client that reads nothing and closes standard input is noticed: the process ends when the grace is over', async t => {
+t.test('with a client that reads nothing and closes stdin the process ends after the grace', async t => {
   const { child, exited } = await deaf(t, 'large')
   child.stdin.end()
   t.strictSame(await inTime(exited, 'the end', 60_000), [0, null])

@@ -39,7 +39,7 @@ const statusOf = async (url: string): Promise<number> => (await fetch(`${url}/he
 t.test('the limit of open files', { skip: process.platform === 'win32' }, async t => {
   t.jobs = PROCESSES
 
-  t.test('more connections than there may be open files: those that fit are served, the others closed, and the same process goes on', { buffered: true }, async t => {
+  t.test('with more connections than open files those that fit are served and the others closed', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', '--ephemeral'], { openFiles: 256 })
     const url = await launched.url()
     const connections = Array.from({ length: 400 }, () => openConnection(t, Number(new URL(url).port)))
@@ -59,7 +59,7 @@ t.test('the limit of open files', { skip: process.platform === 'win32' }, async 
     t.notMatch(launched.stderr, /"level":50/)
   })
 
-  t.test('a process that has no descriptor left lives, answers whoever is connected, and serves everybody again when there is one', { buffered: true }, async t => {
+  t.test('a process without a free descriptor serves its connections, and new ones when there is one', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', '--plugin', 'greedy.mjs'], { cwd: await folder(t, { 'greedy.mjs': GREEDY, 'a.txt': 'text' }), openFiles: 256, env: { PATCHBAY_COMMANDS: '{"true":{}}', PATCHBAY_ROOTS: '.', PATCHBAY_SEARCH_URL: 'http://127.0.0.1:1/' } })
     const url = await launched.url()
     const connection = openConnection(t, Number(new URL(url).port))

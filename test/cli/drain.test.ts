@@ -13,7 +13,7 @@ const PATIENCE = 60_000
 const OPTIONS = ['--port', '0', '--log-level', 'silent', '--plugin', 'wait.mjs']
 const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
 
-t.test('1,000 calls that are in flight on all transports when the process is told to stop are answered, what comes then is refused, and it exits with 0', async t => {
+t.test('a process that stops answers 1,000 calls in flight on all transports, refuses new ones, exits with 0', async t => {
   const launched = launch(t, ['--stdio', ...OPTIONS], { cwd: await waiting(t) })
   const url = await launched.url()
   const each = Math.ceil(CALLS / Object.keys(CALLERS).length)
@@ -48,7 +48,7 @@ t.test('a second signal ends the process at once, and not with 0', async t => {
   await lost
 })
 
-t.test('whoever has sent half a request does not hold the process up for longer than the grace', async t => {
+t.test('half a request does not delay the end of the process beyond the grace', async t => {
   const launched = launch(t, OPTIONS, { cwd: await waiting(t), env: { PATCHBAY_GRACE: '300' } })
   const socket = connect(Number(new URL(await launched.url()).port), '127.0.0.1')
   socket.on('error', () => {})

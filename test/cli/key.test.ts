@@ -6,7 +6,7 @@ import { folder, initialize, launch, PROCESSES, toolCall } from '../support/proc
 
 const names = (result: unknown): string[] => (result as { tools: Array<{ name: string }> }).tools.map(({ name }) => name)
 
-t.test('a key is for what asks for nothing in particular, unless scopes are said', async t => {
+t.test('a new key has the basic scope unless scopes are given', async t => {
   const { key, advice } = createKey(['ci'])
   t.match(key, /^pb_/)
   t.match(advice, '"scopes":["mcp"]')
@@ -59,11 +59,11 @@ t.test('keys and tokens on the command line', async t => {
     t.equal(await visit(`${stdout.trim()}x`), 401)
   })
 
-  t.test('what is no name is a mistake, told in one line', { buffered: true }, async t => {
+  t.test('a name that is not valid is an error of one line', { buffered: true }, async t => {
     t.match(await launch(t, ['key', 'a b']).exit(), { code: 1, stdout: '', stderr: /^patchbay: the name of a key.*\n$/ })
   })
 
-  t.test('standard input and output speak for whoever the token says', { buffered: true }, async t => {
+  t.test('stdio has the identity of its token', { buffered: true }, async t => {
     const env = { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada', ['mcp', 'notes'])]), PATCHBAY_TOKEN: 'pb_ada' }
     const launched = launch(t, ['--stdio', '--ephemeral'], { env })
     launched.send(initialize, { id: 1, method: 'tools/list' }, toolCall(2, 'add_note', { content: 'x' }), toolCall(3, 'web_search', { query: 'x' }))
@@ -78,7 +78,7 @@ t.test('keys and tokens on the command line', async t => {
     t.notMatch(stderr, 'pb_ada')
   })
 
-  t.test('without a token they may do everything, whoever else has to say who they are', { buffered: true }, async t => {
+  t.test('stdio without a token may do everything, also where HTTP needs credentials', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--ephemeral'], { env: { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada')]) } })
     launched.send(initialize, { id: 1, method: 'tools/list' })
     await launched.next()

@@ -44,7 +44,7 @@ const FILES = {
     }`
 }
 
-t.test('files of an author work anywhere, in TypeScript and JavaScript, with nothing installed beside them', async t => {
+t.test('TypeScript and JavaScript files of an author work anywhere, with nothing installed', async t => {
   const cwd = await folder(t, FILES)
   const launched = launch(t, ['--stdio', '--port', '0', ...['typescript.ts', 'module.mjs', 'script.js', 'list.ts', 'plugin.ts'].flatMap(file => ['--plugin', file])], { cwd })
   const answers = [
@@ -96,7 +96,7 @@ t.test('a JavaScript file may import this package late, where nothing is install
   }
 })
 
-t.test('a plugin may look at standard input while it is loaded: messages are answered all the same, and it hears of them and of the end', async t => {
+t.test('a plugin may read standard input while it loads, and messages are answered all the same', async t => {
   const readers = {
     'data.mjs': 'process.stdin.on("data", chunk => process.stderr.write("heard " + chunk.length + " bytes\\n")).on("end", () => process.stderr.write("heard the end\\n"))',
     'resume.mjs': 'process.stdin.resume().on("end", () => process.stderr.write("heard the end\\n"))',
@@ -128,7 +128,7 @@ t.test('a plugin that keeps what it hears on standard input keeps what came', as
   t.ok(await readFile(join(cwd, 'heard'), 'utf8') === sent)
 })
 
-t.test('a tool that begins to listen to standard input hears what comes next, not what it was called with', async t => {
+t.test('a tool that listens to standard input gets what comes next, not its own call', async t => {
   const listen = 'tool({ name: "listen", description: "d", run: () => { process.stdin.once("data", chunk => process.stderr.write("heard <" + chunk + ">\\n")) } })'
   const cwd = await folder(t, { 'listen.mjs': `import { tool } from 'mcp-patchbay'\nexport default ${listen}` })
   const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'listen.mjs'], { cwd })

@@ -69,7 +69,7 @@ async function upgrade (url: string): Promise<number | undefined> {
   })
 }
 
-t.test('a process that runs out of heap refuses new work in time, serves who is there as far as it can, and goes on when it has room again', async t => {
+t.test('a process short of heap refuses new work, serves its clients, and recovers', async t => {
   const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
   const session = await openSession(url)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
@@ -98,7 +98,7 @@ t.test('a process that runs out of heap refuses new work in time, serves who is 
     launched.send({ id: 2, method: 'tools/call', params: { name: 'quick' } })
     t.match(await launched.next(), { id: 2, error: { code: -32603, message: /overloaded/ } })
   })
-  await t.test('but who is there may ask whether we are, and leave', async t => {
+  await t.test('but its clients may ping, and leave', async t => {
     t.match(await session.post({ id: 3, method: 'ping' }), { status: 200, body: { id: 3, result: {} } })
     t.match(await say({ id: 3, method: 'ping' }), { id: 3, result: {} })
     t.equal(await session.end(), 200)
@@ -110,7 +110,7 @@ t.test('a process that runs out of heap refuses new work in time, serves who is 
   t.match(await launched.exit(), { code: 0 })
 })
 
-t.test('a handler that blocks the loop once makes nobody else fail; what blocks it again and again makes newcomers wait', async t => {
+t.test('a handler that blocks the loop once fails no other call; one that keeps blocking delays new clients', async t => {
   const { url } = await busy(t, { PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
   const calls = await Promise.all(['quick', 'block', 'quick', 'quick'].map(async name => await modern(url, name)))
   for (let times = 0; times < 10; times++) calls.push(await modern(url, 'quick'))

@@ -29,7 +29,7 @@ t.test('the command', async t => {
     t.strictSame(ids(stdout), ['hello', 2, 1])
   })
 
-  t.test('what is still in flight when the grace is over is answered with an error, and the process exits with 0', { buffered: true }, async t => {
+  t.test('calls in flight at the end of the grace get an error, and the process exits with 0', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', ...QUIET], { env: { PATCHBAY_GRACE: '100' } })
     launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 600_000 }))
     await launched.next()
@@ -55,7 +55,7 @@ t.test('the command', async t => {
     })
   }
 
-  t.test('a call over HTTP that ignores the end of the grace is answered with an error, and the process exits with 0', { buffered: true }, async t => {
+  t.test('an HTTP call that ignores the end of the grace gets an error, and the process exits with 0', { buffered: true }, async t => {
     const cwd = await folder(t, { 'stubborn.mjs': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "stubborn", description: "", run: () => new Promise(() => {}) })' })
     const launched = launch(t, ['--port', '0', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], { cwd, env: { PATCHBAY_GRACE: '300' } })
     const url = await launched.url()
@@ -66,7 +66,7 @@ t.test('the command', async t => {
     t.equal((await launched.exit()).code, 0)
   })
 
-  t.test('a process that has nothing to do exits with 0, whoever is connected', { buffered: true }, async t => {
+  t.test('an idle process exits with 0, whatever is connected', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', ...QUIET])
     const url = await launched.url()
     const stream = await fetch(`${url}/sse`)
@@ -101,7 +101,7 @@ t.test('the command', async t => {
     for (const word of ['loaded', 'called', 'still', 'careful']) t.match(stderr, word)
   })
 
-  t.test('a promise that a tool forgot takes nobody else\'s calls down', { buffered: true }, async t => {
+  t.test('an unhandled rejection in a tool fails no other call', { buffered: true }, async t => {
     const cwd = await folder(t, {
       'forgetful.ts': `import { tool } from 'mcp-patchbay'
         export default tool({ name: 'forgetful', description: '', run: () => { void Promise.reject(new Error('forgotten')); return 'done' } })`

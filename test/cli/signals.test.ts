@@ -43,7 +43,7 @@ t.test('signals', { skip: process.platform === 'win32' }, async t => {
     })
   }
 
-  t.test('keepServing: HTTP is still served when standard input ends, and a signal ends the process in order', { buffered: true }, async t => {
+  t.test('keepServing: HTTP is served after standard input ends, until a signal', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', '--keep-serving', '--plugin', FIXTURE])
     const url = await launched.url()
     launched.send(initialize, toolCall(1, 'echo', { text: 'x' }))

@@ -9,7 +9,7 @@ const REPORTER = `import { writeFileSync } from 'node:fs'
     fastify.addHook('onListen', async () => writeFileSync('port', String(fastify.server.address().port)))
   }`
 
-t.test('a gateway whose standard error nobody reads from the start serves and ends like any other', async t => {
+t.test('a gateway whose standard error is never read serves and ends like any other', async t => {
   const cwd = await folder(t, { 'reporter.mjs': REPORTER })
   const launched = launch(t, ['--port', '0', '--plugin', 'reporter.mjs'], { cwd })
   launched.deafen()

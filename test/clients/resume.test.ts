@@ -86,7 +86,7 @@ for (const [name, connect] of Object.entries(generations)) {
   })
 }
 
-t.test('@modelcontextprotocol/sdk 1 gets the answer in another process that knows the session and the last event', async t => {
+t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after its last event', async t => {
   const { app, url, goOn } = await serve(t)
   const transport = new TransportV1(url)
   const first = await connectV1(t, transport as Transport)

@@ -118,7 +118,7 @@ t.test('a ticket that is good twice is found with two principals', async t => {
   t.match(await findingsOf(t, ATTACKS.credentials, async () => {}), [{ fault: { kind: 'access', text: /let in without a right credential/ }, again: true }])
 })
 
-t.test('a cursor that is good for everybody is found with two principals', async t => {
+t.test('a cursor that works for every caller is found with two principals', async t => {
   const anybody: Plugin = async ({ mcp: { dispatcher: { sealer } } }) => {
     const { seal, open } = sealer
     const common = (purpose: string) => purpose.replace(/ key:\w+$/, '')

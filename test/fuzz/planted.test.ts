@@ -51,7 +51,7 @@ for (const [name, { kind, bug }] of Object.entries(BUGS)) {
   })
 }
 
-t.test('a peer that is forgotten is found when everybody has left', async t => {
+t.test('a leaked peer is found when all clients have left', async t => {
   const leaky = planted((incoming, channel, peer) => {
     if (isRare(incoming)) leak?.(new Peer({ transport: peer.transport }))
     return channel

@@ -25,7 +25,7 @@ t.test('what fits may wait for ever', async t => {
   t.equal(state.cut, 0)
 })
 
-t.test('who takes nothing of too much is cut off, once', async t => {
+t.test('a client that reads nothing of a full queue is cut off, once', async t => {
   const { state, write } = client()
   write(MAX + 1)
   t.equal(state.cut, 0, 'not at once')
@@ -34,7 +34,7 @@ t.test('who takes nothing of too much is cut off, once', async t => {
   t.equal(state.cut, 1)
 })
 
-t.test('who reads, however slowly, is not', async t => {
+t.test('one that reads, however slowly, is not', async t => {
   const { state, write, read } = client()
   write(5 * MAX)
   for (let round = 0; round < 20; round++) {
@@ -44,7 +44,7 @@ t.test('who reads, however slowly, is not', async t => {
   t.equal(state.cut, 0)
 })
 
-t.test('who reads more slowly than is written is not, until far too much waits', async t => {
+t.test('one that reads more slowly than is written is not, until far too much is queued', async t => {
   const { state, write, read } = client()
   write(2 * MAX)
   for (let round = 0; round < 20; round++) {
@@ -55,7 +55,7 @@ t.test('who reads more slowly than is written is not, until far too much waits',
   t.equal(state.cut, 0, 'it reads all the time')
 })
 
-t.test('who lets notifications pile up far beyond the limit is cut off at once', async t => {
+t.test('one whose notifications pile up far beyond the limit is cut off at once', async t => {
   const { state, write } = client()
   write(16 * MAX)
   t.equal(state.cut, 0)
@@ -72,7 +72,7 @@ t.test('an answer is never the reason to cut', async t => {
   t.equal(state.cut, 0)
 })
 
-t.test('nobody is watched after the end', async t => {
+t.test('no client is watched after the end', async t => {
   const { state, write, backlog } = client()
   write(2 * MAX)
   backlog.stop()
@@ -80,7 +80,7 @@ t.test('nobody is watched after the end', async t => {
   t.equal(state.cut, 0)
 })
 
-t.test('while too much waits for all together, who is behind is cut by the next notification, and who keeps up is not', async t => {
+t.test('over the limit of all queues, a client that is behind is cut at its next notification', async t => {
   const together = new Backlogs(3 * MAX)
   const [first, second, third, quick] = Array.from({ length: 4 }, () => client(together)) as Array<ReturnType<typeof client>>
   t.teardown(() => { for (const one of [first, second, third, quick]) one?.backlog.stop() })

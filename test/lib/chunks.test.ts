@@ -16,7 +16,7 @@ t.test('what comes in pieces is what was sent, whether or not its size was annou
   }
 })
 
-t.test('who announces much and sends little gets little memory', async t => {
+t.test('a long announced body that does not come gets little memory', async t => {
   const made: number[] = []
   const { allocUnsafe } = Buffer
   t.intercept(Buffer, 'allocUnsafe', { value: (size: number) => { made.push(size); return allocUnsafe(size) } })
@@ -26,7 +26,7 @@ t.test('who announces much and sends little gets little memory', async t => {
   t.ok(made.length > 0 && Math.max(...made) <= 16 * 100, made.join(' '))
 })
 
-t.test('who announces what it sends gets it at once', async t => {
+t.test('a body of the announced length gets its memory at once', async t => {
   const made: number[] = []
   const { allocUnsafe } = Buffer
   t.intercept(Buffer, 'allocUnsafe', { value: (size: number) => { made.push(size); return allocUnsafe(size) } })

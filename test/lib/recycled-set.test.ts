@@ -26,7 +26,7 @@ t.test('it holds what was added, once each, in the order it came', async t => {
   t.notOk(passing.has('nobody'))
 })
 
-t.test('who leaves is told whether it was there', async t => {
+t.test('removing an item tells whether it was there', async t => {
   const { passing, remove, isSame } = both('a', 'b')
   t.ok(passing.has('a'))
   t.ok(remove('a') && remove('a') && remove('never'))
@@ -37,7 +37,7 @@ t.test('who leaves is told whether it was there', async t => {
   t.strictSame([...passing], [])
 })
 
-t.test('it is as any set while thousands go through it, whoever stays', async t => {
+t.test('it behaves like any set while thousands go through it, whichever stay', async t => {
   for (const staying of [0, 1, 32, 33, 64, 400]) {
     const { passing, add, remove, isSame } = both<string>()
     for (let index = 0; index < staying; index++) add(`stays ${index}`)
@@ -60,7 +60,7 @@ t.test('what is added again and again is there once, and leaves once', async t =
   t.equal(passing.size, 0)
 })
 
-t.test('who looks sees all that were there when it began, whatever comes and goes meanwhile', async t => {
+t.test('an iteration sees all items that were there when it began', async t => {
   const { passing } = both(1, 2, 3)
   const seen: number[] = []
   for (const item of passing) {

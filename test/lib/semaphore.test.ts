@@ -42,7 +42,7 @@ t.test('a turn ends with a failure, too', async t => {
   t.strictSame(begun, ['a', 'b'])
 })
 
-t.test('whoever does not want to wait any more leaves the queue, and nobody loses a turn', async t => {
+t.test('an aborted wait leaves the queue, and no other loses its turn', async t => {
   const { begun, add, end } = works(new Semaphore(1))
   const controller = new AbortController()
   const first = add('a')

@@ -11,7 +11,7 @@ import { local } from './transports.js'
 
 const CHANGED = 'notifications/tools/list_changed'
 
-t.test('a tool added over one connection is announced to and callable by clients of every transport and revision', async t => {
+t.test('a tool added over one connection reaches clients of every transport and revision', async t => {
   t.setTimeout(60_000)
   const place = await listening(t, { plugins: [sharedFixture, fixture], pageSize: 5 })
   const crowd = await gather(t, place)

@@ -30,7 +30,7 @@ const alive = tool({
   }
 })
 
-t.test('whoever waits for an answer that never comes is told so, whatever it came by', async t => {
+t.test('a call that is never answered gets a timeout error on every transport', async t => {
   const place = await listening(t, { callTimeout: 1_000, plugins: [async app => { app.mcp.tools.add(stuck); app.mcp.tools.add(alive) }] })
   const { members } = await gather(t, place)
   const replies = await inTime(Promise.all(members.map(async ({ client }) => await client.request('tools/call', { name: 'stuck', arguments: {} }))), 'the last answer')
@@ -46,7 +46,7 @@ t.test('whoever waits for an answer that never comes is told so, whatever it cam
   await t.rejects(inside.request('tools/call', { name: 'stuck', arguments: {} }), { code: -32603, message: /given up after \d+ ms/ })
 })
 
-t.test('whoever was never agreed with on anything is told so as well', async t => {
+t.test('so does one of a client that never initialized', async t => {
   const { app, url } = await listening(t, { callTimeout: 200 })
   app.mcp.use(async () => await new Promise(() => {}))
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }

@@ -35,7 +35,7 @@ t.test('no more is given up than has to be, and the oldest first', async t => {
   t.strictSame(surplusStreams([reply('a', 10), reply('b', STREAM_LIMITS.text), reply('c', 10)]), ['a', 'b'])
 })
 
-t.test('what nobody has fetched goes after what was, what is under way never, and neither does the newest nor the standalone stream', async t => {
+t.test('fetched replies go first, then others; running ones, the newest and the standalone stream stay', async t => {
   const all = [reply('0', STREAM_LIMITS.text * 9), reply('unseen', 5, true, false), reply('open', STREAM_LIMITS.text * 2, false), reply('seen', 5), reply('newest', 5)]
   t.strictSame(surplusStreams(all), ['seen', 'unseen'])
 })

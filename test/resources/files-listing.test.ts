@@ -24,7 +24,7 @@ for (const pageSize of [1, 2, 3, 7, 100]) {
   })
 }
 
-t.test('who goes through the pages sees every file that was there all the time once', async t => {
+t.test('paging shows every file that was there all the time once', async t => {
   const files = Array.from({ length: 40 }, (_, count) => `f${String(count >> 2).padStart(2, '0')}/${count}`).sort()
   const root = await tree(t, Object.fromEntries(files.map(name => [name, ''])))
   const { client } = await serving(t, [root], { pageSize: 5 })
@@ -80,7 +80,7 @@ t.test('a name that is not text is left out, with what is below it', { skip: pro
   t.match(await read(client, uriOf(root, 'odd \ufffd')), { text: 'text' })
 })
 
-t.test('a file whose URI nobody could ask for is not listed', async t => {
+t.test('a file whose URI cannot be requested is not listed', async t => {
   const root = await tree(t, { short: '' })
   const long = Array.from({ length: 12 }, () => 'x'.repeat(200)).join('/')
   await mkdir(join(root, long), { recursive: true })

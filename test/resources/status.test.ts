@@ -35,7 +35,7 @@ t.test('it tells the status and the uptime, and nothing else', async t => {
   }
 })
 
-t.test('whoever subscribed hears when the status changes, and when it changes back', async t => {
+t.test('a subscriber hears when the status changes, and when it changes back', async t => {
   for (const version of ERAS) {
     const app = await tight(t, { http: false })
     const [speaker, other] = [new Speaker(app, { version }), new Speaker(app)]

@@ -23,7 +23,7 @@ const servers = {
 }
 
 for (const [name, { prefix, start }] of Object.entries(servers)) {
-  t.test(`${name}: a path with a slash at its end is answered like the one without, whatever the method and the caller`, async t => {
+  t.test(`${name}: a path with a trailing slash is answered like the one without`, async t => {
     const app = await start(t)
     for (const path of PATHS) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {

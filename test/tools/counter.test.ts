@@ -94,7 +94,7 @@ t.test('the counter is text, told in every revision', async t => {
   }
 })
 
-t.test('whoever subscribed hears of every change', async t => {
+t.test('a subscriber hears of every change', async t => {
   for (const where of ['in memory', 'on disk']) {
     const served = await listening(t, await dataIn(t, where))
     const call = await through(t, '/message', served)
@@ -122,7 +122,7 @@ t.test('a refused increment is no change', async t => {
   t.strictSame(speaker.heard, [])
 })
 
-t.test('whoever did not subscribe, or not any more, hears nothing', async t => {
+t.test('a client that did not subscribe, or unsubscribed, hears nothing', async t => {
   const app = await gateway(t, { http: false })
   const [before, after, never] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' }), new Speaker(app)]
   await before.subscribe(COUNTER)
@@ -135,7 +135,7 @@ t.test('whoever did not subscribe, or not any more, hears nothing', async t => {
   t.strictSame([before, after, never].map(({ heard }) => heard), [[], [], []])
 })
 
-t.test('what another gateway on the same folder changes reaches the clients of this one within two seconds', async t => {
+t.test('changes by another gateway on the same data reach clients within two seconds', async t => {
   const data = await folder(t, {})
   const here = await listening(t, { data })
   const there = new Speaker(await gateway(t, { data, http: false }))

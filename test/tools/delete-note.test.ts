@@ -43,7 +43,7 @@ for (const version of ASKING) {
     }
   })
 
-  t.test(`${version}: the user sees which note it is; nobody is asked about one that is not there`, async t => {
+  t.test(`${version}: the user sees which note it is, and is not asked about one that is not there`, async t => {
     const { speaker, remove } = await asked(await gateway(t, { http: false }), { version })
     t.match(await remove({ id: '2' }), { result: { isError: true, content: [{ text: 'There is no note "2"; get_notes lists them' }] } })
     t.strictSame(speaker.asked, [])
@@ -78,7 +78,7 @@ t.test('a client that cannot be asked has to say that the user agreed', async t 
   }
 })
 
-t.test('over /message and in a reply without a stream nobody can be asked; in a stream the user is', async t => {
+t.test('over /message and without a stream the user cannot be asked; in a stream it is', async t => {
   const { app, url } = await listening(t, { data: await folder(t, {}) })
   for (const content of ['a', 'b']) await new Speaker(app).tool('add_note', { content })
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'delete_note', arguments: { id: '1' } } }
@@ -129,7 +129,7 @@ t.test('a client that goes while the user thinks deletes nothing', async t => {
   t.ok(await kept())
 })
 
-t.test('a note that somebody else deleted while the user was asked is not said to be kept', async t => {
+t.test('a note deleted by another call while the user was asked is not reported as kept', async t => {
   const app = await gateway(t, { http: false })
   for (const version of ASKING) {
     const { remove } = await asked(app, {

@@ -91,7 +91,7 @@ t.test('output beyond the limit is left out, which is said', async t => {
   t.ok(content[0].text.endsWith('x\n(output beyond 256 KiB was left out)'))
 })
 
-t.test('whoever comes over the network without saying who it is is refused', async t => {
+t.test('a caller over the network without a credential is refused', async t => {
   const { app, folder, commands } = await serving(t, { it: 'touch ran' }, 10_000, { http: true })
   const { url } = await listening(t, { commands })
   const refusal = { result: { isError: true, content: [{ text: UNTRUSTED }] } }
@@ -123,7 +123,7 @@ async function overWebSocket (t: Test, url: string, command: string): Promise<un
   }))
 }
 
-t.test('whoever says who it is is served over the network', async t => {
+t.test('a caller with a credential is served over the network', async t => {
   const { app } = await serving(t, { it: 'echo hello' })
   for (const [options, text] of [[{ identity: { principal: 'ada', scopes: 'all' } }, 'hello\n'], [{}, UNTRUSTED]] as const) {
     const { request } = client(app.mcp.dispatcher, { transport: 'http', revision: revision('2025-11-25'), ...options })
@@ -157,7 +157,7 @@ t.test('a call that is cancelled kills the command and everything it started', a
   await until(() => !pids.some(isAlive))
 })
 
-t.test('a client that goes away, and a gateway that closes, kill the command and everything it started', async t => {
+t.test('a client that leaves and a gateway that closes kill the command and all it started', async t => {
   for (const [what, end] of [['client', 'close'], ['gateway', 'shut down']] as const) {
     const { app, folder } = await serving(t, { it: `${FORKS}; sleep 600` }, 60_000, { grace: 100 })
     const { request, close } = await createClient(app)

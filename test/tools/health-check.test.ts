@@ -61,7 +61,7 @@ t.test('numbers are those of now', async t => {
   t.match(await told(), { sessions: 1, peers: 2 })
 })
 
-t.test('transports are the transports that are open, and those through which somebody came', async t => {
+t.test('the transports are those that are open and those that are in use', async t => {
   const app = await gateway(t, { http: false })
   const transports = async (speaker: Speaker) => dataOf<{ transports: string[] }>(await speaker.tool('health_check')).transports
   const speaker = new Speaker(app)
@@ -79,7 +79,7 @@ t.test('what is not served is named, with what to do about it', async t => {
   t.notOk('execute_command' in dataOf<{ unavailable: Json }>(await new Speaker(served).tool('health_check')).unavailable)
 })
 
-t.test('where things are on this machine is nobody\'s business', async t => {
+t.test('paths of this machine are not shown', async t => {
   const [data, root] = [await folder(t, {}), await folder(t, { 'a.txt': 'a' })]
   const { app, url } = await listening(t, { data, roots: [root], commands: { it: { program: '/bin/echo', folder: root } }, secret: 'a secret of sixteen' })
   const said = [

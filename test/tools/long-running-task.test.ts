@@ -52,7 +52,7 @@ t.test('every step is told in the same process', async t => {
   t.strictSame(early.notifications[2], { method: 'notifications/progress', params: { progressToken: 'p', progress: 3, total: 3 } })
 })
 
-t.test('every step is told over HTTP, on the reply, and nothing but the answer where nobody asked', async t => {
+t.test('progress is sent on the HTTP reply, and only the answer without a progress token', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
   const stream = await session.stream({ id: 1, method: 'tools/call', params: task({ steps: 3, delay: 0.01 }, 'p') })

@@ -27,7 +27,7 @@ async function owned (app: FastifyInstance, version = '2025-11-25') {
 
 for (const where of ['in memory', 'on disk']) {
   for (const version of where === 'in memory' ? ERAS : ['2026-07-28']) {
-    t.test(`${where}, ${version}: nobody sees the notes of another`, async t => {
+    t.test(`${where}, ${version}: a caller does not see the notes of another`, async t => {
       const app = await gateway(t, { http: false, ...(where === 'on disk' ? { data: await folder(t, {}) } : {}) })
       const { ada, bob, nobody } = await owned(app, version)
       t.match(textOf(await ada.tool('get_notes')), /third[^]*another[^]*secret of Ada/)
@@ -56,7 +56,7 @@ for (const where of ['in memory', 'on disk']) {
 }
 
 for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
-  t.test(`${version}: nobody hears of the notes of another`, async t => {
+  t.test(`${version}: a caller does not hear of the notes of another`, async t => {
     const app = await gateway(t, { http: false })
     const { ada, bob, nobody } = await owned(app, version)
     for (const speaker of [ada, bob, nobody]) await speaker.subscribe('note:///3')
@@ -83,7 +83,7 @@ t.test('a cursor of one is of no use to another', async t => {
   t.ok(refused > 2)
 })
 
-t.test('a principal that looks like a part of a key is nobody else', async t => {
+t.test('a principal that looks like a part of a key is not another one', async t => {
   for (const data of [undefined, await folder(t, {})]) {
     const app = await gateway(t, { http: false, ...(data === undefined ? {} : { data }) })
     const NAMES = ['', '/', 'ada', 'ada/', 'ada/1', 'notes', 'notes/ada', '__proto__', 'constructor', 'undefined', 'null', 'Ada', ' ada', 'ädä', 'a\u0308da\u0308', '🦊', 'x'.repeat(1000)]
@@ -105,7 +105,7 @@ t.test('a subscriber hears of a note under its own name only', async t => {
   }
 })
 
-t.test('the counter is everybody\'s', async t => {
+t.test('the counter is shared by all callers', async t => {
   const app = await gateway(t, { http: false })
   const [ada, bob] = ['ada', 'bob'].map(principal => new Speaker(app, { principal })) as [Speaker, Speaker]
   await bob.subscribe('server://counter')

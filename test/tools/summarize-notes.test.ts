@@ -84,7 +84,7 @@ t.test('what is no answer of a model is refused in words', async t => {
   }
 })
 
-t.test('without notes nobody is asked', async t => {
+t.test('without notes the model is not asked', async t => {
   const app = await withNotes(t)
   for (const version of ERAS) {
     const speaker = model(app, SUMMARY, { version })

@@ -138,7 +138,7 @@ t.test('nothing found is not an error', async t => {
   t.strictSame(await search('xyzzy'), { content: content('No results found for: xyzzy'), structuredContent: { query: 'xyzzy', results: [] }, isError: false })
 })
 
-t.test('arguments that do not fit are refused, and nobody is asked', async t => {
+t.test('invalid arguments are refused without a search', async t => {
   const { url, connections } = await giving(t, three)
   const search = await searching(t, url)
   for (const [query, more] of [['', {}], ['x'.repeat(501), {}], ['x'.repeat(1_000_000), {}], ['x', { max_results: 0 }], ['x', { max_results: 21 }], ['x', { max_results: 1.5 }], ['x', { page: 2 }]] as Array<[string, Json]>) {

@@ -125,7 +125,7 @@ t.test('the pages of a long list are each their own', async t => {
   }
 })
 
-t.test('each revision has the list in its own words, whoever asks first', async t => {
+t.test('each revision has its own form of the list, whichever is asked for first', async t => {
   const { url } = await listening(t, LONG)
   const { modern, session, message } = await endpoints(url)
   for (const endpoint of [session, modern, message, modern, session]) {
@@ -143,7 +143,7 @@ async function leaveEarly (app: FastifyInstance, connection: Connection, endpoin
   await until(() => app.mcp.connections.replies.size === 0)
 }
 
-t.test('a client that leaves in the middle of a long list harms nobody', async t => {
+t.test('a client that leaves in the middle of a long list harms no other', async t => {
   const { app, url } = await listening(t, LONG)
   const stays = new Connection(t, url)
   for (const endpoint of Object.values(await endpoints(url))) {

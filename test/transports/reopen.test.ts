@@ -109,7 +109,7 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
     await connection.close()
   })
 
-  t.test(`${name}: a question of before is not for the next client to answer, and a call of before asks nothing new`, async t => {
+  t.test(`${name}: the next client cannot answer requests from before, and calls from before ask nothing`, async t => {
     const { server, signals } = await setUp(t)
     const connection = await open(server)
     await ask(connection, initialize('2025-06-18', { roots: {} }))

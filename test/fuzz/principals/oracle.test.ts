@@ -9,7 +9,7 @@ const bearer = (key: string): [string, string] => ['authorization', `Bearer ${ke
 const TICKET = 't'.repeat(43)
 const holder = (asked: Head) => holderOf(asked, ticket => ticket === TICKET ? 'bob' : undefined)
 
-t.test('a request speaks for a caller when it shows one right credential, and for nobody otherwise', async t => {
+t.test('a request belongs to a caller when it shows one right credential, and to none otherwise', async t => {
   t.equal(holder(head('POST', '/mcp', bearer(KEYS.ada))), 'ada')
   t.equal(holder(head('POST', '/mcp', ['Authorization', `bearer   ${KEYS.bob} `])), 'bob')
   t.equal(holder(head('POST', '/message', ['x-api-key', KEYS.bob])), 'bob')

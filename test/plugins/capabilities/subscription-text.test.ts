@@ -5,7 +5,7 @@ import { client } from '../../support/recorder.js'
 
 const uri = (name: string, length: number) => `test://item/${name}`.padEnd(length, 'x')
 
-t.test('all subscriptions of a client together have at most as many characters as option maxSubscriptionText allows', async t => {
+t.test('the subscriptions of a client have at most maxSubscriptionText characters together', async t => {
   const { mcp } = await gateway(t, { maxSubscriptionText: 100 })
   const { ask, channel } = client(mcp.dispatcher, { transport: 'websocket' })
   const send = async (method: string, params: object) => { ask(method, params); return await channel.next() }

@@ -76,7 +76,7 @@ t.test('a client with a handshake is told without asking, from the handshake on'
   t.strictSame(silent.channel.sent, [])
 })
 
-t.test('what everybody is told is written once', async t => {
+t.test('a notification to all clients is serialised once', async t => {
   const app = await gateway(t, { http: false })
   const clients = Array.from({ length: 20 }, () => client(app.mcp.dispatcher))
   const { stringify } = JSON
@@ -107,7 +107,7 @@ t.test('a session without a stream learns once of many changes', async t => {
   t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
 
-t.test('a resource is told of while somebody is subscribed to it', async t => {
+t.test('updates of a resource are sent while it has subscribers', async t => {
   const app = await gateway(t, { http: false })
   const { request, channel } = client(app.mcp.dispatcher)
   for (let round = 0; round < 2; round++) {

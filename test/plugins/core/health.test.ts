@@ -28,7 +28,7 @@ t.test('a part in trouble is named, with why, until it is well again', async t =
   t.match(await health(app), { code: 200, status: 'healthy', ready: true })
 })
 
-t.test('the worst decides; who refuses calls is live but not ready, and tells when to ask again', async t => {
+t.test('the worst check decides; one that refuses calls is live but not ready, with Retry-After', async t => {
   const app = await gateway(t)
   app.mcp.health.report('pressure', 'the event loop is late', 'overloaded')
   app.mcp.health.report('redis', 'it does not answer')
@@ -75,7 +75,7 @@ t.test('the tool and the resource say the same', async t => {
   t.match(JSON.parse((result.contents as [{ text: string }])[0].text), { status: 'degraded', reason: 'it does not answer' })
 })
 
-t.test('who wants to know hears of each change once', async t => {
+t.test('a listener hears of each change once', async t => {
   const app = await gateway(t)
   let heard = 0
   app.mcp.health.onChange(() => { heard++ })

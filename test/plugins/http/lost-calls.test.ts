@@ -47,7 +47,7 @@ t.test('a call in flight is answered with an error when the session is taken ove
   t.equal((await session.post({ id: 8, method: 'ping' })).status, 200, 'and the session can come back')
 })
 
-t.test('a call that has begun to stream is answered once when the session is taken over, where the stream goes on', async t => {
+t.test('a call with a stream is answered once, where the session was taken over', async t => {
   const [one, two] = await pair(t)
   const session = await openSession(one.url)
   const stream = await session.stream(spoken(7))

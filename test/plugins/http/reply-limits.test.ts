@@ -14,7 +14,7 @@ const portOf = ({ server }: FastifyInstance): number => (server.address() as Add
 const connections = async ({ server }: FastifyInstance): Promise<number> => await new Promise((resolve, reject) => server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
 const large = tool({ name: 'large', description: 'Says a lot', run: () => 'x'.repeat(8_000_000) })
 
-t.test('who asks for more and more on one connection without waiting is refused beyond the limit, and what was asked before is answered', async t => {
+t.test('pipelined requests beyond the limit are refused, those before are answered', async t => {
   const { app } = await listening(t, { maxPipelined: 3 })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
@@ -28,7 +28,7 @@ t.test('who asks for more and more on one connection without waiting is refused 
   await until(() => heard.includes('again'))
 })
 
-t.test('who takes nothing of a plain reply is cut, and who takes its time is not', async t => {
+t.test('a client that reads nothing of a reply is cut off, a slow one is not', async t => {
   const { app } = await listening(t, { writeDeadline: 300, plugins: [async app => { app.mcp.tools.add(large) }] })
   const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
   t.teardown(() => { idle.destroy(); slow.destroy() })
@@ -45,7 +45,7 @@ t.test('who takes nothing of a plain reply is cut, and who takes its time is not
   while (await connections(app) > 0) await sleep(20)
 })
 
-t.test('a handler that takes longer than the deadline is answered, on a connection that was used before, too', async t => {
+t.test('a handler that takes longer than the write deadline is answered, on a reused connection too', async t => {
   const { app } = await listening(t, { writeDeadline: 100 })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
@@ -59,7 +59,7 @@ t.test('a handler that takes longer than the deadline is answered, on a connecti
   await left
 })
 
-t.test('a body that nobody waits for any more does not hold up the end', async t => {
+t.test('a body whose client is gone does not delay closing', async t => {
   for (const [method, url] of [['PUT', '/mcp'], ['GET', '/health'], ['POST', '/nowhere']] as const) {
     const { app } = await listening(t, { grace: 500 })
     const socket = connect(portOf(app), '127.0.0.1')

@@ -26,7 +26,7 @@ t.test('a handshake that failed leaves no session behind', async t => {
   t.equal(app.mcp.sessions.size, 0)
 })
 
-t.test('a session that nobody uses ends', async t => {
+t.test('an idle session ends', async t => {
   const { app, url } = await listening(t, { sessionIdle: 50 })
   const session = await openSession(url)
   await until(() => app.mcp.sessions.size === 0)

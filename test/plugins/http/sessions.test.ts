@@ -88,7 +88,7 @@ t.test('a session that is being ended is not brought back by what its client sen
   t.equal(await app.mcp.store.sessions.load(id), undefined)
 })
 
-t.test('handshakes that nobody follows up do not keep others out for long, and sessions in use are kept', async t => {
+t.test('abandoned sessions make way for new ones soon, and sessions in use are kept', async t => {
   const { app, url } = await listening(t, { maxSessions: 3 })
   const used = await openSession(url)
   await used.post({ id: 1, method: 'ping' })
@@ -109,7 +109,7 @@ t.test('handshakes that nobody follows up do not keep others out for long, and s
   t.equal((await used.post({ id: 3, method: 'ping' })).status, 404)
 })
 
-t.test('a caller who says who it is has sessions of its own, and not too many', async t => {
+t.test('an identified caller has its own limit of sessions', async t => {
   const app = await host(t, believing, { maxSessionsPerPrincipal: 2 })
   const open = async (user: string) => await app.inject({ method: 'POST', url: '/ai/mcp', headers: { 'x-user': user }, payload: HELLO })
   const [first] = [await open('ada'), await open('ada')]
@@ -148,7 +148,7 @@ t.test('a session that is brought back for two reasons at once is brought back o
   t.strictSame([app.mcp.sessions.size, app.mcp.dispatcher.lifecycle.peers.size], [20, 20], 'each session has one peer')
 })
 
-t.test('somebody else who asks for a session does not keep its owner from it', async t => {
+t.test('a request of another caller for a session does not keep its owner from it', async t => {
   const data = await dataFolder(t)
   const first = await serve(t, 0, { data })
   const { id } = await openSession(first.url)
@@ -161,7 +161,7 @@ t.test('somebody else who asks for a session does not keep its owner from it', a
   t.strictSame([app.mcp.sessions.find(id, 'somebody else'), app.mcp.sessions.find(id)?.id], [undefined, id])
 })
 
-t.test('a stream that breaks before anything was said goes on where it was, however often, and after a restart', async t => {
+t.test('a stream that breaks before its first event resumes, however often, and after a restart', async t => {
   const [port, data] = [await freePort(), await dataFolder(t)]
   const first = await serve(t, port, { data })
   const session = await openSession(first.url)

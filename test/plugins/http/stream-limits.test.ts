@@ -28,7 +28,7 @@ t.test('streams beyond the limit are refused before they open, and one that ends
   for (const stream of [...streams, again]) stream.drop()
 })
 
-t.test('a call that cannot have a stream is answered all the same, without what would have preceded its answer', async t => {
+t.test('a call that gets no stream is answered without its notifications', async t => {
   const { url } = await listening(t, { maxStreams: 1 })
   const session = await openSession(url)
   const stream = await openStream(`${url}/sse`)

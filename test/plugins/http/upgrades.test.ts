@@ -16,7 +16,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const portOf = ({ server }: FastifyInstance): number => (server.address() as AddressInfo).port
 const connections = async ({ server }: FastifyInstance): Promise<number> => await new Promise((resolve, reject) => server.getConnections((error, count) => error === null ? resolve(count) : reject(error)))
 
-t.test('who offers HTTP/2 besides is served as it asked, body and all', async t => {
+t.test('a client that offers an upgrade to HTTP/2 is served over HTTP/1.1, body and all', async t => {
   const { app } = await listening(t)
   const whole = request('POST', '/message', [HOST, JSON_TYPE, ...H2C], PING)
   t.match(await exchange(portOf(app), whole), { status: 200, body: /"result":\{\}/ })

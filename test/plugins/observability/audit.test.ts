@@ -150,7 +150,7 @@ t.test('in a host application the lines go to the log of the host', async t => {
   t.match(audited(), [{ outcome: 'refused', status: 403, route: '/ai/mcp' }, { tool: 'echo', outcome: 'ok', transport: 'http' }], 'calls wait for others')
 })
 
-t.test('a call over stdio that succeeds is a line at debug level; what went wrong there, and every call on other transports, is at info', async t => {
+t.test('a successful stdio call is logged at debug, a failed one and those of other transports at info', async t => {
   for (const level of ['info', 'debug']) {
     const { loggerInstance, lines } = logging(level)
     const app = await gateway(t, { http: false, plugins: [async (app: FastifyInstance) => { for (const item of UNHAPPY) app.mcp.tools.add(item) }] }, { loggerInstance })
@@ -189,7 +189,7 @@ t.test('a logger that cannot say whether it listens is told of every call', asyn
   t.equal(told.length, 3)
 })
 
-t.test('a logger that says that nobody listens is not told, and hears of the next when somebody does', async t => {
+t.test('a logger with the level off gets no line, and the next one when it is on', async t => {
   let heard = false
   const { logger, told } = plain({ isLevelEnabled: (level: string) => level === 'info' && heard })
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
@@ -201,7 +201,7 @@ t.test('a logger that says that nobody listens is not told, and hears of the nex
   t.equal(told.length, 1)
 })
 
-t.test('a logger that throws costs nobody an answer', async t => {
+t.test('a logger that throws costs no answer', async t => {
   const { logger } = plain({ info: (_what: unknown, said: string) => { if (said === 'call') throw new Error('the disk is full') } })
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
   for (let call = 0; call < 3; call++) t.equal((await app.inject(asJson)).statusCode, 200)

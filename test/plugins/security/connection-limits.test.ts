@@ -29,7 +29,7 @@ async function answer (socket: Socket): Promise<string> {
 
 const portOf = (url: string): number => Number(new URL(url).port)
 
-t.test('a connection too many is closed at once, the others go on, and one that ends makes room', async t => {
+t.test('one connection too many is closed at once, until another ends', async t => {
   const { app, url } = await listening(t, { maxConnections: 2 })
   const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
   await until(() => (app.server as http.Server & { _connections: number })._connections === 2, 'both are known')
@@ -70,7 +70,7 @@ t.test('as many headers as allowed are read, one more is refused', async t => {
   t.equal(await ask(500), 431)
 })
 
-t.test('who does not send its headers, or its body, in time is told so and cut, and others are served', async t => {
+t.test('a client that does not send its headers or body in time gets 408 and is cut off', async t => {
   const { url } = await listening(t, { headersTimeout: 200, requestTimeout: 400 })
   const late = [
     'POST /message HTTP/1.1\r\nHost: localhost\r\n',
@@ -81,7 +81,7 @@ t.test('who does not send its headers, or its body, in time is told so and cut, 
   t.strictSame(await cut, [408, 408])
 })
 
-t.test('a whole request may be asked for sooner than its headers, and neither has to be below what Node.js presumes', async t => {
+t.test('the time limit of requests may be shorter than that of headers, and longer than Node.js presets', async t => {
   const { url } = await listening(t, { headersTimeout: 600_000, requestTimeout: 300 })
   t.equal((await lastExchange(portOf(url), Buffer.from('POST /message HTTP/1.1\r\nHost: localhost\r\n'))).status, 408)
   t.equal((await fetch(`${url}/health`)).status, 200)

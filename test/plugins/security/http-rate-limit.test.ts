@@ -172,7 +172,7 @@ t.test('clients in the same process are not limited', async t => {
   for (let call = 0; call < 10; call++) t.match(await client.request('tools/call', { name: 'count' }), { content: [{ text: 'done' }] })
 })
 
-t.test('whoever is not too fast does not wait', async t => {
+t.test('a caller within its rate does not wait', async t => {
   const { app } = await counting(t, {})
   const { ask, channel } = client(app.mcp.dispatcher, { transport: 'websocket' })
   for (let call = 1; call <= 300; call++) {

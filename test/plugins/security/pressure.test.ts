@@ -7,7 +7,7 @@ import { until } from '../../support/wait.js'
 import { Speaker } from '../../support/speaker.js'
 
 for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/], [{ maxHeap: 1 }, /little heap left, option maxHeap/]] as const) {
-  t.test(`${Object.keys(limit)[0]}: whoever is there is told, and answered when it asks whether anybody is`, async t => {
+  t.test(`${Object.keys(limit)[0]}: clients get an overload error, and pings are answered`, async t => {
     const app = await gateway(t, { ...limit, maxEventLoopDelay: 100 })
     const [known, stateless] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' })]
     await until(() => app.mcp.pressure.level === 'heavy')
@@ -19,7 +19,7 @@ for (const [limit, words] of [[{ maxRss: 1 }, /too much memory, option maxRss/],
   })
 }
 
-t.test('without a limit of its own the memory of the process is nobody\'s trouble', async t => {
+t.test('without a limit the memory of the process refuses nothing', async t => {
   const app = await gateway(t, { maxEventLoopDelay: 100 })
   await new Promise(resolve => setTimeout(resolve, 400))
   t.strictSame([app.mcp.pressure.level, app.mcp.pressure.why], ['none', ''])

@@ -82,7 +82,7 @@ t.test('while Redis is away calls go on, and when it returns they are counted to
   t.ok(seen.slowest < 3_000, `${seen.slowest} ms`)
 })
 
-t.test('a Redis that hangs holds nobody up, and is used again when it goes on', withRedis, async t => {
+t.test('a Redis that hangs delays no call, and is used again when it goes on', withRedis, async t => {
   const redis = await redisServer(t)
   const app = await gateway(t, { redis: redis.url, rate: 1_000, burst: 1_000 })
   const { seen, stop } = calling(app)
@@ -124,7 +124,7 @@ t.test('without its Redis a gateway starts and works, and finds it when it comes
   await within5s(() => isWell(app))
 })
 
-t.test('a Redis that lets nobody in is told without its password', withRedis, async t => {
+t.test('a Redis that refuses the login is logged without its password', withRedis, async t => {
   const redis = await redisServer(t)
   let log = ''
   const stream = new Writable({ write (chunk, _encoding, done) { log += String(chunk); done() } })

@@ -74,7 +74,7 @@ t.test('what there is nothing to hear of has no subscribers', async t => {
   t.strictSame([of(), peer.subscriptions.size], [[], 0])
 })
 
-t.test('whoever asks twice while we find out that there is nothing is told so twice', async t => {
+t.test('two requests for what turns out not to exist get two errors', async t => {
   const { subscribers, next, of } = setUp()
   const peer = new Peer()
   const added = [subscribers.add('a', peer), subscribers.add('a', peer)]

@@ -43,7 +43,7 @@ t.test('each URI has a watch of its own', async t => {
   ;(await b)?.()
 })
 
-t.test('whoever loses interest twice loses it once', async t => {
+t.test('losing interest twice counts once', async t => {
   const { count, first } = watches()
   const both = [count.acquire('a'), count.acquire('a')]
   first().start()
@@ -69,7 +69,7 @@ t.test('interest that comes back begins a new watch', async t => {
   t.strictSame(begun.map(({ stops }) => stops), [1, 1, 1])
 })
 
-t.test('interest in what cannot be watched is none, for everybody who waits', async t => {
+t.test('interest in what cannot be watched is none, for all that wait', async t => {
   const { count, begun, first } = watches()
   const both = [count.acquire('a'), count.acquire('a')]
   first().start(null)
@@ -80,7 +80,7 @@ t.test('interest in what cannot be watched is none, for everybody who waits', as
   t.type(await again, 'function')
 })
 
-t.test('a watch that cannot start is told to everybody who waits, and tried again for the next', async t => {
+t.test('a watch that cannot start fails for all that wait, and is tried again for the next', async t => {
   const { count, begun, first } = watches()
   const both = [count.acquire('a'), count.acquire('a')]
   first().fail(new Error('too many files'))
@@ -122,7 +122,7 @@ t.test('what was stopped at the end is not stopped again when interest is lost a
   t.equal(first().stops, 1)
 })
 
-t.test('a watch whose end throws harms nobody', async t => {
+t.test('a watch whose end throws harms no other', async t => {
   const { count, first } = watches()
   const release = count.acquire('a')
   first().start(() => { throw new Error('cannot stop') })

@@ -104,7 +104,7 @@ t.test('time is up for all in the order they began', async t => {
   })
 })
 
-t.test('whoever ends, first, last or between, is not called, and all others are', async t => {
+t.test('a deadline that is removed, first, last or between, does not fire, and all others do', async t => {
   // Every choice of some of them, ended in both directions.
   for (let choice = 0; choice < 2 ** NAMES.length; choice++) {
     for (const turned of [false, true]) {
@@ -120,7 +120,7 @@ t.test('whoever ends, first, last or between, is not called, and all others are'
   }
 })
 
-t.test('who ends twice takes nobody with it', async t => {
+t.test('removing a deadline twice removes no other', async t => {
   for (const twice of NAMES) {
     turning(USUAL, ({ begin, pass, expired }) => {
       const running = new Map(NAMES.map(name => [name, begin(name)]))
@@ -134,7 +134,7 @@ t.test('who ends twice takes nobody with it', async t => {
   }
 })
 
-t.test('who is over refers to none of the others', async t => {
+t.test('a removed deadline keeps no reference to others', async t => {
   turning(USUAL, ({ begin, pass }) => {
     const running = NAMES.map(name => begin(name))
     for (const index of [2, 0, 4]) running[index]?.stop()
@@ -143,7 +143,7 @@ t.test('who is over refers to none of the others', async t => {
   })
 })
 
-t.test('who is due before all others is waited for with the one timer there is', async t => {
+t.test('an earlier deadline is waited for with the same timer', async t => {
   turning(USUAL, ({ begin, pass, expired, timers }) => {
     begin('held').hold()
     pass(100)
@@ -173,7 +173,7 @@ t.test('thousands that come and go leave those that stay', async t => {
   })
 })
 
-t.test('the end of one may end others, before and behind it, whose time is up as well: they are not called', async t => {
+t.test('a deadline that fires may remove others that are due: they do not fire', async t => {
   for (const first of NAMES) {
     turning(USUAL, ({ begin, pass, expired }) => {
       const running: Work[] = []
@@ -184,7 +184,7 @@ t.test('the end of one may end others, before and behind it, whose time is up as
   }
 })
 
-t.test('who ended with another gives no sign of life that would bring its time back', async t => {
+t.test('activity on a removed deadline does not bring it back', async t => {
   turning({ callTimeout: 100, callTimeoutMax: 100 }, ({ begin, pass, expired }) => {
     begin('a', () => { b.stop(); b.extend(); b.hold(); b.release() })
     const b = begin('b')
@@ -228,7 +228,7 @@ t.test('a sign of life moves one deadline, up to the hard limit, and no other', 
   })
 })
 
-t.test('who is held waits for the hard limit, until everybody who held it has let go', async t => {
+t.test('a held deadline waits for the hard limit until all holds are released', async t => {
   turning(USUAL, ({ begin, pass, expired }) => {
     const [released, held] = [begin('released'), begin('held')]
     for (const deadline of [released, held]) {
@@ -251,7 +251,7 @@ t.test('who is held waits for the hard limit, until everybody who held it has le
   })
 })
 
-t.test('who is over has no time that could be up, whatever is said of it afterwards', async t => {
+t.test('a removed deadline never fires, whatever is done with it afterwards', async t => {
   turning(USUAL, ({ begin, pass, expired, timers }) => {
     const [over, expires] = [begin('over'), begin('expires')]
     over.stop()

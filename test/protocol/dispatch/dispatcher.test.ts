@@ -96,7 +96,7 @@ t.test('an McpError whose data cannot be written is still answered', async t => 
   t.match(await client(mcp).request('m'), { id: 1, error: { code: -32603 } })
 })
 
-t.test('a log that fails costs nobody an answer', async t => {
+t.test('a log that fails costs no answer', async t => {
   const { mcp } = serving('m', () => { throw new Error('secret detail') })
   mcp.observers.log.add(() => { throw new Error('the disk is full') })
   t.match(await client(mcp).request('m'), { id: 1, error: { code: -32603 } })
@@ -108,7 +108,7 @@ t.test('params that do not fit never reach the handler', async t => {
   t.match(await client(mcp).request('m', { n: 'x' }), { error: { code: -32602, message: /n must be integer/ } })
 })
 
-t.test('a notification that does not fit, that nobody knows or that makes its listener throw is answered by nothing', async t => {
+t.test('an invalid or unknown notification, or one whose handler throws, is not answered', async t => {
   const mcp = dispatcher()
   const logged: unknown[] = []
   const heard: unknown[] = []

@@ -22,7 +22,7 @@ t.test('a notification is heard with its params and who sent it', async t => {
   t.strictSame(heard, [[1, true], [2, true]])
 })
 
-t.test('what does not fit is ignored, and so is what nobody listens to', async t => {
+t.test('invalid notifications are ignored, and so are those without a handler', async t => {
   const { heard, tell } = hearing()
   for (const params of [{}, { count: 'one' }, { count: 1.5 }]) tell('counted', params)
   for (const name of ['other', '', 'constructor', '__proto__', 'toString']) tell(name, { count: 1 })

@@ -36,7 +36,7 @@ t.test('what a single request was granted counts, not what its connection was', 
   t.match(await channel.next(), { result: { principal: 'ada' } })
 })
 
-t.test('gates run in order, after the scopes and before middleware, and what one refuses goes no further', async t => {
+t.test('gates run in order, after scopes and before middleware, and end what they refuse', async t => {
   const mcp = dispatcher()
   const seen: string[] = []
   mcp.use(async (_call, next) => { seen.push('middleware'); return await next() })
@@ -53,7 +53,7 @@ t.test('gates run in order, after the scopes and before middleware, and what one
   t.strictSame(seen, [], 'a call that may not be made costs its caller nothing')
 })
 
-t.test('a gate that rejects refuses, too, and one that breaks tells nobody why', async t => {
+t.test('a gate that rejects refuses, too, and one that throws gives no reason', async t => {
   const mcp = dispatcher()
   mcp.gate(async ({ params }) => { throw params.known === true ? errors.overloaded('memory') : new Error('secret detail') })
   mcp.method('m', Anything, () => ({}))
@@ -73,7 +73,7 @@ t.test('a call that waits for nothing is answered at once, gates or not', async 
   t.equal(channel.sent.length, 1)
 })
 
-t.test('calls beyond the limit of one peer are refused, others\' are not, and a ping always is answered', async t => {
+t.test('calls beyond the limit of a peer are refused, and pings are always answered', async t => {
   const mcp = dispatcher({ limits: { maxInFlight: 2 } })
   const open: Array<() => void> = []
   mcp.method('wait', Anything, async () => await new Promise(resolve => open.push(() => resolve({}))))

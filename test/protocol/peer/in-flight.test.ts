@@ -87,7 +87,7 @@ t.test('a number and the text that looks like it are different ids', async t => 
   t.ok(alone.has('1'))
 })
 
-t.test('who was never let in takes nobody away, though it has the same id', async t => {
+t.test('removing a call that was refused does not remove another with its id', async t => {
   const { calls, known, difference } = both('first', 'second', 'third')
   for (const id of known.keys()) calls.remove(call(id))
   calls.remove(call('nobody'))
@@ -110,7 +110,7 @@ t.test('a call that is over twice does not take away the one that has its id now
   }
 })
 
-t.test('who stays is found while thousands come and go', async t => {
+t.test('a call is found while thousands come and go', async t => {
   for (const staying of [0, 1, 2, 63, 64, 65, 500]) {
     const { calls, add, remove, difference } = both()
     const every = Math.max(1, Math.floor(5_000 / Math.max(1, staying)))

@@ -61,7 +61,7 @@ t.test('a call that waits for its client ends at the hard limit, and takes its q
   t.equal(channel.sent.length, 4)
 })
 
-t.test('a question nobody waits for any more is taken back before the answer', async t => {
+t.test('a client request that is not awaited any more is cancelled before the answer', async t => {
   const { ask, channel, answer, request } = asked({}, async call => await Promise.race([call.ask({ q: IT }), sleep(1, { gaveUp: true })]))
   ask('m')
   const question = await channel.next()

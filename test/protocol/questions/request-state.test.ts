@@ -58,7 +58,7 @@ for (const [what, method, params, principal] of FOREIGN) {
   })
 }
 
-t.test('a state that nobody was named in is not good for somebody', async t => {
+t.test('a request state without a principal is refused for one with a principal', async t => {
   const requestState = writeRounds(sealer, METHOD, PARAMS, undefined, ROUNDS)
   t.strictSame(readRounds(sealer, METHOD, { ...PARAMS, requestState }, undefined), ROUNDS)
   t.throws(() => readRounds(sealer, METHOD, { ...PARAMS, requestState }, 'ada'), REFUSED)

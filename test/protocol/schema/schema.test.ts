@@ -65,7 +65,7 @@ t.test('a schema that is not one is refused when it is compiled', async t => {
   t.throws(() => compile({ $ref: '#/$defs/missing' }), /#\/\$defs\/missing/)
 })
 
-t.test('a reference to somewhere else is refused when it is compiled, and nobody connects anywhere', async t => {
+t.test('a reference to another document is refused when compiled, without a connection', async t => {
   const connected: unknown[] = []
   t.intercept(net.Socket.prototype, 'connect', { value: function (...target: unknown[]) { connected.push(target); return this } })
   for (const $ref of ['http://127.0.0.1:9/schema.json', 'https://example.org/a#/b', 'file:///etc/passwd', 'other.json']) {
@@ -110,7 +110,7 @@ t.test('a lazy check compiles when it is first used and when it first refuses, a
   t.equal(read, once)
 })
 
-t.test('a schema nobody uses any more is forgotten', async t => {
+t.test('an unused schema is collected', async t => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const schemas = Array.from({ length: 200 }, () => {

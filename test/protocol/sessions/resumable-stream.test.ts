@@ -32,7 +32,7 @@ async function reaches (log: StreamLog, place: number): Promise<boolean> {
   return await log.read(place) !== undefined
 }
 
-t.test('what is sent while nobody listens waits for somebody', async t => {
+t.test('events sent without a connection wait for one', async t => {
   t.strictSame((await listen(stream(['a', 'b', 'c']))).texts, ['a', 'b', 'c'])
 })
 
@@ -45,7 +45,7 @@ t.test('a client that listens gets each event as it comes, with the place to res
   t.match(listener.events, [{ id: '7-1', text: 'a', method: 'notifications/progress' }, { id: '7-2', text: 'b' }])
 })
 
-t.test('a client that names its last event gets what followed, once and in order, wherever it broke off', async t => {
+t.test('a client that names its last event gets what followed, once and in order', async t => {
   const texts = Array.from({ length: 20 }, (_, index) => `event ${index + 1}`)
   for (let last = 0; last <= texts.length; last++) t.strictSame((await listen(stream(texts), last)).texts, texts.slice(last))
 })
@@ -65,7 +65,7 @@ t.test('a client that comes back again and again gets everything once', async t 
   t.strictSame(seen, Array.from({ length: 10 }, (_, round) => [`while listening ${round}`, `while away ${round}`]).flat())
 })
 
-t.test('whoever is not there learns once that a list has changed, and again when it changes after that', async t => {
+t.test('without a connection a list change is kept once, and again after the next change', async t => {
   const source = stream([])
   const [tools, prompts] = ['notifications/tools/list_changed', 'notifications/prompts/list_changed']
   for (let count = 0; count < 3; count++) {
@@ -85,7 +85,7 @@ t.test('whoever is not there learns once that a list has changed, and again when
   t.strictSame((await listen(source)).texts, ['tools'])
 })
 
-t.test('a client that names nothing gets what nobody had yet', async t => {
+t.test('a client that names no event gets what was not delivered yet', async t => {
   const source = stream(['a'])
   const first = await listen(source)
   source.detach(first)
@@ -150,7 +150,7 @@ t.test('beyond four connections the oldest is closed', async t => {
   t.strictSame(listeners.map(({ ended }) => ended), [true, true, false, false, false, false])
 })
 
-t.test('when the newest connection goes, the one before carries on, and what it is told does not count as seen', async t => {
+t.test('when the newest connection goes, the one before carries on, and what it gets is not counted as seen', async t => {
   const source = stream([])
   const [older, newer] = [await listen(source), await listen(source)]
   source.emit('a', 'm')
@@ -215,7 +215,7 @@ t.test('a primed stream opens with an event to resume from, and without data', a
   t.strictSame((await listen(stream(['a', 'b'], true), 1)).ids, ['7-1', '7-2'])
 })
 
-t.test('a released stream says when to come back, hangs up, and goes on for whoever does', async t => {
+t.test('a released stream sends retry, closes, and can be resumed', async t => {
   const source = stream(['a'], true)
   const listener = await listen(source)
   source.release(250)
@@ -230,7 +230,7 @@ t.test('a released stream says when to come back, hangs up, and goes on for whoe
   t.equal(back.ended, true)
 })
 
-t.test('an ended stream takes nothing more, and hangs up on whoever comes for the rest', async t => {
+t.test('an ended stream takes nothing more, and closes after its rest was read', async t => {
   const source = stream(['a', 'b'])
   const listener = await listen(source)
   source.end()
@@ -304,7 +304,7 @@ t.test('a client that connects while events are on their way gets each once and 
   t.strictSame(listener.texts, ['b', 'c', 'd'])
 })
 
-t.test('whoever has never listened learns once that a resource has changed; whoever has been there gets every change', async t => {
+t.test('resource updates are kept once before the first connection, and each after it', async t => {
   const updated = 'notifications/resources/updated'
   const source = stream([])
   for (let count = 0; count < 3; count++) source.emit('the counter', updated)

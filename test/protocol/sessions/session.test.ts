@@ -89,7 +89,7 @@ t.test('finished replies are kept up to about a mebibyte, the oldest given up fi
   t.strictSame(kept, replies.slice(-kept.length))
 })
 
-t.test('replies that were under way side by side are given up as well once they are finished, but the newest is kept', async t => {
+t.test('parallel replies are dropped once they are finished, but the newest is kept', async t => {
   const { openStream, locate, reachable } = bound(session())
   const replies = Array.from({ length: 50 }, openStream)
   for (const stream of replies) {
@@ -149,7 +149,7 @@ function bound (session: Session) {
   }
 }
 
-t.test('a finished reply that nobody has fetched is kept longer than one that was read', async t => {
+t.test('a finished reply that was not fetched is kept longer than one that was read', async t => {
   const client = session()
   const reply = async (size: number, read: boolean) => {
     const stream = client.openReply('')

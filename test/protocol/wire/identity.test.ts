@@ -32,7 +32,7 @@ for (const [granted, needed, answer] of ROWS) {
   })
 }
 
-t.test('where nobody has to say who they are, everybody may do everything; where one has to, nobody may do anything', async t => {
+t.test('an anonymous caller may do everything where no credential is needed, else nothing', async t => {
   t.ok(grants(ANONYMOUS_ALL_SCOPES, ['exec']))
   t.notOk(grants(UNAUTHENTICATED, ['mcp']))
 })

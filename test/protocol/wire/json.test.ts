@@ -37,7 +37,7 @@ const WRONG: Record<string, number[][]> = {
 }
 
 for (const [what, sequences] of Object.entries(WRONG)) {
-  t.test(`${what} is refused at the start, in the middle and at the end of a message, and beside whatever else is in it`, async t => {
+  t.test(`${what} is refused anywhere in a message, whatever else is in it`, async t => {
     for (const sequence of sequences) {
       const name = Buffer.from(sequence).toString('hex')
       t.notOk(isWellFormed(Buffer.from(sequence)), `${name} is wrong`)
@@ -63,7 +63,7 @@ t.test('any two bytes are refused when they are not UTF-8, and only then', async
   t.ok(wrong > 30_000, `${wrong} are none`)
 })
 
-t.test('where each character of three or four bytes begins and ends, it is refused when it is not UTF-8, and only then', async t => {
+t.test('at the edges of each range of characters, what is not UTF-8 is refused, and only that', async t => {
   const edges = [0x22, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0]
   const different: string[] = []
   let right = 0
@@ -105,7 +105,7 @@ t.test('bytes are read where they are, in memory that others use as well', async
   t.ok(isRefused(memory.subarray(19, 30)))
 })
 
-t.test('of bytes that hold more than one message, a part is read: what is wrong in it counts, and nothing beside it', async t => {
+t.test('of a buffer with several messages one part is read, and only its mistakes count', async t => {
   const memory = Buffer.concat([Buffer.from([0xff]), Buffer.from('{"a":"é�"}'), Buffer.from([0x80, 0xff])])
   const [start, end] = [1, memory.length - 2]
   t.strictSame(parseJson(memory.subarray(start, end)), { a: 'é�' })

@@ -43,7 +43,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(heard, [])
   })
 
-  t.test('whoever hears of a change finds it', async t => {
+  t.test('a listener that hears of a change can read it', async t => {
     const { store: { values } } = await open(t)
     const found: Array<Promise<unknown>> = []
     values.onChange((space, key) => { found.push(values.get(space, key)) })
@@ -52,7 +52,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(await Promise.all(found), [1, 2])
   })
 
-  t.test('whoever listens no more hears no more, and the others still do', async t => {
+  t.test('a removed listener hears no more, and the others still do', async t => {
     const { store: { values } } = await open(t)
     const heard: string[] = []
     const stops = ['a', 'b', 'c'].map(name => values.onChange(() => { heard.push(name) }))
@@ -63,7 +63,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(heard, ['a', 'b', 'c', 'a', 'c'])
   })
 
-  t.test('whoever hears of a change may write because of it', async t => {
+  t.test('a listener may write when it hears of a change', async t => {
     const box = await open(t)
     const { values } = box.store
     const stop = values.onChange((space, key) => { if (space === 'cause') void values.increment('effect', key, 1) })

@@ -32,7 +32,7 @@ export function streams (t: Test, open: Open): void {
     t.equal(await sessions.read('other', 'a', 0), undefined)
   })
 
-  t.test('whoever names no event gets what nobody has seen', async t => {
+  t.test('a reader that names no event gets what was not seen', async t => {
     const box = await session(t, open)
     const unseen = async () => { await box.pause(); return (await box.store.sessions.read('s', '0', undefined))?.events.map(({ text }) => text) }
     await append(box.store.sessions, '0', 'a')

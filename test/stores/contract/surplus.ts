@@ -24,7 +24,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
     t.strictSame(await kept(box.store.sessions, names), names.slice(-10))
   })
 
-  t.test('those that nobody has fetched are given up last', async t => {
+  t.test('replies that were not fetched are dropped last', async t => {
     const box = await session(t, open)
     await reply(box.store.sessions, 'unfetched', 600_000, false)
     await reply(box.store.sessions, 'read', 300_000, true)

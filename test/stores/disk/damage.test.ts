@@ -99,7 +99,7 @@ t.test('a file of which a page is blank or random is refused in words', async t 
   }
 })
 
-t.test('whatever bit of the file is flipped, everything else is there or the damage is told in words', async t => {
+t.test('whichever bit is flipped, everything else is there or the damage is an error in words', async t => {
   const folder = await filled(t, 'file')
   const numbers = random()
   let told = 0
@@ -126,7 +126,7 @@ t.test('a damaged key is found when the file is opened', async t => {
 })
 
 // How far the latest changes were written before a process died cannot be told from how much of them was lost: what remains is a beginning of them.
-t.test('latest changes that were cut off or damaged leave all that came before, and nothing that never was', async t => {
+t.test('a cut or damaged log of changes leaves all that came before, and nothing that never was', async t => {
   const folder = await filled(t, 'wal')
   const file = `${FILE}-wal`
   const { length } = readFileSync(join(folder, file))

@@ -74,7 +74,7 @@ t.test('a session that another process serves or has removed is told of, one of 
   t.strictSame(changes, [], 'and none of this is a change of a value')
 })
 
-t.test('a session has one owner: whoever had it before can change nothing in it', async t => {
+t.test('a session has one owner: the one before can change nothing in it', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const event = (text: string) => ({ text, method: 'm' })
@@ -115,7 +115,7 @@ t.test('processes add up exactly, and hear of each other', async t => {
   t.equal(heard.filter(change => change === 'numbers/sum').length, 1_100)
 })
 
-t.test('only the process that has a session adds to its streams, and the other hears at once that it lost it', async t => {
+t.test('only the owner of a session adds to its streams; the one before hears that it lost it', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const lost: string[] = []
@@ -157,7 +157,7 @@ t.test('a process that is killed while it writes leaves everything it acknowledg
   }
 })
 
-t.test('a process that keeps the file for itself holds others up for as long as they are patient, not for longer', async t => {
+t.test('a process that locks the file delays others for their timeout, not longer', async t => {
   const folder = await dataFolder(t)
   const store = opened(t, folder)
   await store.values.put('space', 'key', 1)
@@ -174,7 +174,7 @@ t.test('a process that keeps the file for itself holds others up for as long as 
   t.equal(store.failure, undefined)
 })
 
-t.test('the event loop goes on while a write waits for another process, and writes are done in their order', async t => {
+t.test('the event loop goes on while a write waits for another process, and writes stay in order', async t => {
   const folder = await dataFolder(t)
   const store = opened(t, folder)
   await store.values.put('space', 'key', 0)
@@ -197,7 +197,7 @@ t.test('the event loop goes on while a write waits for another process, and writ
   t.equal(await store.values.get('space', 'key'), 599)
 })
 
-t.test('a store that is closed while its writes wait for another process writes them first, or says that it could not', async t => {
+t.test('a store that closes while writes wait for a lock writes them first, or rejects', async t => {
   const folder = await dataFolder(t)
   const stores = [opened(t, folder), opened(t, folder)]
   const child = worker(t, `${folder}/${FILE}`)

@@ -143,7 +143,7 @@ t.test('a data file that is a folder is refused', async t => {
   t.match(refusal(t, folder), /^data folder .*: the data file cannot be opened; choose another/)
 })
 
-t.test('a folder where nobody may write is refused', { skip: existsSync('/sys/kernel') ? false : 'there is no /sys' }, async t => {
+t.test('a folder that is not writable is refused', { skip: existsSync('/sys/kernel') ? false : 'there is no /sys' }, async t => {
   t.match(refusal(t, '/sys/patchbay'), /^data folder \/sys\/patchbay: it (may not be written|is on a disk that may only be read); choose another/)
 })
 

@@ -121,7 +121,7 @@ function pipe (t: Test) {
   return { logs: new LogLines(writer), read }
 }
 
-t.test('nobody waits for a reader that does not read; one that does again gets whole lines, and is told how many were lost', { skip: process.platform === 'win32' }, async t => {
+t.test('no write waits for a reader; one that reads again gets whole lines and the number lost', { skip: process.platform === 'win32' }, async t => {
   const { logs, read } = pipe(t)
   const said = 60_000
   for (let index = 0; index < said; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
@@ -137,7 +137,7 @@ t.test('nobody waits for a reader that does not read; one that does again gets w
   t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
 })
 
-t.test('where nobody can read any more nothing is kept', async t => {
+t.test('after the end of the reader nothing is kept', async t => {
   const fd = openSync(join(t.testdir({ log: '' }), 'log'), 'r')
   const logs = new LogLines(fd)
   logs.write(line(0))
@@ -157,7 +157,7 @@ t.test('what is printed is written at once, in its place among the lines', async
   await new Promise<void>(resolve => logs.print('', () => resolve()))
 })
 
-t.test('who prints hears when it was read, or that it was lost, and what is lost is counted', { skip: process.platform === 'win32' }, async t => {
+t.test('a write settles when it was read or lost, and lost lines are counted', { skip: process.platform === 'win32' }, async t => {
   const { logs, read } = pipe(t)
   const heard: Array<string | undefined> = []
   let emptied = 0

@@ -88,7 +88,7 @@ t.test('a program that was cancelled before it began is not started', async t =>
   t.notOk((await promisify(execFile)('/bin/ls', [path])).stdout.includes('ran'))
 })
 
-t.test('when a program ends, what it left behind is killed, and nobody waits for it', async t => {
+t.test('when a program ends, what it left behind is killed and not waited for', async t => {
   const path = await scripts(t, { it: `${FORKS}; echo done` })
   const since = Date.now()
   t.match(await run(path, 'it'), { exitCode: 0, stdout: 'done\n' })
@@ -96,7 +96,7 @@ t.test('when a program ends, what it left behind is killed, and nobody waits for
   await areGone(t, await forked(path))
 })
 
-t.test('nobody waits for a process that left the group and holds the pipes', { skip: process.platform !== 'linux' }, async t => {
+t.test('a process that left the group and holds the pipes is not waited for', { skip: process.platform !== 'linux' }, async t => {
   const path = await scripts(t, { it: 'echo begun; setsid sh -c \'echo $$ > out.pid; exec sleep 600\' & while [ ! -s out.pid ]; do sleep 0.01; done; cat out.pid' })
   const { stdout, exitCode } = await run(path, 'it')
   const [begun, pid] = stdout.split('\n')

@@ -27,7 +27,7 @@ t.test('at small rates each token is fetched by itself, and the count is exact',
   t.strictSame(asked, [1, 1, 1, 1], 'those who wait when there is nothing are told at once')
 })
 
-t.test('at large rates some are fetched at once and nobody waits, not even the first', async t => {
+t.test('at large rates tokens are fetched ahead and no call waits, not even the first', async t => {
   const { ask, asked } = purse(1_000_000)
   const bucket = new Bucket(ask, 50_000)
   t.teardown(() => bucket.close())
@@ -50,7 +50,7 @@ t.test('those who wait are served in order, and share what is fetched for them',
   t.equal(asked.length, 10)
 })
 
-t.test('while there is nothing to be had, nobody asks again', async t => {
+t.test('while the bucket is empty it is not asked again', async t => {
   const { ask, asked } = purse(0)
   const bucket = new Bucket(ask, 1)
   t.teardown(() => bucket.close())

@@ -73,7 +73,7 @@ t.test('attributes may be in any order, case and quotes', async t => {
   t.strictSame(read(html), [{ title: 'A', url: 'https://a.example/', snippet: 's' }])
 })
 
-t.test('markup that nobody closes is read as a browser would', async t => {
+t.test('unclosed markup is read as a browser would', async t => {
   const html = `<div class=results>
     <div class=result><h2><a class=result__a href=https://a.example/>First <b>bold</h2><a class=result__snippet href=x>one
     <div class=result><h2><a class=result__a href=https://b.example/>Second</h2><a class=result__snippet href=x>two <i>too

@@ -69,7 +69,7 @@ t.test('a status that is not success is named', async t => {
   await fails(t, (await giving(t, three, 302)).url, 'The search service answered with status 302')
 })
 
-t.test('what nobody reads is not waited for, and its connection ends', async t => {
+t.test('a body that is not needed is not waited for, and its connection ends', async t => {
   for (const [status, type] of [[503, 'text/html'], [302, 'text/html'], [200, 'image/png']] as Array<[number, string]>) {
     const events = new EventEmitter()
     const { url } = await service(t, (_request, response) => {
@@ -95,7 +95,7 @@ t.test('a redirect on the same host is followed, three times', async t => {
   await fails(t, `${url}?left=4`, 'The search service redirects more than 3 times')
 })
 
-t.test('a redirect to anywhere else is refused, and nobody goes there', async t => {
+t.test('a redirect to another host is refused and not followed', async t => {
   const other = await giving(t, three)
   const { port } = new URL(other.url)
   const elsewhere = [other.url, `//127.0.0.1:${port}/html/`, `http://localhost:${port}/`, 'https://127.0.0.1/', 'file:///etc/passwd', 'javascript:alert(1)']
@@ -131,7 +131,7 @@ t.test('the time is limited before the headers, in the body, and after a redirec
   await until(() => open.size === 0)
 })
 
-t.test('who cancels is obeyed at once, and the connection ends', async t => {
+t.test('a cancelled search ends at once, with its connection', async t => {
   for (const where of ['headers', 'body']) {
     const events = new EventEmitter()
     const { url } = await service(t, (_request, response) => {
@@ -151,7 +151,7 @@ t.test('who cancels is obeyed at once, and the connection ends', async t => {
   }
 })
 
-t.test('nobody is asked for what was cancelled before', async t => {
+t.test('a search cancelled beforehand sends nothing', async t => {
   const { url, connections } = await giving(t, three)
   await t.rejects(ask(url, { signal: AbortSignal.abort(new Error('enough')) }), { message: 'enough' })
   t.equal(connections.length, 0)

@@ -79,7 +79,7 @@ t.test('a session that was opened there may shake hands', async t => {
   t.equal((await post(url, { method: 'initialized', params: {} }, { 'x-session-id': id })).status, 202)
 })
 
-t.test('a session nobody knows and a client that cannot read events are refused', async t => {
+t.test('an unknown session and a client that does not accept events are refused', async t => {
   const { url } = await listening(t)
   t.equal((await openStream(`${url}/mcp/sse`, { headers: { 'x-session-id': 'x' } })).response.status, 404)
   t.equal((await openStream(`${url}/mcp/sse`, { headers: { accept: 'text/html' } })).response.status, 406)
@@ -119,7 +119,7 @@ t.test('HTTP+SSE: a stream that is dropped takes its session along', async t => 
   t.equal(response.status, 404)
 })
 
-t.test('a browser that lost its session, and says what it saw last, gets a new one and leaves none behind', async t => {
+t.test('a browser that reconnects to a lost session gets a new one and leaves none behind', async t => {
   const { app, url } = await listening(t)
   for (let count = 0; count < 5; count++) {
     const { stream, id } = await named(url, { 'last-event-id': '0-3' })

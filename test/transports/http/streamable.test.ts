@@ -101,7 +101,7 @@ t.test('each stream is resumed on its own, once and in order, from wherever it b
   }
 })
 
-t.test('a call that lets its connection go is answered to whoever comes back', async t => {
+t.test('a call that released its connection is answered on the next one', async t => {
   const { app, url } = await listening(t)
   const go = new EventEmitter()
   app.mcp.tools.add(tool({ name: 'released', description: 'd', run: async (_input, call) => { call.release(20); await once(go, 'go'); return 'fetched' } }))
@@ -114,7 +114,7 @@ t.test('a call that lets its connection go is answered to whoever comes back', a
   t.equal((await back.rest()).length, 0)
 })
 
-t.test('what was announced while nobody listened waits for the next stream', async t => {
+t.test('notifications sent without a stream wait for the next one', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
   app.mcp.tools.add(tool({ name: 'late', description: 'd', run: () => '' }))

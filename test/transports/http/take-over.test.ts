@@ -28,7 +28,7 @@ function follow (stream: EventReader): { numbers: unknown[], comments: number, e
   return seen
 }
 
-t.test('a second stream on one session is served at once and gets the messages; the first stays open and silent', async t => {
+t.test('a second stream on a session gets the messages; the first stays open and silent', async t => {
   const { app, url } = await listening(t, { keepAlive: 20 })
   const session = await openSession(url)
   const first = follow(await session.listen())
@@ -43,7 +43,7 @@ t.test('a second stream on one session is served at once and gets the messages; 
   t.strictSame([first.numbers, first.ended], [[], false])
 })
 
-t.test('a client that lost its connection without a word of it returns with its last event, and misses nothing', async t => {
+t.test('a client that lost its connection returns with its last event and misses nothing', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
   const lost = await session.listen()
@@ -58,7 +58,7 @@ t.test('a client that lost its connection without a word of it returns with its 
   t.strictSame([await told(back), await told(back), await told(back)], [2, 3, 4])
 })
 
-t.test('two clients that are alive do not close each other in turns, and each message reaches one of them', async t => {
+t.test('two live streams do not close each other, and each message reaches one of them', async t => {
   const { app, url } = await listening(t)
   const session = await openSession(url)
   const [one, other] = [follow(await session.listen()), follow(await session.listen())]
@@ -111,7 +111,7 @@ t.test('a reply is taken over while the connection that asked for it is still op
   t.strictSame(before.filter(message => 'result' in message), [], 'the older connection ends without the answer')
 })
 
-t.test('named events are taken over like others, and a session without a handshake lasts as long as one of its streams', async t => {
+t.test('named events are taken over like others; an uninitialized session lasts as long as its streams', async t => {
   const { app, url } = await listening(t)
   const first = await openStream(`${url}/mcp/sse`)
   const id = first.response.headers.get('x-session-id') as string

@@ -21,7 +21,7 @@ const complete: Array<[what: string, bytes: Buffer]> = [
 ]
 
 for (const [what, bytes] of complete) {
-  t.test(`${what}: nothing is under way when it is over, and something is at every point before, however it is cut`, async t => {
+  t.test(`${what}: a message is incomplete until its last byte, however it is cut`, async t => {
     for (const size of [1, 2, 3, 7, 64, bytes.length]) {
       if (bytes.length / size > 20_000) continue
       const frames = new Frames()
@@ -47,7 +47,7 @@ t.test('what is waited for is waited for since its first byte, whatever comes be
   t.ok((frames.since ?? 0) > (since ?? Infinity), 'the next one has its own time')
 })
 
-t.test('who is late is told of once, who is not never, and nothing is heard after the end', async t => {
+t.test('a late message is reported once, one in time never, and nothing after the end', async t => {
   let late = 0
   const [slow, quick] = [new PassThrough(), new PassThrough()]
   const told = new EventEmitter()

@@ -22,7 +22,7 @@ t.test('what comes is handed over at once', async t => {
   t.strictSame(state, { handed: upTo(10), full: false, paused: false })
 })
 
-t.test('of many in one turn some wait for the next, in their order, and nothing more is read meanwhile', async t => {
+t.test('beyond so many messages of a turn the rest waits for the next, in order, and reading pauses', async t => {
   const { state, box, push } = inbox()
   push(0, 100)
   t.equal(state.handed.length, 16)

@@ -123,7 +123,7 @@ t.test('a client that says goodbye and then stays is gone, too', async t => {
   await socket.close()
 })
 
-t.test('a server that was busy for longer than its heartbeat cuts nobody who has answered meanwhile', async t => {
+t.test('a server busy for longer than its heartbeat cuts no client that has answered', async t => {
   const server = await startServer(t, { heartbeat: 200 })
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/mcp`)
   t.teardown(() => socket.terminate())
@@ -137,7 +137,7 @@ t.test('a server that was busy for longer than its heartbeat cuts nobody who has
   t.equal(server.app.mcp.dispatcher.lifecycle.peers.size, 1)
 })
 
-t.test('a message that an option allows to be nested deeper than the stack is refused, and the server goes on', async t => {
+t.test('a message nested deeper than the stack allows is refused, and the server goes on', async t => {
   const server = await startServer(t, { maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 })
   const socket = await greeted(server.port)
   socket.send(`{"jsonrpc":"2.0","id":7,"method":"ping","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`)

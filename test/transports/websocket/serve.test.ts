@@ -182,7 +182,7 @@ async function upgrade (t: Test, url: string, headers: string[]): Promise<string
   return String((await nextEvent(socket, 'data'))[0])
 }
 
-t.test('what a client says last is begun, though it closes in the same breath; what it says behind a mistake of its own is not', async t => {
+t.test('a message right before the close is handled; one behind a protocol error is not', async t => {
   const { app } = await serve(t)
   const begun: string[] = []
   app.mcp.tools.add(tool({ name: 'note_down', description: 'Remembers', input: { type: 'object', properties: { what: { type: 'string' } } }, run: ({ what }) => { begun.push(String(what)) } }))
