@@ -1,7 +1,7 @@
-/** Who asked for what, and how it went: never with which arguments, nor with what came of it. */
+/** The caller, the method and the outcome of one call; never its arguments or its result. */
 export interface AuditLine {
   principal: string | undefined
-  /** As the client says, which nobody has verified. */
+  /** How the client names itself. Not verified. */
   client: string | undefined
   transport: string
   revision: string
@@ -14,7 +14,7 @@ export interface AuditLine {
   /** When it ended, and how long it took, in milliseconds. */
   at: number
   ms: number
-  /** What the client was told where something broke. */
+  /** The id that the client got with an internal error. */
   correlation: string | undefined
 }
 

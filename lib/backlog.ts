@@ -1,23 +1,22 @@
 export interface BacklogOptions {
-  /** How many bytes wait for the client now. */
+  /** How many bytes wait to be written to the client. */
   size: () => number
-  /** From how many on we watch whether it takes any. */
+  /** The number of waiting bytes from which the client has to keep reading. */
   max: number
-  /** How long it may take none. */
+  /** How long the client may read nothing, in milliseconds. */
   deadline: number
   cut: () => void
-  /** True where answers do not even begin the watch: whoever asked for a lot may take its time. */
+  /** True where a response does not start the clock: a client that asked for a lot may read it slowly. */
   toleratesResponses?: boolean
-  /** All clients whose bytes are in the same memory. */
+  /** The backlogs of all clients of the process. */
   shared?: Backlogs
 }
 
 const HARD_LIMIT = 16
 
 /**
- * Watches what waits for a client. Much may wait for a moment, because it was written in one go; but whoever takes nothing of it for
- * too long is cut, and so is whoever lets notifications pile up far beyond the limit, or beyond the limit at all while too much waits for
- * everybody together.
+ * Disconnects a client that does not read. Above `max` waiting bytes, a client is cut off when it reads nothing for `deadline`, when a
+ * notification finds 16 times `max` waiting, or when a notification finds the shared limit of all clients exceeded.
  */
 export class Backlog {
   readonly #options: BacklogOptions
@@ -29,12 +28,12 @@ export class Backlog {
     this.#options = options
   }
 
-  /** How many bytes wait now. */
+  /** How many bytes wait to be written. */
   get size (): number {
     return this.#options.size()
   }
 
-  /** To be called after each write; `answer` where it was one, which is never the reason to cut. */
+  /** To be called after each write; a response (`answer`) never cuts the client off by itself. */
   recordWrite (bytes: number, answer: boolean): void {
     const { max, cut, toleratesResponses = false, shared } = this.#options
     this.#written += bytes
@@ -65,7 +64,7 @@ export class Backlog {
   }
 }
 
-/** Those who are behind, and what waits for them together. Whoever keeps up costs nothing here. */
+/** The backlogs above their limit, and how many bytes wait in all of them. A client that keeps up is not in here. */
 export class Backlogs {
   readonly #max: number
   readonly #behind = new Set<Backlog>()

@@ -1,4 +1,4 @@
-/** How many bytes of what clients have sent are held for all of them together: bodies that are being received, and what calls in flight were given. */
+/** The bytes held for all clients together: bodies that are being received, and the params of calls in flight. */
 export class ByteBudget {
   readonly max: number
   #bytes = 0
@@ -11,7 +11,7 @@ export class ByteBudget {
     return this.#bytes
   }
 
-  /** True when so much more may be held. A single message of any size may, where there is nothing else. */
+  /** True when so much more may be held. A message of any size fits when nothing else is held. */
   fits (bytes: number): boolean {
     return this.#bytes === 0 || this.#bytes + bytes <= this.max
   }

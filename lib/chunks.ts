@@ -1,15 +1,15 @@
 const SMALLEST = 1024
-/** How many times what has come is made room for because somebody said that it will come. */
+/** The buffer for an announced length is at most this many times what has arrived: the announcement may be wrong. */
 const TRUST = 16
 
-/** Joins chunks as they come. Each is copied and let go, so a message in a million pieces costs no more than in one. */
+/** Joins chunks into one buffer. Each is copied when it comes, so that a message in a million pieces needs no more memory than in one. */
 export class Chunks {
   readonly #expected: number
   #buffer: Buffer | undefined
   #owned = false
   #size = 0
 
-  /** `expected` is how many bytes there will be, where somebody has said so. */
+  /** `expected` is the announced number of bytes, such as Content-Length. */
   constructor (expected = 0) {
     this.#expected = expected
   }
@@ -19,13 +19,13 @@ export class Chunks {
   }
 
   add (chunk: Buffer): void {
-    // Most messages come in one piece, which needs no copy.
+    // Most messages come in one chunk, which is not copied.
     if (this.#buffer === undefined) this.#buffer = chunk
     else this.#append(this.#buffer, chunk)
     this.#size += chunk.length
   }
 
-  /** What came so far; the next chunk begins anew. */
+  /** Everything added so far; empties it. */
   take (): Buffer {
     const taken = this.#buffer?.subarray(0, this.#size) ?? Buffer.alloc(0)
     this.clear()

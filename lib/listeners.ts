@@ -3,7 +3,7 @@ type Listener<A extends unknown[]> = (...args: A) => unknown
 /** Reports what a listener threw. */
 export type Report = (error: unknown) => void
 
-/** Calls each of them, whatever the others do. */
+/** Calls each listener, even when others throw. */
 export function callEach (listeners: Iterable<() => unknown>, report: Report): void {
   for (const listener of listeners) {
     try {
@@ -15,20 +15,20 @@ export function callEach (listeners: Iterable<() => unknown>, report: Report): v
 }
 
 /**
- * Those who want to hear of something, in the order they were added. One that throws, or returns a promise that rejects, harms neither
- * the teller nor the other listeners; it is reported the first time, because it is likely to fail each time.
+ * Listeners to one event, called in the order they were added. One that throws, or returns a promise that rejects, harms neither
+ * the caller of `notify` nor the other listeners; it is reported the first time only, because it is likely to fail each time.
  */
 export class Listeners<A extends unknown[]> {
   readonly #report: Report
   readonly #failed = new WeakSet<Listener<A>>()
-  // Replaced when it changes, so that listeners may come and go while they are told.
+  // Replaced, not changed, so that listeners can be added and removed while `notify` runs.
   #all: ReadonlyArray<Listener<A>> = []
 
   constructor (report: Report = () => {}) {
     this.#report = report
   }
 
-  /** Returns how to remove it. */
+  /** Returns a function that removes it. */
   add (listener: Listener<A>): () => void {
     this.#all = [...this.#all, listener]
     let added = true

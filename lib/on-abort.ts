@@ -5,8 +5,8 @@ interface Waiting { all: Set<() => void>, stop: () => void }
 const waiting = new WeakMap<AbortSignal, Waiting>()
 
 /**
- * Runs when the signal aborts; returns how to take that back. However many wait for one signal, it has one listener: Node.js takes
- * more than ten for a leak and prints a warning.
+ * Runs `run` when the signal aborts; returns a function that removes it. A signal gets one listener for all of them: Node.js prints
+ * a warning about a leak for more than ten.
  */
 export function onAbort (signal: AbortSignal, run: () => void): () => void {
   const { all, stop } = waiting.get(signal) ?? watch(signal)
@@ -16,7 +16,7 @@ export function onAbort (signal: AbortSignal, run: () => void): () => void {
   }
 }
 
-/** For a signal that an author hands to everything that waits: many listeners on it are no leak, because it ends with its call. */
+/** A controller whose signal may have any number of listeners without a warning: authors pass it to everything that waits. */
 export function createAbortController (aborted?: Error): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
@@ -26,12 +26,12 @@ export function createAbortController (aborted?: Error): AbortController {
 
 function watch (signal: AbortSignal): Waiting {
   const all = new Set<() => void>()
-  const tell = () => { for (const run of all) run() }
+  const runAll = () => { for (const run of all) run() }
   const stop = () => {
-    signal.removeEventListener('abort', tell)
+    signal.removeEventListener('abort', runAll)
     waiting.delete(signal)
   }
-  signal.addEventListener('abort', tell, { once: true })
+  signal.addEventListener('abort', runAll, { once: true })
   waiting.set(signal, { all, stop })
   return { all, stop }
 }

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Many random bytes cost hardly more than a few, so they are fetched together. */
+/** Fetching many random bytes costs hardly more than a few, so they are pooled. */
 const pool = Buffer.allocUnsafeSlow(4_096)
 let used = pool.length
 
-/** That many random bytes as text, which nobody guesses. */
+/** That many cryptographically random bytes as text. */
 export function randomToken (bytes: number, encoding: 'hex' | 'base64url'): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool)
@@ -13,7 +13,7 @@ export function randomToken (bytes: number, encoding: 'hex' | 'base64url'): stri
   const from = used
   used += bytes
   const text = pool.toString(encoding, from, used)
-  // What was given away is not kept.
+  // So that a token is not in memory twice.
   pool.fill(0, from, used)
   return text
 }

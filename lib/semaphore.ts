@@ -1,4 +1,4 @@
-/** Lets so many works run at once; the others wait, first come first served. */
+/** Lets a number of tasks run at once; the others wait in the order they came. */
 export class Semaphore {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** Runs `work` when its turn comes; rejects if the signal aborts before. */
+  /** Runs `work` when one of the others has finished; rejects if the signal aborts before. */
   async run<T> (signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
@@ -15,7 +15,7 @@ export class Semaphore {
     try {
       return await work()
     } finally {
-      this.#pass()
+      this.#release()
     }
   }
 
@@ -34,7 +34,7 @@ export class Semaphore {
     })
   }
 
-  #pass (): void {
+  #release (): void {
     const [go] = this.#waiting
     if (go === undefined) {
       this.#free++

@@ -32,7 +32,7 @@ function isExplosive ({ max, inner = [] }: Part): boolean {
 }
 
 /**
- * True when something in the sequence that is repeated can be told from the next repetition of the sequence in several ways: nothing else
+ * True when a repeated part of the sequence and the next repetition of the sequence can share the same characters in several ways: nothing else
  * has to come between them that it cannot match itself.
  */
 function isAmbiguous (sequence: Sequence, around: Sequence): boolean {

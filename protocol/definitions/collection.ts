@@ -1,7 +1,7 @@
 import { Listeners, type Report } from '../../lib/listeners.js'
 import type { PreparedResult } from '../wire/result.js'
 
-/** Which of the items somebody may see. */
+/** True for the items that a caller may see. */
 export type Filter<T> = (key: string, item: T) => boolean
 
 /** A set of named things, sorted by key, that can be paged and that announces change. */
@@ -10,10 +10,10 @@ export class Collection<T> {
   readonly #items = new Map<string, T>()
   readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
-  /** Whatever is derived from the items and must not outlive a change, such as written pages. */
+  /** A cache of prepared pages; cleared when an item is added or removed. */
   readonly derived = new Map<string, PreparedResult>()
 
-  /** `kind` is what one of them is called in messages; `report` hears of listeners that fail. */
+  /** `kind` is what one item is called in error messages; `report` gets what a listener throws. */
   constructor (kind: string, report?: Report) {
     this.#kind = kind
     this.#listeners = new Listeners(report)

@@ -6,31 +6,31 @@ interface Page { items: Array<{ listed: Record<string, unknown> }>, last: string
 
 interface Fixed { page: (after: string | undefined, size: number, call: Call) => { items: Resource[], last: string | undefined } }
 
-/** Where a page goes on: in the fixed resources, or behind a template. */
+/** Where the next page begins: after a fixed resource, or after a resource of a template. */
 type Place = [template: string | null, after: string | null]
 
-/** The fixed resources, and after them what is behind each template that can tell. */
+/** Pages through the fixed resources, and then through the resources of each template that has a `list`. */
 export function resourceListing (fixed: Fixed, templates: Collection<Resource>, allows: (call: Call, resource: Resource) => boolean): { page: (after: string | undefined, size: number, call: Call) => Promise<Page> } {
   return {
     page: async (position, size, call) => {
       const [template, after] = position === undefined ? [null, null] as Place : JSON.parse(position) as Place
-      if (template !== null) return await behind(template, after ?? undefined, size, [], call)
+      if (template !== null) return await pageOfTemplates(template, after ?? undefined, size, [], call)
       const { items, last } = fixed.page(after ?? undefined, size, call)
-      return last === undefined ? await behind('', undefined, size, items, call) : { items, last: place(null, last) }
+      return last === undefined ? await pageOfTemplates('', undefined, size, items, call) : { items, last: place(null, last) }
     }
   }
 
-  async function behind (first: string, after: string | undefined, size: number, start: Page['items'], call: Call): Promise<Page> {
+  async function pageOfTemplates (first: string, after: string | undefined, size: number, start: Page['items'], call: Call): Promise<Page> {
     const items = [...start]
     let from = after
     for (const resource of following(first)) {
       const { uri, list } = resource
       if (list === undefined || !allows(call, resource)) continue
       if (items.length === size) return { items, last: place(uri, undefined) }
-      const room = size - items.length
-      const found = await list(uri === first ? from : undefined, room + 1, call)
-      items.push(...found.slice(0, room).map(listed => ({ listed: { ...listed } })))
-      if (found.length > room) return { items, last: place(uri, found[room - 1]?.uri) }
+      const left = size - items.length
+      const found = await list(uri === first ? from : undefined, left + 1, call)
+      items.push(...found.slice(0, left).map(listed => ({ listed: { ...listed } })))
+      if (found.length > left) return { items, last: place(uri, found[left - 1]?.uri) }
       from = undefined
     }
     return { items, last: undefined }

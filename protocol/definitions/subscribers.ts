@@ -3,7 +3,7 @@ import type { Peer } from '../peer/peer.js'
 
 interface Subscription { forget: () => void, found: Promise<boolean> }
 
-/** Which peers want to hear of which URI. They are forgotten when they go. */
+/** The peers that are subscribed to each URI. A peer is removed when it closes. */
 export class Subscribers {
   readonly #watches: WatchCount
   readonly #peers = new Map<string, Map<Peer, Subscription>>()
@@ -16,7 +16,7 @@ export class Subscribers {
     return this.#peers.get(uri)?.keys() ?? []
   }
 
-  /** False when there is nothing to hear of. A peer that is taken back, or goes, while we find out is not added. */
+  /** False when the URI cannot be watched. A peer that unsubscribes or closes while that is found out is not added. */
   async add (uri: string, peer: Peer): Promise<boolean> {
     if (peer.closed) return false
     return await (this.#peers.get(uri)?.get(peer) ?? this.#begin(uri, peer)).found
@@ -29,7 +29,7 @@ export class Subscribers {
     peers.delete(peer)
     if (peers.size === 0) this.#peers.delete(uri)
     subscription.forget()
-    // What a peer is subscribed to when it goes is what its session remembers.
+    // A closed peer keeps its subscriptions, because they are stored with its session.
     if (!peer.closed) peer.setSubscribed(uri, false)
   }
 

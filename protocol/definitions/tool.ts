@@ -24,9 +24,9 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
   _meta?: Record<string, unknown>
   /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
-  /** How the tool says what is wrong with its arguments; `why` is how the schema says it, and what is said when absent. */
+  /** The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when this is absent. */
   explain?: (given: Record<string, unknown>, why: string) => string
-  /** True for an output that tells of a failure: the client gets it as an `isError` result. */
+  /** True for an output that reports a failure: the client gets it as an `isError` result. */
   failed?: (output: ToolOutput<O>) => boolean
   /** How a person reads the result; JSON when absent. */
   text?: (output: ToolOutput<O>, input: Typed<I>) => string

@@ -5,7 +5,7 @@ export type StartWatch = (uri: string) => Promise<Stop | undefined>
 
 interface Watched { count: number, stopped: boolean, stop: Promise<Stop | undefined> }
 
-/** Watches each URI while anybody is interested in it, once for all of them. */
+/** Watches each URI once, while at least one subscription has acquired it. */
 export class WatchCount {
   readonly #watch: StartWatch
   readonly #watched = new Map<string, Watched>()
@@ -14,15 +14,15 @@ export class WatchCount {
     this.#watch = watch
   }
 
-  /** Returns how to lose interest; undefined when there is nothing to watch. Rejects as the watch does. */
+  /** Returns a function that releases it; undefined when there is nothing to watch. Rejects when the watch fails to start. */
   async acquire (uri: string): Promise<Stop | undefined> {
     const watched = this.#watched.get(uri) ?? { count: 0, stopped: false, stop: this.#watch(uri) }
     this.#watched.set(uri, watched)
     watched.count++
-    let interested = true
+    let acquired = true
     const release = () => {
-      if (interested) this.#decrement(uri, watched)
-      interested = false
+      if (acquired) this.#decrement(uri, watched)
+      acquired = false
     }
     try {
       if (await watched.stop !== undefined) return release
@@ -34,7 +34,7 @@ export class WatchCount {
     return undefined
   }
 
-  /** Stops watching, whoever is interested. */
+  /** Stops all watches, whatever their count. */
   stopAll (): void {
     for (const watched of this.#watched.values()) stop(watched)
     this.#watched.clear()
@@ -47,7 +47,7 @@ export class WatchCount {
   }
 }
 
-/** Once, and whatever an author's function does about it. */
+/** Stops it once; what an author's function throws is ignored. */
 function stop (watched: Watched): void {
   if (watched.stopped) return
   watched.stopped = true

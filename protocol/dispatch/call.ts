@@ -23,14 +23,11 @@ export interface CallHost {
   readonly store: Values | undefined
   readonly sealer: Sealer
   readonly clientRequestKinds: ClientRequestKinds
-  readonly observers: CallObservers
+  readonly observers: {
+    readonly log: { notify (level: LogLevel, data: unknown, call: Call): void }
+    readonly end: { notify (call: Call, outcome: CallOutcome): void }
+  }
   targetOf (call: Call): Target | undefined
-}
-
-/** What calls report: what they log, and how they ended. */
-export interface CallObservers {
-  readonly log: { notify (level: LogLevel, data: unknown, call: Call): void }
-  readonly end: { notify (call: Call, outcome: CallOutcome): void }
 }
 
 /** One request while it is being answered: the only thing a handler may touch. */

@@ -10,7 +10,7 @@ import { checkMeta } from '../revisions/meta.js'
 import type { Revision } from '../revisions/revision.js'
 import { declaredVersion, negotiate, newestStateful, statelessRevision } from '../revisions/table.js'
 
-/** What may be asked before the handshake. */
+/** The methods that may be called before `initialize` is answered. */
 const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
 
 /** The revision that answers this request: named by the request itself, or agreed with its peer. */
@@ -21,7 +21,7 @@ export function resolveRevision (request: Request, peer: Peer, { maxId }: Limits
   return peer.revision ?? newestStateful
 }
 
-/** Refuses whose time is over, and what the state of the peer does not allow. */
+/** Throws when the credential has expired, or when the state of the peer or a limit does not allow the call. */
 export function assertAllowed ({ method, revision, response: { id, size }, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
   if (hasExpired(identity)) throw errors.expired()
   if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
@@ -30,11 +30,11 @@ export function assertAllowed ({ method, revision, response: { id, size }, peer,
     if (method === 'initialize' && peer.initialized && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
     if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
   }
-  // A ping is answered at once and tells whether anybody is there.
+  // A ping is never refused for too many calls: clients use it to check the connection.
   if (method === 'ping') return
   const { inbound } = peer
   if (inbound.size >= maxInFlight) throw errors.tooManyInFlight(maxInFlight)
-  // One may be as large as a message may be.
+  // A single call may hold as much as a message may have.
   if (inbound.size > 0 && inbound.bytes + size > maxBytesInFlight) throw errors.tooMuchInFlight(maxBytesInFlight)
   if (!budget.fits(size)) throw errors.tooMuchInAll(budget.max)
 }

@@ -6,7 +6,7 @@ import type { Result } from './methods.js'
 import type { Observers } from './observers.js'
 import { statusOf } from '../http/http-status.js'
 
-/** Turns what a handler returned, threw or left open into the one answer to its call. */
+/** Turns what a handler returned, threw or asked the client into the one response to its call. */
 export class Responder {
   readonly #server: Server
   readonly #observers: Observers

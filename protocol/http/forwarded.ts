@@ -1,6 +1,6 @@
 import type { Channel, Headers } from '../wire/channel.js'
 
-/** By which proxies and content networks tell where a request came from, besides `X-Forwarded-*`. */
+/** The headers that proxies and content networks add to a request, besides `X-Forwarded-*`. */
 const NAMES = new Set([
   'forwarded', 'via', 'x-real-ip', 'x-forwarded', 'x-client-ip', 'x-cluster-client-ip', 'x-original-forwarded-for', 'x-proxyuser-ip',
   'cf-connecting-ip', 'fastly-client-ip', 'true-client-ip'
@@ -11,7 +11,7 @@ export function bringsForwarded ({ forwarded, headers }: Pick<Channel, 'forwarde
   return forwarded === true || (headers !== undefined && isForwarded(headers))
 }
 
-/** True when a proxy has left its mark on a request: `Forwarded`, `Via`, any `X-Forwarded-*`, or one of their like. */
+/** True when a proxy has added one of its headers to a request: `Forwarded`, `Via`, any `X-Forwarded-*`, or one of their like. */
 export function isForwarded (headers: Headers): boolean {
   for (const name in headers) if (NAMES.has(name) || name.startsWith('x-forwarded-')) return true
   return false

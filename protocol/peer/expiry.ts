@@ -1,17 +1,17 @@
 import { hasExpired, type Identity } from '../wire/identity.js'
 
-/** How long nobody looks at the clock, which somebody may set; far below what a timer can hold. */
-const LOOK_AGAIN = 60_000
+/** The clock is read at least this often, in milliseconds, because it may be set; far below the longest delay of a timer. */
+const CHECK_INTERVAL = 60_000
 
-/** Those who wait for the end of an identity: each sets its timer anew when called. */
+/** The timers for each identity, as functions that set them again. */
 const waiting = new WeakMap<Identity, Set<() => void>>()
 
-/** Runs once, when an identity expires; not at all when it never does. Returns how to take it back. */
+/** Runs `expired` once, when the credential of an identity expires; never when it does not. Returns a function that stops waiting. */
 export function onExpiry (identity: Identity, expired: () => void): () => void {
-  // Only what says who a caller is can be taken back.
+  // Only a credential can expire or be revoked; an anonymous identity has none.
   if (identity.principal === undefined && identity.expires === undefined) return () => {}
   let timer: NodeJS.Timeout | undefined
-  const look = () => {
+  const check = () => {
     if (!hasExpired(identity)) return wait()
     stop()
     expired()
@@ -19,7 +19,7 @@ export function onExpiry (identity: Identity, expired: () => void): () => void {
   const wait = () => {
     const { expires } = identity
     clearTimeout(timer)
-    timer = expires === undefined ? undefined : setTimeout(look, Math.min(Math.max(expires - Date.now(), 0), LOOK_AGAIN)).unref()
+    timer = expires === undefined ? undefined : setTimeout(check, Math.min(Math.max(expires - Date.now(), 0), CHECK_INTERVAL)).unref()
   }
   const stop = () => {
     clearTimeout(timer)
@@ -31,7 +31,7 @@ export function onExpiry (identity: Identity, expired: () => void): () => void {
   return stop
 }
 
-/** Has to be called when the end of an identity was changed: those who wait for it wait for the new one. */
+/** To be called when `expires` of an identity was changed: sets its timers again. */
 export function rescheduleExpiry (identity: Identity): void {
   for (const wait of waiting.get(identity) ?? []) wait()
 }

@@ -13,13 +13,12 @@ export interface InFlightCall {
   giveUp (error: McpError): void
 }
 
-/** After how many calls a map is made anew, if it does not hold as many. */
+/** After how many additions the map is copied, if it does not hold half as many. */
 const RENEWAL = 64
 
 /**
- * The calls of one peer that are not answered yet, by their ids. Most peers have one at a time, which needs no map. Where there are more,
- * the map is made anew now and then: tables that a Map has outgrown refer to the next one, so that the garbage collector would take all
- * calls that ever went through it for alive, once one of the tables is old.
+ * The calls of one peer that are not answered yet, by id. Most peers have one at a time, which needs no Map. A Map is copied now and
+ * then, for the reason that lib/recycled-set.ts gives: V8 would keep answered calls reachable through its outgrown hash tables.
  */
 export class InFlight {
   #one: InFlightCall | undefined
@@ -44,7 +43,7 @@ export class InFlight {
     return this.#one?.id === id ? this.#one : this.#more?.get(id)
   }
 
-  /** In no particular order, and not those that come while one looks at them. */
+  /** A copy, in no particular order. */
   all (): InFlightCall[] {
     return [...(this.#one === undefined ? [] : [this.#one]), ...(this.#more?.values() ?? [])]
   }

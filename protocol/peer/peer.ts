@@ -3,6 +3,7 @@ import { NO_CONVERSATION, REINITIALIZED, type Conversation } from './conversatio
 import { errors, type McpError } from '../wire/errors.js'
 import { HandshakeQueue } from './handshake-queue.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
+import type { PeerOptions, Transport } from './peer-options.js'
 import { InFlight, type InFlightCall } from './in-flight.js'
 import { encodeNotification, type Response } from '../wire/jsonrpc.js'
 import { callEach, type Report } from '../../lib/listeners.js'
@@ -11,31 +12,14 @@ import { OutgoingRequests, type RequestOptions } from './outgoing-requests.js'
 import type { Implementation, Revision } from '../revisions/revision.js'
 import { SubscribedUris } from './subscribed-uris.js'
 
-/** How a peer reaches us. */
-export type Transport = 'stdio' | 'memory' | 'http' | 'sse' | 'websocket'
-
-export interface PeerOptions {
-  transport?: Transport
-  /** Where messages outside any call go; absent while the client has no stream open. */
-  channel?: Channel
-  /** The revision where no `initialize` is needed: a stateful one unless a request describes itself, or a stateless one, for requests that all have to. */
-  revision?: Revision
-  /** Headers that must agree with the message; absent where there are none. */
-  headers?: Headers
-  /** Who is there; anybody when absent. */
-  identity?: Identity
-  /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
-  requestIdPrefix?: string
-}
-
-/** A peer is made for every stateless request, and thousands idle: what it has none of is one and the same for all. */
+/** Shared by all peers without subscriptions or calls, to save memory: every stateless request has a peer, and thousands may be idle. */
 const NONE = { subscriptions: new Set() as ReadonlySet<string>, calls: new InFlight() as Pick<InFlight, 'size' | 'bytes' | 'has' | 'get' | 'all'> }
 
-/** The other end of a connection, session or single request: what was agreed with it and what is under way in both directions. */
+/** The other end of a connection, session or single request: what was agreed with it, and the requests in flight in both directions. */
 export class Peer {
   readonly transport: Transport
   channel: Channel | undefined
-  /** The negotiated revision; undefined until the handshake. */
+  /** The negotiated revision; undefined until `initialize` is answered. */
   revision: Revision | undefined
   /** The revision of the latest request, which decides how unreadable messages are answered. */
   lastRevision: Revision | undefined
@@ -45,7 +29,7 @@ export class Peer {
   initialized = false
   /** What came while an earlier `initialize` is being answered; undefined when none is. */
   handshakeQueue: HandshakeQueue | undefined
-  /** True when what is agreed with the peer has changed since its session was last kept, its subscriptions aside. */
+  /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
   closed = false
   readonly #requestIdPrefix: string | undefined
@@ -53,8 +37,8 @@ export class Peer {
   #subscribed: SubscribedUris | undefined
   #inbound: InFlight | undefined
   #outgoing: OutgoingRequests | undefined
-  #endings: Set<() => void> | undefined
-  #closings: Set<() => void> | undefined
+  #drainListeners: Set<() => void> | undefined
+  #closeListeners: Set<() => void> | undefined
   #draining = false
 
   constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, requestIdPrefix }: PeerOptions = {}) {
@@ -70,7 +54,7 @@ export class Peer {
     return this.identity.principal
   }
 
-  /** What the latest handshake agreed on. */
+  /** What the latest `initialize` agreed on. */
   get conversation (): Readonly<Conversation> {
     return this.#conversation
   }
@@ -99,7 +83,7 @@ export class Peer {
     this.#own.logLevel = level
   }
 
-  /** URIs the client wants to hear of. */
+  /** The URIs the client is subscribed to. */
   get subscriptions (): ReadonlySet<string> {
     return this.#subscribed?.uris ?? NONE.subscriptions
   }
@@ -136,7 +120,7 @@ export class Peer {
     return this.#subscribed?.textLength ?? 0
   }
 
-  /** True when there is something to keep. */
+  /** True when the session has to be stored again. */
   get hasUnsavedChanges (): boolean {
     return this.dirty || this.#subscribed?.hasChanges === true
   }
@@ -153,7 +137,7 @@ export class Peer {
     (this.#inbound ??= new InFlight()).add(call)
   }
 
-  /** A second request of the same id was refused, and the first goes on. */
+  /** Does nothing for a call that was refused because its id is in use. */
   removeCall (call: InFlightCall): void {
     this.#inbound?.remove(call)
   }
@@ -174,24 +158,21 @@ export class Peer {
     this.#outgoing?.settle(response)
   }
 
-  /** Runs when the server wants to end things in order; returns how to take it back. */
-  onDrain (ending: () => void): () => void {
-    if (this.#draining) ending()
-    const endings = this.#endings ??= new Set()
-    endings.add(ending)
-    return () => endings.delete(ending)
+  /** Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes it. */
+  onDrain (listener: () => void): () => void {
+    if (this.#draining) listener()
+    return addTo(this.#drainListeners ??= new Set(), listener)
   }
 
-  onClose (closing: () => void): () => void {
-    const closings = this.#closings ??= new Set()
-    closings.add(closing)
-    return () => closings.delete(closing)
+  /** Runs `listener` when the peer closes; returns a function that removes it. */
+  onClose (listener: () => void): () => void {
+    return addTo(this.#closeListeners ??= new Set(), listener)
   }
 
-  /** Ends long-lived calls with their answer, gives up questions, and waits until what is in flight is answered or the time is up. */
+  /** Ends long-lived calls with their response, rejects our requests, and waits for the calls in flight, which fail after the grace period. */
   async drain (graceMs: number, report: Report = () => {}): Promise<void> {
     this.#draining = true
-    callEach(this.#endings ?? [], report)
+    callEach(this.#drainListeners ?? [], report)
     this.#outgoing?.rejectAll(() => errors.closing())
     const timer = setTimeout(() => this.giveUp(errors.closing()), graceMs)
     while (this.inbound.size > 0) await Promise.all(this.inbound.all().map(call => call.finished))
@@ -209,13 +190,18 @@ export class Peer {
     this.closed = true
     for (const call of this.inbound.all()) call.cancel(reason)
     this.#outgoing?.rejectAll(() => reason)
-    callEach(this.#closings ?? [], report)
+    callEach(this.#closeListeners ?? [], report)
     this.channel = undefined
   }
 
-  /** One that can be written to: what all peers share is copied first. */
+  /** A conversation of this peer alone, which may be changed. */
   get #own (): Conversation {
     if (this.#conversation === NO_CONVERSATION) this.#conversation = { ...NO_CONVERSATION }
     return this.#conversation
   }
+}
+
+function addTo (listeners: Set<() => void>, listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }

@@ -12,7 +12,7 @@ export const oldest = stateful[0] as Revision
 export const newestStateful = stateful.at(-1) as Revision
 export const modern = stateless
 
-/** Newest first, as they are told to clients. */
+/** The versions of all revisions, newest first, as clients get them. */
 export const versions: string[] = [...known.keys()].reverse()
 
 export const revisionNamed = (version: string): Revision | undefined => known.get(version)

@@ -6,8 +6,8 @@ export type Fits = (value: unknown) => boolean
 type Json = Record<string, unknown>
 
 /**
- * A schema of common keywords, rightly used, as a function; undefined for every other schema. It costs next to nothing to make, and whoever is
- * refused by it is not yet refused: it may be stricter than the schema, as with characters beyond the basic plane, but never laxer.
+ * Makes a quick check of a schema that has common keywords only; undefined for every other schema. A value that it accepts fits the
+ * schema. One that it rejects may still fit, as with characters beyond the basic plane, and has to be checked by Ajv.
  */
 export function fastCheck (schema: unknown, depth = 0): Fits | undefined {
   if (schema === true) return anything

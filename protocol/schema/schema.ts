@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url)
 interface Engine { ajv: AjvClass, compiled: number }
 const engines = new Map<string, Engine>()
 
-/** An Ajv remembers all it has compiled. It is replaced after this many, so that what nobody uses any more can be forgotten. */
+/** An Ajv instance keeps all schemas it has compiled. It is replaced after this many, so that unused ones can be collected. */
 const GENERATION = 64
 
 /** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */

@@ -1,5 +1,6 @@
 import { httpErrors } from '../http/http-errors.js'
-import type { Peer, PeerOptions } from '../peer/peer.js'
+import type { Peer } from '../peer/peer.js'
+import type { PeerOptions } from '../peer/peer-options.js'
 import { negotiate } from '../revisions/table.js'
 import type { SessionRecord, SessionStore } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'

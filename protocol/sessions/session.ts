@@ -1,6 +1,7 @@
 import type { Channel } from '../wire/channel.js'
 import { now } from '../../lib/time/clock.js'
-import { Peer, type PeerOptions } from '../peer/peer.js'
+import { Peer } from '../peer/peer.js'
+import type { PeerOptions } from '../peer/peer-options.js'
 import { randomToken } from '../../lib/random-token.js'
 import { ResumableStream, type StreamOptions } from './resumable-stream.js'
 import { orUndefined, StoredLog } from './stored-log.js'

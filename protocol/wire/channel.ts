@@ -19,7 +19,7 @@ export interface Channel {
   readonly forwarded?: boolean | undefined
   /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
-  /** The answer in two parts, of which the second is sent to many; where it is absent, `respond` gets both. */
+  /** The response in two parts, of which many responses share the second; where it is absent, `respond` gets both. */
   respondShared? (start: string, ending: SharedTail): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
@@ -29,7 +29,7 @@ export interface Channel {
   release? (retryMs: number): void
 }
 
-/** Answers a request with its result: JSON text, or what many answers end with. */
+/** Sends a result: JSON text, or the tail that many responses share. */
 export function respondOn (channel: Channel, id: Id, result: string | SharedTail): void {
   if (typeof result === 'string') channel.respond(encodeResult(id, result), 200)
   else if (channel.respondShared === undefined) channel.respond(encodeStart(id) + result.text, 200)

@@ -1,27 +1,27 @@
-/** What somebody was granted; `all` where nobody has to say who they are. */
+/** The scopes of a caller; `all` where no credential is needed. */
 export type Granted = 'all' | ReadonlySet<string>
 
-/** Who is asking, and what for. */
+/** What is known of a caller. */
 export interface Identity {
-  /** The same for the same caller at all times; undefined when nobody had to say. */
+  /** The name of the caller, always the same for the same caller; undefined for an anonymous one. */
   readonly principal: string | undefined
   readonly scopes: Granted
-  /** Where they came from over the network, when nobody had to say. */
+  /** The network address of an anonymous caller. */
   readonly address?: string
-  /** When this stops being true, in milliseconds since 1970. */
+  /** When the credential expires, in milliseconds since 1970. */
   readonly expires?: number | undefined
 }
 
-/** Where nobody has to say who they are, everybody may do everything. */
+/** An anonymous caller where no credential is needed: it has all scopes. */
 export const ANONYMOUS_ALL_SCOPES: Identity = { principal: undefined, scopes: 'all' }
 
-/** Somebody who has not said who they are where one has to: they may do nothing. */
+/** A caller without a credential where one is needed: it has no scopes. */
 export const UNAUTHENTICATED: Identity = { principal: undefined, scopes: new Set() }
 
-/** True for those who have to say who they are, and have not. */
+/** True for a caller without the credential it needs. */
 export const isUnauthenticated = ({ principal, scopes }: Identity): boolean => principal === undefined && scopes !== 'all'
 
-/** What is needed for everything that asks for nothing in particular. */
+/** The scopes that everything without scopes of its own needs. */
 export const DEFAULT_SCOPES: readonly string[] = ['mcp']
 
 /** The scope that grants everything. */
@@ -44,7 +44,7 @@ export function isIdentity (value: unknown): value is Identity {
 
 export const hasExpired = ({ expires }: Identity): boolean => expires !== undefined && expires <= Date.now()
 
-/** The scopes that grant this one by their name: itself, and what stands before each of its colons. */
+/** The scopes that grant this one: itself, and the part before each of its colons. */
 export function grantingScopes (scope: string): string[] {
   const parts = scope.split(':')
   return parts.map((_part, index) => parts.slice(0, index + 1).join(':'))

@@ -75,7 +75,7 @@ export function withoutByteOrderMark<T extends Uint8Array | string> (input: T): 
   return (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf ? input.subarray(3) : input) as T
 }
 
-/** What stands in a text for bytes that are none, and sometimes for itself. */
+/** U+FFFD, which the decoder substitutes for invalid bytes. It is legal in text, too, so a text that has it is checked again. */
 const REPLACEMENT = '\ufffd'
 
 function utf8 (bytes: Uint8Array): string {

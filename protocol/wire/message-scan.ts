@@ -7,15 +7,15 @@ const COLON = 0x3a
 const BACKSLASH = 0x5c
 const [OPEN_LIST, CLOSE_LIST] = [0x5b, 0x5d]
 const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d]
-/** How many bytes of a string are read one by one before the search for its end is left to `indexOf`, which has a price of its own. */
+/** The first bytes of a string are read one by one; beyond that `indexOf` is faster, despite the cost of the call. */
 const SHORT = 64
 
 /** True where a message may hold more values than allowed: each takes two bytes at least. */
 export const needsScan = (size: number, { maxValues }: MessageLimits): boolean => size > 2 * maxValues
 
 /**
- * What there is too much of in a message, found in its bytes before any value is made of them; undefined when there is not. It counts and
- * stops at the first limit, and does not tell whether this is JSON.
+ * The error for the first limit that a message exceeds, found by counting in its bytes before they are parsed; undefined when it exceeds
+ * none. It does not check that the bytes are JSON.
  */
 export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth }: MessageLimits): McpError | undefined {
   let values = 1

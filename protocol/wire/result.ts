@@ -1,22 +1,22 @@
 import { checkLengths } from './result-size.js'
 
-/** A result that is JSON text already, such as a page of a list that is written once and sent many times. */
+/** A result that is JSON text already, such as a page of a list that is encoded once and sent many times. */
 export class PreparedResult {
   #tail: SharedTail | undefined
 
   constructor (readonly text: string) {
-    // It is the same for all who get it.
+    // Shared by all responses that carry it.
     Object.freeze(this)
   }
 
-  /** The rest of each message that carries it. Made once, so `encode` has to be the same each time. */
+  /** The rest of each response that carries it, after the id. Encoded once, so `encode` has to give the same text each time. */
   tail (encode: (result: PreparedResult) => string): SharedTail {
     this.#tail ??= new SharedTail(`,"result":${encode(this)}}`)
     return this.#tail
   }
 }
 
-/** What many messages end with, behind their ids: as text, and as bytes for those who send bytes. */
+/** The end of a response that many clients get, after the id: as text, and as bytes for transports that send bytes. */
 export class SharedTail {
   #bytes: Buffer | undefined
 
@@ -33,7 +33,7 @@ export function resultToJson (result: object | PreparedResult): string {
   return result instanceof PreparedResult ? result.text : `${resultToOpenJson(result)}}`
 }
 
-/** The same without its last brace, for those who have something to add. */
+/** The same without its last brace, so that members can be added. */
 export function resultToOpenJson (result: object | PreparedResult): string {
   if (result instanceof PreparedResult) return result.text.slice(0, -1)
   if (isPlainText(result)) return openPlainText(result)
@@ -43,13 +43,13 @@ export function resultToOpenJson (result: object | PreparedResult): string {
   return text.slice(0, -1)
 }
 
-/** True for what has to be awaited, a promise of ours or not. */
+/** True for a promise or any other object with a `then`. */
 export const isThenable = (value: unknown): value is PromiseLike<object | PreparedResult> =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
 
 interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean }
 
-/** True for what most tools answer with: one text, and nothing beside it. */
+/** True for what most tools return: one text block and nothing else. */
 function isPlainText (result: object): result is PlainText {
   const { content, isError } = result as Partial<PlainText>
   if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError')) return false
@@ -64,14 +64,14 @@ function hasOnly (value: object, one: string, other: string): boolean {
   return true
 }
 
-// Half the price of leaving it to a serializer that does not know what comes.
+// Takes half the time of JSON.stringify, which does not know the shape.
 function openPlainText ({ content: [{ text }], isError }: PlainText): string {
   const end = isError === undefined ? '}]' : isError ? '}],"isError":true' : '}],"isError":false'
   return `{"content":[{"type":"text","text":${quoted(text)}${end}`
 }
 
-/** What JSON writes otherwise than it is: control characters, quotes, backslashes, and halves of characters. */
+/** The characters that JSON escapes: control characters, quotes, backslashes and lone surrogates. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
-// Looking for them takes a third of the time that copying around them does.
+// Searching for them takes a third of the time of JSON.stringify.
 const quoted = (text: string): string => ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
-import type { PeerOptions } from '../../../protocol/peer/peer.js'
+import type { PeerOptions } from '../../../protocol/peer/peer-options.js'
 import { versions } from '../../../protocol/revisions/table.js'
 import { client, dispatcher, modern } from '../../support/recorder.js'
 
