@@ -22,7 +22,8 @@ export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omi
 
 // OPTIONS is left to a host application, which may answer CORS preflights.
 function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
-  const others = METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.mcp.standalone) && !isTaken(app, method, url))
+  const refusable = METHODS.filter(method => !served.includes(method) && (method !== 'OPTIONS' || app.mcp.standalone))
+  const others = refusable.filter(method => !isTaken(app, method, url))
   if (others.length === 0) return
   app.route({
     method: others,

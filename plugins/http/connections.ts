@@ -13,7 +13,7 @@ declare module '../core/mcp.js' {
       readonly replies: Iterable<ServerResponse> & { readonly size: number }
       /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
       onGone: (reply: FastifyReply, callback: () => void) => void
-      /** Settles when every reply has reached its client. Connections that are not done when the time is up are destroyed, but for the host's own. */
+      /** Settles when every reply has reached its client, or the time is up. What is left then is destroyed, but for replies of the host. */
       flush: (graceMs: number) => Promise<void>
       /** The listener of `upgrade` events, for the plugin that dispatches them. */
       onUpgrade: (request: IncomingMessage, socket: Socket) => void
@@ -65,7 +65,7 @@ class Connections {
   readonly #onReplyClose: (this: Reply) => void
   #closing = false
 
-  /** HTTP/2 shares a connection among its requests, and Fastify closes its sessions. In a host application (not `standalone`) only our replies are destroyed. */
+  /** With HTTP/2 Fastify closes the connections. In a host application, not `standalone`, only our own replies are destroyed. */
   constructor (isHttp2: boolean, standalone: boolean) {
     const finish = (reply: Reply) => this.#finishReply(reply)
     this.#isHttp2 = isHttp2
@@ -79,7 +79,8 @@ class Connections {
   }
 
   listen (server: Pick<Server, 'on' | 'prependListener'>): void {
-    if (!this.#isHttp2) server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => this.#addSocket(socket))
+    const connected = server instanceof TlsServer ? 'secureConnection' : 'connection'
+    if (!this.#isHttp2) server.on(connected, (socket: Socket) => this.#addSocket(socket))
     // Before Fastify's own listener, because its hooks may reply at once.
     server.prependListener('request', ({ socket }: IncomingMessage, reply: ServerResponse) => {
       this.#unused.delete(socket)
@@ -125,7 +126,8 @@ class Connections {
     this.#unused.add(socket)
     this.#sockets.add(socket)
     // A request that comes now is refused with an HTTP error; a socket without one is not waited for.
-    const timer = this.#closing ? setTimeout(() => { if (this.#unused.has(socket)) socket.destroy() }, LATE_REQUEST_TIMEOUT).unref() : undefined
+    const destroyUnused = () => { if (this.#unused.has(socket)) socket.destroy() }
+    const timer = this.#closing ? setTimeout(destroyUnused, LATE_REQUEST_TIMEOUT).unref() : undefined
     socket.once('close', () => {
       clearTimeout(timer)
       this.#unused.delete(socket)

@@ -1,6 +1,6 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { EventStream, formatEvent, unnamed, type EventName, type QueueLimits } from '../../lib/event-stream.js'
+import { EventStream, formatEvent, unnamed, type EventName, type QueueLimits } from '../../lib/network/event-stream.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
@@ -8,11 +8,11 @@ import type { Sink } from '../../protocol/sessions/sink.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Server-sent events as HTTP replies, with keep-alive comments, a limit on what waits to be written, and an orderly end at shutdown. */
+    /** Server-sent events as HTTP replies, with keep-alive comments, a limit on queued bytes, and an orderly end at shutdown. */
     eventStreams: {
       /** `onClose` runs when the client has disconnected, or has read the stream to its end. */
       open: (reply: FastifyReply, nameOf?: EventName, onClose?: () => void) => Sink
-      /** Has to be the last onSend hook of the routes that open streams: it writes the headers, and the stream is written without Fastify from then on. */
+      /** Has to be the last onSend hook of routes that open streams: it writes the headers, and Fastify has no part in what follows. */
       writeHead: onSendHookHandler
       /** False while as many streams are open as allowed. */
       readonly hasCapacity: boolean

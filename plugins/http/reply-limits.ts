@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 
-/** Replies of fewer characters fit into the socket buffer of the operating system nearly always; the timer below finds those that did not. */
+/** Replies of fewer characters nearly always fit into the operating system's socket buffer; a timer finds those that did not. */
 const SMALL_REPLY = 65_536
 
 export interface ReplyLimits { maxPipelined: number, writeDeadline: number }
@@ -56,7 +56,8 @@ export default fp(async (fastify, { maxPipelined, writeDeadline }: ReplyLimits) 
 
 /** True for a small reply with nothing before it: the operating system takes it without waiting for the client. */
 function isWrittenAtOnce (payload: unknown, { writableLength }: Socket): boolean {
-  return writableLength === 0 && (payload === undefined || payload === null || (typeof payload === 'string' && payload.length < SMALL_REPLY))
+  const isSmall = payload === undefined || payload === null || (typeof payload === 'string' && payload.length < SMALL_REPLY)
+  return isSmall && writableLength === 0
 }
 
 const isStream = (reply: FastifyReply): boolean => String(reply.getHeader('content-type')).startsWith('text/event-stream')

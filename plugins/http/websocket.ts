@@ -41,12 +41,12 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
 }, { name: 'patchbay-websocket', dependencies: ['patchbay-mcp'] })
 
 /** Closes each socket when its queue is written, or when the time is up. */
-async function closeAll (server: FastifyInstance['websocketServer'], budgetMs: number, { code, reason }: { code: number, reason: string }): Promise<void> {
+async function closeAll (server: FastifyInstance['websocketServer'], budgetMs: number, close: WebSocketServerOptions['shuttingDown']): Promise<void> {
   const controller = new AbortController()
   const timeUp = sleep(budgetMs, undefined, { signal: controller.signal, ref: false }).catch(() => {})
   const closed = [...server.clients].map(async socket => {
     await Promise.race([queueWritten(socket), timeUp])
-    socket.close(code, reason)
+    socket.close(close.code, close.reason)
   })
   server.close()
   await Promise.all(closed)

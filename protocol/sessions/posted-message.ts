@@ -10,7 +10,11 @@ export type PostedMessage =
   { kind: 'stateless' | 'sessionless' | 'reinitialize' | 'in-session', incoming: Incoming } |
   { kind: 'initialize', incoming: Request }
 
-const RESPONSE_REFUSED: Incoming = { kind: 'invalid', id: undefined, error: errors.invalidRequest('clients of this revision do not send responses') }
+const RESPONSE_REFUSED: Incoming = {
+  kind: 'invalid',
+  id: undefined,
+  error: errors.invalidRequest('clients of this revision do not send responses')
+}
 
 /** `version` is the MCP-Protocol-Version header, `namesSession` whether the HTTP request has the id of a session. */
 export function classifyPosted (incoming: Incoming, version: unknown, namesSession: boolean): PostedMessage {
@@ -19,7 +23,7 @@ export function classifyPosted (incoming: Incoming, version: unknown, namesSessi
     return { kind: 'stateless', incoming: incoming.kind === 'response' ? RESPONSE_REFUSED : incoming }
   }
   if (incoming.kind === 'invalid') return { kind: 'sessionless', incoming }
-  if (isRequest && incoming.method === 'initialize') return namesSession ? { kind: 'reinitialize', incoming } : { kind: 'initialize', incoming }
+  if (isRequest && incoming.method === 'initialize') return { kind: namesSession ? 'reinitialize' : 'initialize', incoming }
   if (isRequest && incoming.method === 'ping' && !namesSession) return { kind: 'sessionless', incoming }
   return { kind: 'in-session', incoming }
 }

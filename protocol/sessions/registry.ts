@@ -26,7 +26,7 @@ export interface RegistryPorts {
   reportHealth: (problem: string | undefined) => void
   /** Subscribes the peer of a restored session to a resource again. */
   resubscribe: (uri: string, peer: Peer) => Promise<void>
-  /** Takes errors of the store that no client is told of. */
+  /** Takes errors of the store that no client gets as a response. */
   onTrouble: (error: unknown) => void
 }
 

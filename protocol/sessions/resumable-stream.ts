@@ -157,7 +157,8 @@ export class ResumableStream implements Channel {
     this.#sink?.write(number === undefined ? { text, method } : { id: `${this.key}-${number}`, text, method })
   }
 
-  // One list_changed waits for a client that is not connected, however often the list changed. The same holds for updated resources until a client has connected for the first time.
+  // However often a list changes, one list_changed waits for a client that is not connected. The same holds for updates of a resource until
+  // a client has connected for the first time.
   #isRepeatedNotice (text: string, method: string): boolean {
     const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#wasConnected)
     if (this.connected || !once) return false

@@ -2,7 +2,7 @@ import { Counter } from '../../lib/counter.js'
 import { now } from '../../lib/time/clock.js'
 import type { Session } from './session.js'
 
-/** After how many milliseconds without its client a session may be ended in favour of a new one: when it was never used since `initialize`, and when it was. */
+/** After how many milliseconds without its client a session may be ended in favour of a new one: unused since `initialize`, or used. */
 const ABANDONED_AFTER = { unused: 10_000, used: 5 * 60_000 }
 
 /** The sessions that this node serves, by id, and how many each caller has. */
@@ -10,7 +10,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, Session>()
   /** Sessions whose clients have not come back since `initialize`, oldest first. */
   readonly #unused = new Set<Session>()
-  readonly #countByPrincipal = new Counter()
+  readonly #byPrincipal = new Counter()
 
   get size (): number {
     return this.#sessions.size
@@ -30,21 +30,21 @@ export class SessionTable {
   }
 
   countOf (principal: string): number {
-    return this.#countByPrincipal.get(principal)
+    return this.#byPrincipal.get(principal)
   }
 
   add (session: Session, unused: boolean): void {
     const { principal } = session.peer
     this.#sessions.set(session.id, session)
     if (unused) this.#unused.add(session)
-    if (principal !== undefined) this.#countByPrincipal.increment(principal)
+    if (principal !== undefined) this.#byPrincipal.increment(principal)
   }
 
   remove (session: Session): void {
     if (!this.has(session)) return
     this.#sessions.delete(session.id)
     this.#unused.delete(session)
-    if (session.peer.principal !== undefined) this.#countByPrincipal.decrement(session.peer.principal)
+    if (session.peer.principal !== undefined) this.#byPrincipal.decrement(session.peer.principal)
   }
 
   /** Its client has sent a request. */

@@ -26,7 +26,7 @@ export interface SessionOptions {
 /** Where a client resumes, from its `Last-Event-ID`. */
 export interface ResumePoint { stream: ResumableStream, after: number }
 
-/** What the gateway remembers of a stateful HTTP client: its peer and its streams. Thousands may be idle, so streams are created when they are needed. */
+/** What the gateway remembers of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
 export class Session implements Channel {
   readonly id: string
   readonly peer: Peer
@@ -117,7 +117,7 @@ export class Session implements Channel {
     return this.#reply(key, orUndefined(this.#store.open(this.id, key, interruptedResponse), this.#onTrouble))
   }
 
-  /** `exhausted` when the stream has ended and the client has seen all of it; undefined when the events after that one are no longer stored. */
+  /** `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. */
   async findResumePoint (eventId: string): Promise<ResumePoint | 'exhausted' | undefined> {
     const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
     const live = key === STANDALONE ? this.standalone : this.#replies?.get(key ?? '')

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../lib/event-stream.js'
+import type { StreamEvent } from '../../lib/network/event-stream.js'
 import type { LoggedEvent, Replay } from '../store.js'
 
 /** One connection of a client to a stream. */
@@ -14,7 +14,7 @@ export interface Sink {
 }
 
 /**
- * The stored events of one stream. Nothing here rejects: an event that could not be stored has no number, and `taken` says that another
+ * The stored events of one stream. Nothing here rejects: an event that could not be stored has no number, and `taken` means that another
  * node serves the session and sends the event.
  */
 export interface StreamLog {

@@ -1,7 +1,7 @@
 import type { SessionRecord, SessionStore } from '../store.js'
 import type { Session } from './session.js'
 
-/** The sessions of this node in the store: reads and writes them, and says until when they stay there. */
+/** Reads and writes the sessions of this node in the store, each with the time until which it stays there. */
 export class StoredSessions {
   /** Where this node listens; the store keeps it with each session. Empty until the server listens. */
   nodeAddress = ''
@@ -28,14 +28,14 @@ export class StoredSessions {
     return await this.#store.listByNode(this.nodeAddress)
   }
 
-  /** Writes what has changed since the last time; false when another node has taken the session. On an error the changes stay to be saved. */
+  /** Writes what has changed since the last time; false when another node has the session. On an error the changes stay to be saved. */
   async save (session: Session): Promise<boolean> {
     const { id, peer, peer: { dirty } } = session
     const subscriptions = peer.takeChanges()
     peer.dirty = false
     try {
       if (!session.stored) await this.#store.save(id, session.record, this.nodeAddress, this.#expiry)
-      else if (!await this.#store.update(id, { agreement: dirty ? session.agreement : undefined, subscriptions }, this.#expiry)) return false
+      else return await this.#store.update(id, { agreement: dirty ? session.agreement : undefined, subscriptions }, this.#expiry)
       session.stored = true
       return true
     } catch (error) {

@@ -3,7 +3,7 @@ import { ClockStep } from '../../lib/time/clock-step.js'
 import type { Session } from './session.js'
 import type { StoredSessions } from './stored-sessions.js'
 
-/** In milliseconds: how often the clocks are compared, and for how long after a step nothing is removed from the store, so that other nodes can touch their sessions first. */
+/** In milliseconds: how often the clocks are compared, and for how long after a step the store is not swept, for other nodes to touch theirs. */
 const CLOCK_CHECK = 1_000
 const AFTER_CLOCK_STEP = 10 * 60_000
 

@@ -9,7 +9,7 @@ export interface EventStreamPort {
   readonly hasCapacity: boolean
   /** Throws an HTTP error while there is no capacity. */
   checkCapacity: () => void
-  /** `nameOf` gives the `event:` name of a message by its method; `onClose` runs when the client has disconnected or the stream has ended. */
+  /** `nameOf` gives the `event:` name of a message by its method; `onClose` runs when the connection is closed. */
   open: (reply: FastifyReply, nameOf?: (method: string | undefined) => string | undefined, onClose?: () => void) => Sink
 }
 

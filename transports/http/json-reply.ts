@@ -5,7 +5,13 @@ import type { SharedTail } from '../../protocol/wire/result.js'
 /** From how many characters on a body is encoded here: Node.js would measure, join and encode it in turn. */
 const LONG = 8_192
 
-interface JsonReply { reply: FastifyReply, text: string | undefined, tail: SharedTail | undefined, status: number, headers: Record<string, string> | undefined }
+interface JsonReply {
+  reply: FastifyReply
+  text: string | undefined
+  tail: SharedTail | undefined
+  status: number
+  headers: Record<string, string> | undefined
+}
 
 /** Sends JSON text, or no body. Replies of one turn of the event loop are written together. */
 export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {

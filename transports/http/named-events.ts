@@ -7,7 +7,8 @@ import { accepts, sessionId } from './headers.js'
 import { checkAlive, findSession } from './session-lookup.js'
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain JSON replies. */
-export async function serveNamedEvents ({ sessions, eventStreams }: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { sessions, eventStreams } = gateway
   if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
   eventStreams.checkCapacity()
   const isNew = sessionId(request) === undefined

@@ -3,7 +3,7 @@ import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void
 
-/** Why the calls of a client that has disconnected are aborted. One error for all: most connections have no call in flight when they close. */
+/** Why the calls of a disconnected client are aborted. One error for all: most connections have no call in flight at their end. */
 export const DISCONNECTED = new Error('the client closed the connection')
 
 /** Serves the POSTs of one turn of the event loop together. An error that `serve` throws becomes the reply. */

@@ -49,7 +49,7 @@ export class SseConnections {
     if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw httpErrors.unknownSseSession()
     if (sink?.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = dispatcher.decode(takeBody(request))
-    // An error without an id could not be told apart on the stream, so it is the reply.
+    // The client could not match an error without an id on the stream, so it is the reply.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return dispatcher.receive(incoming, peer, jsonChannel(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
     dispatcher.receive(incoming, peer, { ...peer.channel, counted: true, headers: request.headers }, request.identity)

@@ -34,7 +34,8 @@ export async function serveStream ({ sessions, eventStreams }: HttpGateway, requ
   const session = findSession(sessions, request)
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
-  const point = lastEventId === undefined ? { stream: session.standalone, after: undefined } : await session.findResumePoint(String(lastEventId))
+  const fromStart = { stream: session.standalone, after: undefined }
+  const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId))
   if (point === undefined) throw httpErrors.nothingToResume()
   // 204 tells an event source not to reconnect: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (point === 'exhausted') return sendJson(reply, undefined, 204)
@@ -65,18 +66,21 @@ function serveIncoming (gateway: HttpGateway, incoming: Incoming, request: Fasti
 }
 
 // The client's disconnection cancels its request.
-function serveStateless ({ dispatcher, connections, eventStreams }: HttpGateway, incoming: Incoming, { headers, identity }: FastifyRequest, reply: FastifyReply): void {
+function serveStateless (gateway: HttpGateway, incoming: Incoming, { headers, identity }: FastifyRequest, reply: FastifyReply): void {
+  const { dispatcher, connections, eventStreams } = gateway
   const peer = new Peer({ revision: modern, headers, identity })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(incoming, peer, new ReplyChannel(eventStreams, reply))
 }
 
-function serveSessionless ({ dispatcher, eventStreams }: HttpGateway, incoming: Incoming, { identity }: FastifyRequest, reply: FastifyReply): void {
+function serveSessionless (gateway: HttpGateway, incoming: Incoming, { identity }: FastifyRequest, reply: FastifyReply): void {
+  const { dispatcher, eventStreams } = gateway
   dispatcher.receive(incoming, new Peer({ identity }), new ReplyChannel(eventStreams, reply))
 }
 
-function openSession ({ dispatcher, sessions, eventStreams }: HttpGateway, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
+function openSession (gateway: HttpGateway, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
+  const { dispatcher, sessions, eventStreams } = gateway
   const session = sessions.createFor(incoming, identity)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
@@ -89,7 +93,8 @@ function openSession ({ dispatcher, sessions, eventStreams }: HttpGateway, incom
   }))
 }
 
-function serveInSession ({ dispatcher, sessions, eventStreams }: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply, hasVersion: boolean): void {
+function serveInSession (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply, hasVersion: boolean): void {
+  const { dispatcher, sessions, eventStreams } = gateway
   const session = findSession(sessions, request)
   if (hasVersion) checkVersion(session, request)
   if (request.headers['x-session-id'] !== undefined) reply.header('x-session-id', session.id)

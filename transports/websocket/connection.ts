@@ -45,7 +45,7 @@ export class WebSocketConnection implements Channel {
     })
     this.#outbox = new Outbox(socket, rawSocket, this.#backlog)
     this.#inbox = new Inbox<Buffer>({
-      hand: data => incoming.add({ connection: this, data }),
+      handle: data => incoming.add({ connection: this, data }),
       isFull: () => socket.bufferedAmount > maxQueue,
       pause: () => socket.pause(),
       resume: () => socket.resume()
@@ -56,7 +56,7 @@ export class WebSocketConnection implements Channel {
 
   /** True while messages wait until the client has read, so that nothing is read from it. */
   get isPaused (): boolean {
-    return this.#inbox.holds
+    return this.#inbox.hasWaiting
   }
 
   respond (text: string): void {
@@ -113,4 +113,6 @@ export class WebSocketConnection implements Channel {
 }
 
 /** The messages of one turn of the event loop, from all sockets. */
-const incoming = new Cohort<{ connection: WebSocketConnection, data: Buffer }>(({ connection, data }) => connection.handle(data), AT_END_OF_TURN)
+const incoming = new Cohort<Received>(({ connection, data }) => connection.handle(data), AT_END_OF_TURN)
+
+interface Received { connection: WebSocketConnection, data: Buffer }

@@ -1,79 +1,79 @@
 export interface InboxOptions<T> {
-  hand: (message: T) => void
-  /** True while the client has to read before it is told more. */
+  handle: (message: T) => void
+  /** True while more than `maxQueue` bytes wait to be read by the client. */
   isFull: () => boolean
-  /** Nothing more should come, or may come again. */
+  /** Stop and start reading from the socket. */
   pause: () => void
   resume: () => void
 }
 
-/** Enough to be quick, few enough that others have their turn. */
-const PER_TURN = 16
-/** How often it is looked whether the client has read, in milliseconds. */
-const LOOK = 10
+/** How many messages of one client are handled in one turn of the event loop, so that other clients get theirs. */
+const MAX_PER_TURN = 16
+/** How often it is checked whether the client has read, in milliseconds. */
+const CHECK_INTERVAL = 10
 
 /**
- * Hands over messages in their order, but not too many in one turn of the event loop, and none while too much waits to be read by
- * whoever sent them: a few bytes can ask for many.
+ * Passes on the messages of one client in their order, at most so many in one turn of the event loop, and none while the client's own
+ * queue is full: a short request may have a long response.
  */
 export class Inbox<T> {
   readonly #options: InboxOptions<T>
   #waiting: T[] = []
-  #handed = 0
-  #turn: NodeJS.Immediate | undefined
-  #look: NodeJS.Timeout | undefined
+  #handledThisTurn = 0
+  #immediate: NodeJS.Immediate | undefined
+  #checkTimer: NodeJS.Timeout | undefined
 
   constructor (options: InboxOptions<T>) {
     this.#options = options
   }
 
-  /** True while something waits here. */
-  get holds (): boolean {
+  /** True while messages wait here; the socket is paused then. */
+  get hasWaiting (): boolean {
     return this.#waiting.length > 0
   }
 
   push (message: T): void {
-    if (!this.holds && this.#mayHand()) return this.#hand(message)
-    if (!this.holds) this.#options.pause()
+    if (!this.hasWaiting && this.#mayHandle()) return this.#handle(message)
+    if (!this.hasWaiting) this.#options.pause()
     this.#waiting.push(message)
-    this.#wait()
+    this.#scheduleCheck()
   }
 
   stop (): void {
-    clearImmediate(this.#turn)
-    clearTimeout(this.#look)
+    clearImmediate(this.#immediate)
+    clearTimeout(this.#checkTimer)
     this.#waiting = []
   }
 
-  #mayHand (): boolean {
-    return this.#handed < PER_TURN && !this.#options.isFull()
+  #mayHandle (): boolean {
+    return this.#handledThisTurn < MAX_PER_TURN && !this.#options.isFull()
   }
 
-  #hand (message: T): void {
-    this.#handed++
-    this.#options.hand(message)
-    // Behind whatever the other side has put off to the end of this turn.
-    this.#turn ??= setImmediate(() => this.#nextTurn())
+  #handle (message: T): void {
+    this.#handledThisTurn++
+    this.#options.handle(message)
+    // After the immediate that handles the messages of this turn.
+    this.#immediate ??= setImmediate(() => this.#nextTurn())
   }
 
   #nextTurn (): void {
-    this.#turn = undefined
-    this.#handed = 0
-    this.#go()
+    this.#immediate = undefined
+    this.#handledThisTurn = 0
+    this.#handleWaiting()
   }
 
-  #go (): void {
-    if (!this.holds) return
+  #handleWaiting (): void {
+    if (!this.hasWaiting) return
     const waiting = this.#waiting
     let next = 0
-    while (next < waiting.length && this.#mayHand()) this.#hand(waiting[next++] as T)
+    while (next < waiting.length && this.#mayHandle()) this.#handle(waiting[next++] as T)
     waiting.splice(0, next)
-    if (this.holds) this.#wait()
+    if (this.hasWaiting) this.#scheduleCheck()
     else this.#options.resume()
   }
 
-  #wait (): void {
-    if (this.#turn !== undefined && !this.#options.isFull()) return
-    this.#look ??= setTimeout(() => { this.#look = undefined; this.#go() }, LOOK).unref()
+  #scheduleCheck (): void {
+    if (this.#immediate !== undefined && !this.#options.isFull()) return
+    this.#checkTimer ??= setTimeout(() => { this.#checkTimer = undefined; this.#handleWaiting() }, CHECK_INTERVAL).unref()
   }
 }

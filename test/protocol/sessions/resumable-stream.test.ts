@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ResumableStream } from '../../../protocol/sessions/resumable-stream.js'
-import type { StreamEvent } from '../../../lib/event-stream.js'
+import type { StreamEvent } from '../../../lib/network/event-stream.js'
 import type { Sink, StreamLog } from '../../../protocol/sessions/sink.js'
 import { memoryLog } from '../../support/stream-log.js'
 

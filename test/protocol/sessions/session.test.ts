@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ResumableStream } from '../../../protocol/sessions/resumable-stream.js'
-import type { StreamEvent } from '../../../lib/event-stream.js'
+import type { StreamEvent } from '../../../lib/network/event-stream.js'
 import { Session, type ResumePoint } from '../../../protocol/sessions/session.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'

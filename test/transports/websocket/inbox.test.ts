@@ -6,7 +6,7 @@ import { until } from '../../support/wait.js'
 function inbox () {
   const state = { handed: [] as number[], full: false, paused: false }
   const box = new Inbox<number>({
-    hand: message => state.handed.push(message),
+    handle: message => state.handed.push(message),
     isFull: () => state.full,
     pause: () => { state.paused = true },
     resume: () => { state.paused = false }
@@ -26,13 +26,13 @@ t.test('beyond so many messages of a turn the rest waits for the next, in order,
   const { state, box, push } = inbox()
   push(0, 100)
   t.equal(state.handed.length, 16)
-  t.strictSame([state.paused, box.holds], [true, true])
+  t.strictSame([state.paused, box.hasWaiting], [true, true])
   await turn()
   await turn()
   t.ok(state.handed.length < 100, 'others have their turn between')
   await until(() => state.handed.length === 100)
   t.strictSame(state.handed, upTo(100))
-  t.strictSame([state.paused, box.holds], [false, false])
+  t.strictSame([state.paused, box.hasWaiting], [false, false])
 })
 
 t.test('while too much waits for the client nothing of it is handed over', async t => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { Backlog, type BacklogOptions } from './backlog.js'
+import { Backlog, type BacklogOptions } from '../backlog.js'
 
 /** A server-sent event. A response has no `method`, or an empty one. */
 export interface StreamEvent { id?: string, text: string, method?: string, retry?: number }
