@@ -87,16 +87,16 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     http: timeouts(options),
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
-    // What has to be said of a request is said with its id; a logger for each of them would cost more than the rest of Fastify.
+    // Log lines about a request carry its id; a child logger for each request would cost more than the rest of Fastify.
     childLoggerFactory: logger => logger,
     exposeHeadRoutes: false,
-    // Fastify's own refusal says neither why nor for how long.
+    // Fastify's own 503 has no reason and no Retry-After; ours has.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routable(url),
     ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     ...server
   })
-  // Node.js leaves out what is beyond, and that may be what is needed.
+  // Node.js drops the headers beyond this count without an error, so it must be above our own limit.
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
   await app.register(standaloneGateway, options)
   return app
@@ -113,7 +113,7 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
   if (options.tools) {
-    await fastify.register(facilities, options)
+    await fastify.register(builtInServices, options)
     for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   }
   for (const plugin of options.plugins) {
@@ -128,7 +128,7 @@ function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
   return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
 }
 
-/** Node.js looks now and then who is late, and wants headers to be due before the whole request is. */
+/** Node.js checks connections at an interval, and requires headersTimeout to be at most requestTimeout. */
 function timeouts ({ headersTimeout, requestTimeout }: Options): ServerOptions {
   const first = Math.min(headersTimeout, requestTimeout)
   return { headersTimeout: first, requestTimeout, connectionsCheckingInterval: Math.min(first, 5_000) }
@@ -162,13 +162,13 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
   if (ephemeral || data === undefined) return memoryStore()
-  // The engine is loaded by those who need it.
+  // SQLite is loaded only where it is used.
   const { diskStore } = await import('./stores/disk/store.js')
   return diskStore(data, maxData)
 }
 
-/** What the built-in tools, resources and prompts stand on. */
-const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
+/** The services that the built-in tools, resources and prompts use. */
+const builtInServices = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands, allowForwarded: options.allowForwarded })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile, data: options.data })
@@ -176,7 +176,7 @@ const facilities = fp(async (fastify: FastifyInstance, options: Options) => {
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
 
-/** Fastify answers what cannot be decoded past all hooks; like this it is one more URL that nobody serves. */
+/** A URL that cannot be decoded would be answered by Fastify without any hook; escaped, it is an unknown URL like others. */
 function routable (url: string): string {
   if (!url.includes('%')) return url
   const [path = ''] = url.split(/[?#;]/, 1)

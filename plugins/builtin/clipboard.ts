@@ -7,9 +7,9 @@ import { isLoopback } from '../../lib/network/loopback.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** The clipboard of the machine. What fails is an `McpError` for the client, in words and with a hint. */
+    /** The clipboard of the machine. Failures are an `McpError` with details and a hint. */
     clipboard: {
-      /** False where other machines reach the gateway and nobody said they may use the clipboard. */
+      /** False where other machines can reach the gateway and option clipboard does not allow that. */
       readonly offered: boolean
       /** Throws an `McpError` when the call came through a proxy and the options do not allow that. */
       admit: (call: Call) => void
@@ -38,15 +38,15 @@ export default fp(async (fastify, { http, host, clipboard: { remote }, allowForw
   fastify.mcp.provide('clipboard', {
     offered,
     admit: ({ forwarded }) => { if (forwarded && !allowForwarded) throw errors.clipboard(...FORWARDED) },
-    read: async signal => await told(clipboard.read(signal)),
-    write: async (text, signal) => await told(clipboard.write(text, signal)),
+    read: async signal => await asMcpError(clipboard.read(signal)),
+    write: async (text, signal) => await asMcpError(clipboard.write(text, signal)),
     obstacle: () => clipboard.obstacle()
   })
 
   const why = offered ? clipboard.obstacle() : EXPOSED
   if (why !== undefined) for (const name of TOOLS) fastify.mcp.unavailable.set(name, why)
 
-  // An application that Patchbay is part of chooses its own address.
+  // A host application chooses its own address, which is known once it listens.
   if (guarded) {
     fastify.addHook('onListen', async () => {
       if (fastify.addresses().every(isLocal)) return
@@ -63,7 +63,7 @@ function isLocal (place: string | { address: string }): boolean {
   return typeof place === 'string' ? place.includes('/') || isLoopback(place) : isLoopback(place.address)
 }
 
-async function told<T> (work: Promise<T>): Promise<T> {
+async function asMcpError<T> (work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

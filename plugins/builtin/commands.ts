@@ -15,7 +15,7 @@ declare module '../core/mcp.js' {
       readonly names: string[]
       /** Throws a `ToolError` when the call came neither over stdio nor with authentication, or through a proxy and the options do not allow that. */
       admit: (call: Call) => void
-      /** Runs one of them when its turn comes. Throws a `ToolError` when it, or one of the arguments, is not allowed. */
+      /** Runs a program, at most four at a time. Throws a `ToolError` when it, or one of the arguments, is not allowed. */
       run: (name: string, args: string[], watch: RunOptions) => Promise<ProgramResult>
     }
   }
@@ -30,7 +30,7 @@ const MAX_RUNNING = 4
 const FORWARDED = 'execute_command is not served to requests that came through a proxy, which have a Forwarded, Via, X-Real-IP or X-Forwarded-* header; ' +
   'connect to the gateway directly, or set its option allowForwarded to true'
 
-/** Checks the list before anything is served: what is wrong in it is told by the name of the option. */
+/** Checks the listed programs at start; the error names the option that is wrong. */
 export default fp(async (fastify, { commands: listed, allowForwarded }: { commands: Record<string, Listed>, allowForwarded: boolean }) => {
   const commands = new Map(Object.entries(listed).map(([name, command]) => [name, checked(name, command)]))
   const turns = new Semaphore(MAX_RUNNING)
@@ -67,7 +67,7 @@ function checked (name: string, { program, args: patterns = [], maxArgs = 16, fo
 
 function compile (pattern: string, option: string): RegExp {
   try {
-    // On its own first, or a pattern such as a)|(b would climb out of the brackets.
+    // Compiled alone first, because a pattern such as a)|(b would escape the group.
     return new RegExp(`^(?:${new RegExp(pattern, 'u').source})$`, 'u')
   } catch (error) {
     throw new Error(`${option} must be a regular expression: ${(error as Error).message}`, { cause: error })
@@ -80,7 +80,7 @@ function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[
   }
   if (args.length > maxArgs) refuse(maxArgs, `at most ${maxArgs} arguments`)
   for (const [index, arg] of args.entries()) {
-    // What cannot be handed over as it is would have to be rewritten.
+    // The operating system takes neither NUL nor half of a surrogate pair.
     if (/\0|\p{Surrogate}/u.test(arg)) refuse(index, 'arguments without NUL and without half characters')
     if (!allowed.some(pattern => pattern.test(arg))) {
       refuse(index, patterns.length === 0 ? 'no arguments' : `arguments that match ${patterns.join(' or ')}`)
@@ -88,7 +88,7 @@ function checkArgs ({ name, patterns, allowed, maxArgs }: Command, args: string[
   }
 }
 
-/** In a form that neither hides nor reorders anything, and is not too long. */
+/** Shortened and quoted, with invisible and reordering characters escaped. */
 function quoted (text: string): string {
   const start = text.length > 80 ? `${text.slice(0, 80)}…` : text
   return JSON.stringify(start).replace(/(?! )[\p{C}\p{Z}]/gu, letter => `\\u{${letter.codePointAt(0)?.toString(16)}}`)

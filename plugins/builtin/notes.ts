@@ -11,7 +11,7 @@ declare module '../core/mcp.js' {
 
 export interface Note { id: string, content: string, tags: string[], created: string }
 
-/** Notes belong to the principal that wrote them; where nobody has to say who they are, all share theirs. */
+/** Notes belong to the principal that wrote them; callers without one share theirs. */
 export interface Notes {
   /** The longest note, in characters. */
   readonly maxLength: number
@@ -24,7 +24,7 @@ export interface Notes {
   page: (owner: string | undefined, after: string | undefined, size: number) => Promise<Note[]>
   /** All ids, the newest first. */
   ids: (owner: string | undefined) => Promise<string[]>
-  /** Hears which note of whom was added or deleted, here or by another process. */
+  /** Runs when a note was added or deleted, here or by another process. */
   onChange: (listener: (id: string, owner: string | undefined) => void) => void
 }
 
@@ -64,20 +64,20 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
 
 async function collect (values: Values, space: string, wanted: (note: Note) => boolean, limit: number): Promise<{ notes: Note[], more: boolean }> {
   const notes: Note[] = []
-  let room = MAX_TEXT
+  let budget = MAX_TEXT
   let after: string | undefined
   for (;;) {
     const entries = await values.list(space, { after, limit: CHUNK, descending: true })
     for (const { value } of entries) {
       const note = value as Note
       if (!wanted(note)) continue
-      room -= note.content.length
-      if (notes.length === limit || (room < 0 && notes.length > 0)) return { notes, more: true }
+      budget -= note.content.length
+      if (notes.length === limit || (budget < 0 && notes.length > 0)) return { notes, more: true }
       notes.push(note)
     }
     if (entries.length < CHUNK) return { notes, more: false }
     after = entries.at(-1)?.key
-    // There may be many more to look at; others have their turn.
+    // Yields to other calls between chunks.
     await turn()
   }
 }

@@ -6,7 +6,7 @@ import { search } from '../../system/search/search.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Searches the web. What goes wrong is a `ToolError` that says so. */
+    /** Searches the web. Throws a `ToolError` when the search fails. */
     webSearch: (query: string, max: number, signal: AbortSignal) => Promise<Result[]>
   }
 }

@@ -10,7 +10,7 @@ const MAX_VALUES = 100
 
 interface Reference { type?: unknown, name?: unknown, uri?: unknown }
 
-interface Completed { known: readonly string[], complete: Completers }
+interface Completable { names: readonly string[], complete: Completers }
 
 const Complete = Type.Object({
   ref: Type.Union([
@@ -22,27 +22,27 @@ const Complete = Type.Object({
 })
 
 /** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
-export default fp(async fastify => {
-  const { mcp, mcp: { scopes } } = fastify
+export default fp(async ({ mcp }) => {
+  const { dispatcher, prompts, resources, scopes } = mcp
 
-  mcp.dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
+  dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
 
-  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call, found: Completed | undefined) => {
-    const { known, complete } = found ?? missing(ref)
-    if (!known.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
+  mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call, found: Completable | undefined) => {
+    const { names, complete } = found ?? missing(ref)
+    if (!names.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     checkLengths(all)
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
   }, { target: ({ ref }) => isObject(ref) ? find(ref) : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
 
-  function find (ref: Reference): Target<Completed> | undefined {
+  function find (ref: Reference): Target<Completable> | undefined {
     if (ref.type === 'ref/prompt') {
-      const prompt = typeof ref.name === 'string' ? fastify.mcp.prompts.get(ref.name) : undefined
-      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { known: prompt.arguments, complete: prompt.complete } }
+      const prompt = typeof ref.name === 'string' ? prompts.get(ref.name) : undefined
+      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { names: prompt.arguments, complete: prompt.complete } }
     }
-    const resource = typeof ref.uri === 'string' ? fastify.mcp.resources.get(ref.uri) : undefined
-    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { known: resource.template.variables, complete: resource.complete } }
+    const resource = typeof ref.uri === 'string' ? resources.get(ref.uri) : undefined
+    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { names: resource.template.variables, complete: resource.complete } }
   }
 }, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes'] })
 

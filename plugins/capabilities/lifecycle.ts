@@ -18,31 +18,35 @@ const Initialize = Type.Object({
 
 const Nothing = Type.Object({})
 
-/** Whoever was let in may ask. */
+/** Every caller may use these methods. */
 const OPEN = { scopes: [] }
 
 const DISCOVER_TTL = 60_000
 
-/** How many characters there are for each value of the capabilities: they are kept, and a value takes more than it takes to write it. */
+/** One value is allowed for this many characters of `maxCapabilities`: in memory a value takes more than its text. */
 const PER_VALUE = 64
-/** How many values are allowed however low the limit is. */
+/** The values that are allowed however low the limit is. */
 const FEWEST = 16
 
-const most = (maxCapabilities: number): number => Math.max(FEWEST, Math.ceil(maxCapabilities / PER_VALUE))
+const mostValues = (maxCapabilities: number): number => Math.max(FEWEST, Math.ceil(maxCapabilities / PER_VALUE))
 
-const isTooMuch = (capabilities: object, max: number, limits: MessageLimits): boolean => JSON.stringify(capabilities).length > max || inspect(capabilities, limits) > most(max)
+const exceeds = (capabilities: object, max: number, limits: MessageLimits): boolean =>
+  JSON.stringify(capabilities).length > max || inspect(capabilities, limits) > mostValues(max)
 
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
-  const welcomes = new WeakMap<object, PreparedResult>()
+  const { dispatcher } = mcp
+  const initializeResults = new WeakMap<object, PreparedResult>()
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
-    if (isTooMuch(capabilities, maxCapabilities, mcp.dispatcher.limits)) throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${most(maxCapabilities)} values`)
-    if (peer.initialized) mcp.dispatcher.observers.reinitialize.notify(peer)
+    if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
+      throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`)
+    }
+    if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
-    return welcome(revision)
+    return initializeResult(revision)
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
@@ -51,22 +55,22 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
     supportedVersions: versions,
-    capabilities: mcp.dispatcher.capabilities.of(revision),
+    capabilities: dispatcher.capabilities.of(revision),
     ...instructions()
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
-  /** The same for everybody who speaks the revision. */
-  function welcome (revision: Revision): PreparedResult {
-    const capabilities = mcp.dispatcher.capabilities.of(revision)
-    const known = welcomes.get(capabilities)
+  /** Encoded once for each revision. */
+  function initializeResult (revision: Revision): PreparedResult {
+    const capabilities = dispatcher.capabilities.of(revision)
+    const known = initializeResults.get(capabilities)
     if (known !== undefined) return known
-    const serverInfo = convert.implementation(mcp.dispatcher.server.info, revision.features)
+    const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
     const json = new PreparedResult(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
-    welcomes.set(capabilities, json)
+    initializeResults.set(capabilities, json)
     return json
   }
 
   function instructions (): { instructions?: string } {
-    return mcp.dispatcher.server.instructions === undefined ? {} : { instructions: mcp.dispatcher.server.instructions }
+    return dispatcher.server.instructions === undefined ? {} : { instructions: dispatcher.server.instructions }
   }
 }, { name: 'patchbay-lifecycle', dependencies: ['patchbay-mcp'] })

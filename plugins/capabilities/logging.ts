@@ -5,29 +5,29 @@ import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
 
-// `warn` is what some clients say.
+// Some clients send `warn`.
 const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'string', enum: [...LEVELS, 'warn'] }) })
 
-// Never fatal: pino writes that level synchronously, and for ever if nobody reads standard error any more.
+// Never fatal: pino writes that level synchronously, and blocks when standard error is not read.
 const PINO_LEVEL = {
   debug: 'debug', info: 'info', notice: 'info', warning: 'warn', error: 'error', critical: 'error', alert: 'error', emergency: 'error'
 } as const
 
-/** What calls log goes to the client at the level it asked for, and to pino on this side. */
+/** Log messages of calls go to the client at the level it asked for, and to the application's logger. */
 export default fp(async fastify => {
-  const { mcp } = fastify
+  const { mcp, mcp: { dispatcher } } = fastify
 
-  mcp.dispatcher.capabilities.declare('logging', () => ({}))
+  dispatcher.capabilities.declare('logging', () => ({}))
 
   mcp.method('logging/setLevel', SetLevel, ({ level }, { peer, conversation }) => {
-    // One that waited until the client shook hands again says nothing about the new conversation.
+    // A request that waited while the client sent initialize again does not concern the new conversation.
     if (conversation.replaced) return {}
     peer.logLevel = level === 'warn' ? 'warning' : level
     peer.dirty = true
     return {}
   }, { scopes: [] })
 
-  // Who asked what and how it went, never with what: contents are nobody's business but the caller's.
+  // Method, target and outcome of each request, never its arguments or result.
   if (/^(debug|trace)$/.test(fastify.log.level)) {
     mcp.onBegin(call => fastify.log.debug(lineOf(call), 'request'))
     mcp.onEnd((call, ended) => fastify.log.debug({ ...lineOf(call), ms: now() - call.response.startedAt, ...inWords(ended) }, 'response'))

@@ -7,7 +7,7 @@ import { convert } from '../../protocol/revisions/convert.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Serves a list method page by page. A page of a list that keeps what is derived from it is written once per revision. */
+    /** Serves a list method page by page. Pages that all callers share are encoded once per revision and kept in `derived`. */
     paginate: (method: string, member: string, listing: Listing) => void
   }
 }
@@ -16,10 +16,10 @@ interface Listed { readonly listed: Record<string, unknown> }
 
 export interface Page { items: Listed[], last: string | undefined }
 
-/** What can be paged: `last` is where the next page goes on, undefined when there is none. */
+/** A list that can be paged: `last` is the key after which the next page begins, undefined on the last page. */
 export interface Listing {
   page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
-  /** Emptied when the list changes; absent when nobody knows when that is. */
+  /** Emptied when the list changes; absent when changes are not known. */
   readonly derived?: Map<string, PreparedResult>
 }
 
@@ -30,9 +30,9 @@ const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
-  const { mcp } = fastify
+  const { mcp, mcp: { dispatcher } } = fastify
 
-  fastify.mcp.provide('paginate', (method, member, listing) => {
+  mcp.provide('paginate', (method, member, listing) => {
     const { derived } = listing
 
     mcp.method(method, Cursor, ({ cursor }, call) => {
@@ -49,23 +49,23 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const { features } = call.revision
       const page = {
         [member]: items.map(({ listed }) => convert.definition(listed, features)),
-        ...(last === undefined ? {} : { nextCursor: mcp.dispatcher.sealer.seal(purpose(method, call), last) })
+        ...(last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) })
       }
       return new PreparedResult(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
     }
   })
 
   function position (method: string, cursor: string, call: Call): string {
-    const after = mcp.dispatcher.sealer.open(purpose(method, call), cursor)
+    const after = dispatcher.sealer.open(purpose(method, call), cursor)
     if (typeof after !== 'string') throw errors.invalidParams('the cursor was not issued by this server for this list; start again without one')
     return after
   }
 }, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp'] })
 
-/** True when everybody sees the same list. */
+/** True when the caller sees the same list as every other anonymous caller with all scopes. */
 const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
 
-/** A cursor is good for the list, and for the caller, it was made for. */
+/** A cursor is valid only for the list and the caller it was made for. */
 const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
 
 function kept (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {

@@ -1,22 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import { errors } from '../../protocol/wire/errors.js'
-import { lazily } from '../../protocol/schema/schema.js'
+import { checkedAnswer } from '../../protocol/questions/checked-answer.js'
 
+const METHOD = 'roots/list'
 const Answer = Type.Object({ roots: Type.Array(Type.Object({ uri: Type.String(), name: Type.Optional(Type.String()) })) })
-
-const check = lazily(Answer)
 
 /** Lets a call ask which folders the client works in. */
 export default fp(async ({ mcp }) => {
-  mcp.dispatcher.clientRequestKinds.add('roots/list', {
+  mcp.dispatcher.clientRequestKinds.add(METHOD, {
     needs: () => ({ roots: {} }),
     known: () => true,
     params: () => undefined,
-    answer: answer => {
-      const wrong = check(answer)
-      if (wrong !== undefined) throw errors.badAnswer('roots/list', wrong)
-      return answer
-    }
+    answer: checkedAnswer(METHOD, Answer)
   })
 }, { name: 'patchbay-roots', dependencies: ['patchbay-mcp'] })

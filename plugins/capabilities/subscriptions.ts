@@ -1,28 +1,29 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
+import { SubscriptionBudget, type SubscriptionLimits } from '../../protocol/definitions/subscription-budget.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
-import type { Peer } from '../../protocol/peer/peer.js'
 import { META } from '../../protocol/wire/meta.js'
+import { ListeningCalls, notify, type MayKnow } from './subscriptions/listening-calls.js'
 
-/** Whether a caller may hear of something. */
-export type MayKnow = (principal: string | undefined) => boolean
+export type { MayKnow } from './subscriptions/listening-calls.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Tells every client that may know, whatever its transport and revision, when the collection changes. */
-    announce: (collection: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string) => void
+    /** Notifies every client whose principal may know, whatever its transport and revision, when the source changes. */
+    announce: (source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string) => void
     subscriptions: {
+      /** Notifies the calls of `subscriptions/listen` that asked for the resource. */
       updated: (uri: string, mayKnow: MayKnow) => void
-      /** Who is asked to watch a URI while a client listens to it; undefined is there for a URI that cannot be. */
-      onInterest: (begin: Begin) => void
+      /** Sets the function that watches a URI while a client listens to it; it resolves to undefined for a URI that cannot be watched. */
+      watchWith: (start: StartWatch) => void
     }
   }
 }
 
-type Begin = (uri: string, call: Call) => Promise<(() => void) | undefined>
+type StartWatch = (uri: string, call: Call) => Promise<(() => void) | undefined>
 
 const Listen = Type.Object({
   notifications: Type.Object({
@@ -33,115 +34,102 @@ const Listen = Type.Object({
   })
 })
 
-const FILTER: Record<string, 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'> = {
+type Wanted = Static<typeof Listen>['notifications']
+
+const FLAGS = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
   'notifications/resources/list_changed': 'resourcesListChanged'
-}
+} as const
 
-const UPDATED = 'notifications/resources/updated'
-
-/** Pushes changes: unasked in the stateful revisions, through `subscriptions/listen` in the stateless one. */
-export default fp(async (fastify, { maxSubscriptions, maxSubscriptionText }: { maxSubscriptions: number, maxSubscriptionText: number }) => {
-  const { mcp } = fastify
-  /** Who may know of what is going to be announced. */
-  const waiting = new Map<string, MayKnow[]>()
+/** Sends changes to clients: to all of them in the stateful revisions, through `subscriptions/listen` in the stateless one. */
+export default fp(async (fastify, limits: SubscriptionLimits) => {
+  const { mcp, mcp: { dispatcher } } = fastify
+  const budget = new SubscriptionBudget(limits)
+  const listening = new ListeningCalls()
+  /** The changes of this turn by method: which callers may know. */
+  const pending = new Map<string, MayKnow[]>()
+  let startWatch: StartWatch = async () => () => {}
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
-  let begin: Begin = async () => () => {}
-  /** How many resources each peer hears of this way, and how many characters their URIs have. */
-  const taken = new WeakMap<Peer, { count: number, text: number }>()
-  const listening = new Map<Call, { kinds: Set<string>, uris: Set<string> }>()
 
-  fastify.mcp.provide('announce', (collection, method) => {
-    collection.onChange((mayKnow = everybody) => {
-      // What is registered at start is no news, and many changes in one turn are one announcement.
-      if (!ready) return
-      const others = waiting.get(method)
-      if (others !== undefined) { others.push(mayKnow); return }
-      waiting.set(method, [mayKnow])
-      setImmediate(() => tell(method))
-    })
+  mcp.provide('announce', (source, method) => {
+    // Definitions that are added during the start are not announced.
+    source.onChange((mayKnow = everyone) => { if (ready) announceLater(method, mayKnow) })
   })
-
-  fastify.mcp.provide('subscriptions', {
-    updated: (uri, mayKnow) => {
-      for (const [call, { uris }] of listening) if (uris.has(uri) && mayKnow(call.principal)) send(call, UPDATED, { uri })
-    },
-    onInterest: interested => { begin = interested }
+  mcp.provide('subscriptions', {
+    updated: (uri, mayKnow) => listening.updated(uri, mayKnow),
+    watchWith: start => { startWatch = start }
   })
 
   mcp.method('subscriptions/listen', Listen, async ({ notifications }, call) => {
-    needStream(call)
-    const { resourceSubscriptions = [], ...flags } = notifications
-    const giveBack = takeRoom(resourceSubscriptions, call)
-    const watched = await watch(resourceSubscriptions, call)
-    const kinds = Object.entries(FILTER).filter(([, flag]) => flags[flag] === true)
-    const acknowledged = {
-      ...Object.fromEntries(kinds.map(([, flag]) => [flag, true])),
-      ...(watched.size === 0 ? {} : { resourceSubscriptions: [...watched.keys()] })
-    }
+    checkStream(call)
+    const { resourceSubscriptions: uris = [] } = notifications
+    const release = budget.take(call.peer, uris)
+    const watched = await watchAll(uris, call, startWatch)
+    const methods = methodsOf(notifications)
     try {
-      // Others may have taken the room meanwhile.
-      needStream(call)
-      send(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged })
-      listening.set(call, { kinds: new Set(kinds.map(([method]) => method)), uris: new Set(watched.keys()) })
-      await ended(call)
+      // Other calls may have taken the last stream meanwhile.
+      checkStream(call)
+      notify(call, 'notifications/subscriptions/acknowledged', { notifications: acknowledged(methods, [...watched.keys()]) })
+      listening.add(call, methods, watched.keys())
+      await endOf(call)
     } finally {
       listening.delete(call)
-      giveBack()
-      for (const lose of watched.values()) lose()
+      release()
+      for (const stop of watched.values()) stop()
     }
     return { _meta: { [META.subscription]: call.id } }
   }, { timed: false, scopes: [] })
 
-  /** Takes room for those URIs; returns how to give it back. */
-  function takeRoom (uris: string[], { peer }: Call): () => void {
-    const others = taken.get(peer) ?? { count: 0, text: 0 }
-    const wanted = { count: uris.length, text: uris.reduce((sum, { length }) => sum + length, 0) }
-    if (wanted.count > 0 && wanted.count + others.count + peer.subscriptions.size > maxSubscriptions) throw errors.tooManySubscriptions(maxSubscriptions)
-    if (wanted.text > 0 && wanted.text + others.text + peer.subscriptionTextLength > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
-    const mine = { count: others.count + wanted.count, text: others.text + wanted.text }
-    taken.set(peer, mine)
-    return () => {
-      const { count, text } = taken.get(peer) ?? mine
-      taken.set(peer, { count: count - wanted.count, text: text - wanted.text })
-    }
+  /** Many changes in one turn are one notification. */
+  function announceLater (method: string, mayKnow: MayKnow): void {
+    const rules = pending.get(method)
+    if (rules !== undefined) { rules.push(mayKnow); return }
+    pending.set(method, [mayKnow])
+    setImmediate(() => announceNow(method))
   }
 
-  /** Those of the URIs that can be watched, each with how to stop. */
-  async function watch (uris: string[], call: Call): Promise<Map<string, () => void>> {
-    const begun = await Promise.all([...new Set(uris)].map(async uri => [uri, await begin(uri, call).catch(() => undefined)] as const))
-    return new Map(begun.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
-  }
-
-  function tell (method: string): void {
+  function announceNow (method: string): void {
     const text = encodeNotification(method)
-    const mayKnow = anyOf(waiting.get(method) ?? [])
-    waiting.delete(method)
-    for (const { revision, channel, principal } of mcp.dispatcher.lifecycle.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
-    for (const [call, { kinds }] of listening) if (kinds.has(method) && mayKnow(call.principal)) send(call, method, {})
+    const mayKnow = anyOf(pending.get(method) ?? [])
+    pending.delete(method)
+    for (const { revision, channel, principal } of dispatcher.lifecycle.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
+    listening.listChanged(method, mayKnow)
   }
 }, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })
 
-function needStream ({ channel }: Call): void {
-  if (!channel.streams) throw channel.canStream === true ? errors.overloaded('there are too many event streams, option maxStreams') : errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
+type ListMethod = keyof typeof FLAGS
+
+const methodsOf = (wanted: Wanted): ListMethod[] => (Object.keys(FLAGS) as ListMethod[]).filter(method => wanted[FLAGS[method]] === true)
+
+const acknowledged = (methods: ListMethod[], uris: string[]): Wanted => ({
+  ...Object.fromEntries(methods.map(method => [FLAGS[method], true])),
+  ...(uris.length === 0 ? {} : { resourceSubscriptions: uris })
+})
+
+function checkStream ({ channel }: Call): void {
+  if (channel.streams) return
+  if (channel.canStream === true) throw errors.overloaded('there are too many event streams, option maxStreams')
+  throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
 }
 
-const everybody: MayKnow = () => true
-
-const anyOf = (rules: MayKnow[]): MayKnow => rules.includes(everybody) ? everybody : principal => rules.some(mayKnow => mayKnow(principal))
-
-function send (call: Call, method: string, params: object): void {
-  call.notify(method, { _meta: { [META.subscription]: call.id }, ...params })
+/** The URIs that can be watched, each with how to stop. */
+async function watchAll (uris: string[], call: Call, start: StartWatch): Promise<Map<string, () => void>> {
+  const started = await Promise.all([...new Set(uris)].map(async uri => [uri, await start(uri, call).catch(() => undefined)] as const))
+  return new Map(started.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
 }
 
-/** Settles when the client cancels, when it goes, when its time is over, or when the server ends things in order. */
-async function ended (call: Call): Promise<void> {
+const everyone: MayKnow = () => true
+
+const anyOf = (rules: MayKnow[]): MayKnow => rules.includes(everyone) ? everyone : principal => rules.some(mayKnow => mayKnow(principal))
+
+/** Settles when the client cancels or disconnects, when its credential expires, or when the server begins to drain. */
+async function endOf (call: Call): Promise<void> {
   const { peer, identity } = call
   await new Promise<void>(resolve => {
-    const off = peer.onDrain(() => { resolve() })
-    const forget = onExpiry(identity, resolve)
-    void call.response.finished.then(() => { off(); forget(); resolve() })
+    const offDrain = peer.onDrain(() => { resolve() })
+    const offExpiry = onExpiry(identity, resolve)
+    void call.response.finished.then(() => { offDrain(); offExpiry(); resolve() })
   })
 }

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
+import { registryOf, type Registry } from '../../protocol/definitions/registry.js'
 import { text, type CallToolResult } from '../../protocol/wire/content.js'
 import { errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
@@ -15,94 +16,89 @@ import type { Tool } from '../../protocol/definitions/tool.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     /** The tools of every transport. Adding or removing one is announced to all clients. */
-    tools: { add: (tool: Tool) => void, remove: (name: string) => boolean, get: (name: string) => Tool | undefined, names: () => string[] }
+    tools: Registry<Tool>
   }
 }
 
 const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
-export default fp(async fastify => {
-  const { mcp, mcp: { scopes } } = fastify
-  const tools = new Collection<Tool>('tool', mcp.dispatcher.observers.reporter('tools'))
+export default fp(async ({ mcp, log }) => {
+  const { dispatcher, scopes } = mcp
+  const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
+  const registry = registryOf('tool', tools)
 
-  fastify.mcp.provide('tools', {
+  mcp.provide('tools', {
+    ...registry,
     add: tool => {
-      if (tool?.kind !== 'tool') throw new Error('tools.add takes what tool({ ... }) returns')
-      tools.add(tool.name, tool)
-      for (const pattern of explosivePatterns(tool.listed.inputSchema)) fastify.log.warn({ tool: tool.name, pattern }, EXPLOSIVE)
-    },
-    remove: name => tools.remove(name),
-    get: name => tools.get(name),
-    names: () => tools.keys()
+      registry.add(tool)
+      for (const pattern of explosivePatterns(tool.listed.inputSchema)) log.warn({ tool: tool.name, pattern }, EXPLOSIVE)
+    }
   })
-  for (const source of [tools, scopes]) fastify.mcp.announce(source, 'notifications/tools/list_changed')
-  fastify.mcp.paginate('tools/list', 'tools', scopes.listing('tools', tools))
-  mcp.dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
+  for (const source of [tools, scopes]) mcp.announce(source, 'notifications/tools/list_changed')
+  mcp.paginate('tools/list', 'tools', scopes.listing('tools', tools))
+  dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
     if (tool === undefined) throw errors.unknownTool(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     return run(tool, args, call)
   }, {
-    target: ({ name }) => {
-      const tool = typeof name === 'string' ? tools.get(name) : undefined
-      return tool && scopes.target('tools', tool.name, tool)
-    },
+    target: ({ name }) => scopes.targetIn('tools', tools, name),
     unknown: ({ name }) => errors.unknownTool(String(name))
   })
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
-// Tools that answer at once are answered at once, and for the others there is one step between their promise and the answer.
+// A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.
 function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
     const output = tool.run(args, call)
-    return isThenable(output) ? later(tool, output, args, call) : said(tool.finish(output, args), call)
+    return isThenable(output) ? afterPromise(tool, output, args, call) : toWireResult(tool.finish(output, args), call)
   } catch (error) {
-    return said(explained(error, call), call)
+    return toWireResult(toErrorResult(error, call), call)
   }
 }
 
-function later (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call): Promise<CallToolResult> {
-  return Promise.resolve(output).then(value => finished(tool, value, args, call), error => said(explained(error, call), call))
+function afterPromise (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call): Promise<CallToolResult> {
+  return Promise.resolve(output).then(value => afterRun(tool, value, args, call), error => toWireResult(toErrorResult(error, call), call))
 }
 
-function finished (tool: Tool, output: unknown, args: Params, call: Call): CallToolResult {
+function afterRun (tool: Tool, output: unknown, args: Params, call: Call): CallToolResult {
   try {
-    return said(tool.finish(output, args), call)
+    return toWireResult(tool.finish(output, args), call)
   } catch (error) {
-    return said(explained(error, call), call)
+    return toWireResult(toErrorResult(error, call), call)
   }
 }
 
-/** The result as the client's revision says it. */
-function said (result: CallToolResult, { revision }: Call): CallToolResult {
+/** The result in the form of the client's revision. */
+function toWireResult (result: CallToolResult, { revision }: Call): CallToolResult {
   return convert.callResult(revision.errorsAsResults ? withOutcome(result) : result, revision.features)
 }
 
-// Made anew member by member where there is only one, as in most: engines are slow at copying what they do not know.
+// Most results have `content` alone: a literal of known members is cheaper for V8 than a spread.
 function withOutcome (result: CallToolResult): CallToolResult {
   if (typeof result.isError === 'boolean' && Object.hasOwn(result, 'isError')) return result
   for (const member in result) if (member !== 'content') return { ...result, isError: result.isError ?? false }
   return { content: result.content, isError: result.isError ?? false }
 }
 
-/** The result that tells of a failure, where one does; throws what has to be an error. */
-function explained (error: unknown, call: Call): CallToolResult {
+/** An `isError` result for a failure of the tool. Throws what is an error of the request, or ours. */
+function toErrorResult (error: unknown, call: Call): CallToolResult {
   if (isToolError(error)) return failure(error.message)
-  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(inWords(error))
+  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(textOf(error))
   throw error
 }
 
 const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })
 
-/** A result has no place for the data of an error, and `details` and `hint` are what helps. */
-function inWords ({ message, data }: McpError): string {
+/** The text of an error with its `details` and `hint`: a result has no place for the data of an error. */
+function textOf ({ message, data }: McpError): string {
   const { details, hint } = isObject(data) ? data : {}
-  const said = isNews(details, message) ? `${message}: ${details}` : message
-  return isNews(hint, said) ? `${said}. ${hint}` : said
+  const sentence = isNews(details, message) ? `${message}: ${details}` : message
+  return isNews(hint, sentence) ? `${sentence}. ${hint}` : sentence
 }
 
-const isNews = (part: unknown, said: string): part is string => typeof part === 'string' && !said.includes(part)
+const isNews = (part: unknown, sentence: string): part is string => typeof part === 'string' && !sentence.includes(part)

@@ -4,9 +4,9 @@ import { Listeners } from '../../lib/listeners.js'
 declare module './mcp.js' {
   interface Mcp {
     health: {
-      /** How the gateway is now. */
+      /** The state of the gateway now. */
       now: () => Health
-      /** Tells that a part is in trouble, in words that anybody may read, or that it is well again when there are none. */
+      /** Reports that a part does not work, with a reason that clients may read, or that it works again when there is no reason. */
       report: (part: string, why: string | undefined, status?: Trouble) => void
       /** Runs when the status changes, or the reason for it; returns how to remove it. */
       onChange: (listener: () => void) => () => void
@@ -35,55 +35,64 @@ export interface Health {
 
 const RANK: Trouble[] = ['degraded', 'overloaded', 'draining']
 
-/** How the gateway is: the worst that any of its parts has reported. */
+/** The state of the gateway is the worst that any of its parts has reported. */
 export default fp(async fastify => {
-  const { mcp, mcp: { store } } = fastify
+  const { mcp, mcp: { dispatcher, store } } = fastify
   const startedAt = performance.now()
-  const troubles = new Map<string, { why: string, status: Trouble }>()
-  const listeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('health.onChange'))
+  const reports = new Reports()
+  const listeners = new Listeners<[]>(dispatcher.observers.reporter('health.onChange'))
+  const report = (part: string, why: string | undefined, status?: Trouble): void => { if (reports.set(part, why, status)) listeners.notify() }
+  const reportStore = (): void => report('store', store.failure)
 
-  fastify.mcp.provide('health', {
+  mcp.provide('health', {
     now: () => ({
-      ...condition(),
+      ...reports.condition,
       uptime: Math.floor((performance.now() - startedAt) / 1000),
       transports: transports(),
-      sessions: 'sessions' in mcp ? fastify.mcp.sessions.size : 0,
-      peers: mcp.dispatcher.lifecycle.peers.size,
+      sessions: 'sessions' in mcp ? mcp.sessions.size : 0,
+      peers: dispatcher.lifecycle.peers.size,
       store: { kind: store.kind, writable: store.failure === undefined }
     }),
-    report: (part, why, status = 'degraded') => {
-      const known = troubles.get(part)
-      if (known?.why === why && (why === undefined || known?.status === status)) return
-      if (why === undefined) troubles.delete(part)
-      else troubles.set(part, { why, status })
-      listeners.notify()
-    },
+    report,
     onChange: listener => listeners.add(listener)
   })
 
-  const tell = () => fastify.mcp.health.report('store', store.failure)
-  const off = store.onFailureChange(tell)
-  tell()
-  mcp.dispatcher.lifecycle.onDrain(() => fastify.mcp.health.report('server', 'it is shutting down', 'draining'))
+  const offFailureChange = store.onFailureChange(reportStore)
+  reportStore()
+  dispatcher.lifecycle.onDrain(() => report('server', 'it is shutting down', 'draining'))
   fastify.addHook('onClose', async () => {
-    off()
+    offFailureChange()
     listeners.clear()
   })
 
-  function condition (): Pick<Health, 'status' | 'ready' | 'reason' | 'parts'> {
-    if (troubles.size === 0) return { status: 'healthy', ready: true }
-    const all = [...troubles.values()]
+  function transports (): string[] {
+    const served = 'sessions' in mcp ? ['http', 'sse', 'websocket'] : []
+    return [...new Set([...served, ...[...dispatcher.lifecycle.peers].map(peer => peer.transport)])].sort()
+  }
+}, { name: 'patchbay-health', dependencies: ['patchbay-mcp'] })
+
+/** What parts of the gateway have reported, by their names. */
+class Reports {
+  readonly #troubles = new Map<string, { why: string, status: Trouble }>()
+
+  /** False when this is known already. */
+  set (part: string, why: string | undefined, status: Trouble = 'degraded'): boolean {
+    const known = this.#troubles.get(part)
+    if (known?.why === why && (why === undefined || known?.status === status)) return false
+    if (why === undefined) this.#troubles.delete(part)
+    else this.#troubles.set(part, { why, status })
+    return true
+  }
+
+  get condition (): Pick<Health, 'status' | 'ready' | 'reason' | 'parts'> {
+    if (this.#troubles.size === 0) return { status: 'healthy', ready: true }
+    const all = [...this.#troubles.values()]
     const worst = Math.max(...all.map(({ status }) => RANK.indexOf(status)))
     return {
       status: RANK[worst] as Trouble,
       ready: worst === 0,
       reason: all.map(({ why }) => why).join('; '),
-      parts: Object.fromEntries([...troubles].map(([part, { why }]) => [part, why]))
+      parts: Object.fromEntries([...this.#troubles].map(([part, { why }]) => [part, why]))
     }
   }
-
-  function transports (): string[] {
-    const doors = 'sessions' in mcp ? ['http', 'sse', 'websocket'] : []
-    return [...new Set([...doors, ...[...mcp.dispatcher.lifecycle.peers].map(peer => peer.transport)])].sort()
-  }
-}, { name: 'patchbay-health', dependencies: ['patchbay-mcp'] })
+}

@@ -8,16 +8,18 @@ import type { AuditSubject, Target } from '../../protocol/dispatch/target.js'
 
 declare module './mcp.js' {
   interface Mcp {
-    /** What it takes to use something that is registered: what the operator says, or else its author. */
+    /** The scopes that a tool, resource or prompt requires: those of the operator's options, or else those of its definition. */
     scopes: {
-      /** What a request for it takes. */
-      target: <T extends Guarded>(kind: Kind, key: string, item: T) => Target<T>
-      allows: (call: Call, kind: Kind, key: string, item: Guarded) => boolean
+      /** What a request for the item requires. */
+      target: <T extends Scoped>(kind: Kind, key: string, item: T) => Target<T>
+      /** The same for the item of a collection that a request names; undefined when there is none. */
+      targetIn: <T extends Scoped>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
+      allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** A collection as the caller may see it. */
-      listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => { derived: Map<string, PreparedResult>, page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined } }
-      /** Puts what the operator says now in place of what was said before. */
-      replaceScopes: (scopes: AccessOptions['scopes']) => void
-      /** Runs when callers may see other things than before. Returns how to remove it. */
+      listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
+      /** Replaces the operator's scopes. */
+      replaceScopes: (scopes: ScopeOptions['scopes']) => void
+      /** Runs when callers may see other items than before. Returns how to remove the listener. */
       onChange: (listener: () => void) => () => void
     }
   }
@@ -25,40 +27,58 @@ declare module './mcp.js' {
 
 export type Kind = 'tools' | 'resources' | 'prompts'
 
-/** Something whose author may have said what it takes. */
-export interface Guarded { readonly scopes: readonly string[] | undefined }
+/** An item whose definition may name the scopes it requires. */
+export interface Scoped { readonly scopes: readonly string[] | undefined }
 
-export interface AccessOptions { scopes: Record<string, readonly string[]> }
+interface Listing<T> {
+  derived: Map<string, PreparedResult>
+  page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined }
+}
 
-const AUDIT_SUBJECT: Record<Kind, (key: string) => AuditSubject> = { tools: tool => ({ tool }), resources: resource => ({ resource }), prompts: prompt => ({ prompt }) }
+export interface ScopeOptions { scopes: Record<string, readonly string[]> }
 
-export default fp(async (fastify, { scopes }: AccessOptions) => {
-  let said = new Map(Object.entries(scopes))
-  /** Found out once for each thing. */
-  let rules = new WeakMap<Guarded, Target>()
-  const listeners = new Listeners<[]>(fastify.mcp.dispatcher.observers.reporter('access.onChange'))
+const AUDIT_SUBJECT: Record<Kind, (key: string) => AuditSubject> = {
+  tools: tool => ({ tool }),
+  resources: resource => ({ resource }),
+  prompts: prompt => ({ prompt })
+}
 
-  fastify.mcp.provide('scopes', {
-    target: <T extends Guarded>(kind: Kind, key: string, item: T) => (rules.get(item) ?? newRule(kind, key, item)) as Target<T>,
-    allows: (call, kind, key, item) => grants(call.identity, (rules.get(item) ?? newRule(kind, key, item)).scopes),
-    replaceScopes: scopes => {
-      said = new Map(Object.entries(scopes))
-      rules = new WeakMap()
-      listeners.notify()
+export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
+  let operatorScopes = new Map(Object.entries(scopes))
+  let targets = new WeakMap<Scoped, Target>()
+  const listeners = new Listeners<[]>(mcp.dispatcher.observers.reporter('scopes.onChange'))
+
+  mcp.provide('scopes', {
+    target,
+    targetIn: (kind, collection, key) => {
+      const item = typeof key === 'string' ? collection.get(key) : undefined
+      return item && target(kind, key as string, item)
     },
-    onChange: listener => listeners.add(listener),
-    listing: <T extends Guarded>(kind: Kind, collection: Collection<T>) => ({
+    allows,
+    listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       page: (after: string | undefined, size: number, call: Call) => {
-        const keep: Filter<T> = (key, item) => fastify.mcp.scopes.allows(call, kind, key, item)
-        return collection.page(after, size, call.identity.scopes === 'all' ? undefined : keep)
+        const filter: Filter<T> = (key, item) => allows(call, kind, key, item)
+        return collection.page(after, size, call.identity.scopes === 'all' ? undefined : filter)
       }
-    })
+    }),
+    replaceScopes: scopes => {
+      operatorScopes = new Map(Object.entries(scopes))
+      targets = new WeakMap()
+      listeners.notify()
+    },
+    onChange: listener => listeners.add(listener)
   })
 
-  function newRule (kind: Kind, key: string, item: Guarded): Target {
-    const rule = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: said.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES, item }
-    rules.set(item, rule)
-    return rule
+  function target<T extends Scoped> (kind: Kind, key: string, item: T): Target<T> {
+    const known = targets.get(item)
+    if (known !== undefined) return known as Target<T>
+    const target = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: operatorScopes.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES, item }
+    targets.set(item, target)
+    return target
+  }
+
+  function allows (call: Call, kind: Kind, key: string, item: Scoped): boolean {
+    return grants(call.identity, target(kind, key, item).scopes)
   }
 }, { name: 'patchbay-scopes', dependencies: ['patchbay-mcp'] })

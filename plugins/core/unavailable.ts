@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 
 declare module './mcp.js' {
   interface Mcp {
-    /** What could be served here and is not, or cannot work now, by name, and why: one sentence that says what to do about it. */
+    /** Tools and resources that are not served, or cannot work now, by name: one sentence with the reason and what to do. */
     unavailable: Map<string, string>
   }
 }

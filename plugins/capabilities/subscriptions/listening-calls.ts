@@ -1,0 +1,35 @@
+import type { Call } from '../../../protocol/dispatch/call.js'
+import { META } from '../../../protocol/wire/meta.js'
+
+/** Decides by its principal whether a caller may be notified. */
+export type MayKnow = (principal: string | undefined) => boolean
+
+/** The calls of `subscriptions/listen` that are open, and the notifications each of them asked for. */
+export class ListeningCalls {
+  readonly #calls = new Map<Call, { methods: Set<string>, uris: Set<string> }>()
+
+  add (call: Call, methods: Iterable<string>, uris: Iterable<string>): void {
+    this.#calls.set(call, { methods: new Set(methods), uris: new Set(uris) })
+  }
+
+  delete (call: Call): void {
+    this.#calls.delete(call)
+  }
+
+  /** Notifies the calls that asked for a list. */
+  listChanged (method: string, mayKnow: MayKnow): void {
+    for (const [call, { methods }] of this.#calls) if (methods.has(method) && mayKnow(call.principal)) notify(call, method, {})
+  }
+
+  /** Notifies the calls that asked for a resource. */
+  updated (uri: string, mayKnow: MayKnow): void {
+    for (const [call, { uris }] of this.#calls) {
+      if (uris.has(uri) && mayKnow(call.principal)) notify(call, 'notifications/resources/updated', { uri })
+    }
+  }
+}
+
+/** Sends a notification that names the subscription it belongs to. */
+export function notify (call: Call, method: string, params: object): void {
+  call.notify(method, { _meta: { [META.subscription]: call.id }, ...params })
+}

@@ -1,0 +1,27 @@
+import type { Collection } from './collection.js'
+
+/** What authors use to add definitions and to look them up by name. */
+export interface Registry<T> {
+  add: (item: T) => void
+  remove: (name: string) => boolean
+  get: (name: string) => T | undefined
+  names: () => string[]
+}
+
+/** The registry of a collection whose keys are the names of its items. */
+export function registryOf<T extends { readonly kind: string, readonly name: string }> (kind: T['kind'], collection: Collection<T>): Registry<T> {
+  return {
+    add: item => {
+      checkKind(kind, item)
+      collection.add(item.name, item)
+    },
+    remove: name => collection.remove(name),
+    get: name => collection.get(name),
+    names: () => collection.keys()
+  }
+}
+
+/** Throws when the item was not made by the function of that name. */
+export function checkKind (kind: string, item: { readonly kind: string } | undefined): void {
+  if (item?.kind !== kind) throw new Error(`${kind}s.add takes what ${kind}({ ... }) returns`)
+}
