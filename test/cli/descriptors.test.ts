@@ -11,7 +11,7 @@ const GREEDY = `
 import { closeSync, openSync } from 'node:fs'
 import { tool } from 'mcp-patchbay'
 const open = []
-export default async function greedy ({ tools }) {
+export default async function greedy ({ mcp: { tools } }) {
   tools.add(tool({ name: 'take_all', description: 'd', run: () => { try { for (;;) open.push(openSync('/dev/null')) } catch (error) { return error.code } } }))
   tools.add(tool({ name: 'give_back', description: 'd', run: () => { for (const fd of open.splice(0)) closeSync(fd); return 'given back' } }))
 }`
