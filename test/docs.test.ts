@@ -71,6 +71,14 @@ t.test('docs/logs.md quotes messages of the log as the code has them', async t =
   for (const message of messages) t.ok(code.includes(message), message)
 })
 
+t.test('plugins/README.md lists every member that a plugin adds to app.mcp', async t => {
+  const folder = new URL('../../plugins/', import.meta.url)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+  const members = files.flatMap(file => [...readFileSync(new URL(file, folder), 'utf8').matchAll(/provide\('(\w+)'/g)].map(([, member]) => member as string))
+  t.ok(members.length > 15)
+  for (const member of members) t.match(readFileSync(new URL('README.md', folder), 'utf8'), `\`${member}\``, member)
+})
+
 t.test('docs/README.md lists every page', async t => {
   for (const name of names('docs')) if (name !== 'README.md') t.ok(page('README.md').includes(`](${name}`), name)
 })
