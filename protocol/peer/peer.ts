@@ -161,12 +161,14 @@ export class Peer {
   /** Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes it. */
   onDrain (listener: () => void): () => void {
     if (this.#draining) listener()
-    return addTo(this.#drainListeners ??= new Set(), listener)
+    this.#drainListeners ??= new Set()
+    return addTo(this.#drainListeners, listener)
   }
 
   /** Runs `listener` when the peer closes; returns a function that removes it. */
   onClose (listener: () => void): () => void {
-    return addTo(this.#closeListeners ??= new Set(), listener)
+    this.#closeListeners ??= new Set()
+    return addTo(this.#closeListeners, listener)
   }
 
   /** Ends long-lived calls with their response, rejects our requests, and waits for the calls in flight, which fail after the grace period. */
