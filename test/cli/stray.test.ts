@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { FIXTURE, folder, initialize, launch, toolCall } from '../support/process.js'
+import { until } from '../support/wait.js'
 
 /** Tools that leave a timer or an emitter behind, which throws outside any call. */
 const STRAY = `
@@ -18,7 +18,7 @@ for (const [name, words] of [['stray', 'stray timer'], ['loud', 'nobody listens'
     launched.send(initialize, toolCall(1, 'slow', { steps: 1, delay: 800 }))
     await launched.next()
     const overHttp = fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...toolCall(7, 'slow', { steps: 1, delay: 800 }) }) }).then(async reply => await reply.json())
-    while (Number((await (await fetch(`${url}/health`)).json() as { peers: number }).peers) < 2) await sleep(5)
+    await until(async () => Number((await (await fetch(`${url}/health`)).json() as { peers: number }).peers) >= 2)
     launched.send(toolCall(2, name))
     t.match(await launched.next(), { id: 2, result: { content: [{ text: 'left' }] } }, 'its own call is answered')
     t.match(await launched.next(), { id: 1, result: { content: [{ text: '1 steps' }] } }, 'and those of others')
