@@ -20,7 +20,7 @@ export default fp(async fastify => {
   const { mcp, log } = fastify
   const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
   const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
-  mcp.onEnd((call, ended) => { if (isHeard(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, subjectOf(call))) })
+  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, subjectOf(call))) })
   fastify.addHook('onClose', async () => lines.flush())
 
   function write (audit: AuditLine): void {
@@ -64,20 +64,12 @@ function subjectOf (call: Call): AuditSubject | undefined {
   }
 }
 
-let last: { name: string, version: unknown, shown: string } | undefined
-
-/** As the client says, which nobody has verified. Most often it is the same as before. */
+/** The client's unverified name and version, without control characters, which a terminal might obey. */
 function nameOf (client: unknown): string | undefined {
   if (!isObject(client) || typeof client.name !== 'string') return undefined
   const { name, version } = client
-  if (last?.name !== name || last.version !== version) last = { name, version, shown: shown(name, version) }
-  return last.shown
-}
-
-function shown (name: string, version: unknown): string {
-  // What a terminal might obey is not repeated.
   return `${name}${typeof version === 'string' ? `/${version}` : ''}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
 }
 
-/** A line that nobody wants need not be made. Loggers other than pino may have no way to tell. */
-const isHeard = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false
+/** Whether the logger writes this level. Loggers other than pino may not tell, and are given every line. */
+const isLogged = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false

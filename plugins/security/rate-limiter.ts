@@ -76,14 +76,8 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RateOptions
 /** The key that calls are counted by. The prefix keeps a principal apart from an address of the same text. */
 function callerOf (identity: Identity): string {
   if (identity.principal === undefined) return identity.address ?? LOCAL
-  const known = names.get(identity)
-  if (known !== undefined) return known
-  const name = `principal ${identity.principal}`
-  names.set(identity, name)
-  return name
+  return `principal ${identity.principal}`
 }
-
-const names = new WeakMap<Identity, string>()
 
 function check (wait: number | Promise<number>, what: string): Promise<void> | undefined {
   if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, what))

@@ -64,7 +64,7 @@ function hasOnly (value: object, one: string, other: string): boolean {
   return true
 }
 
-// Takes half the time of JSON.stringify, which does not know the shape.
+// HTTP tools/call 100 KiB with JSON.stringify in place of this: 0.70 [0.61..0.81].
 function openPlainText ({ content: [{ text }], isError }: PlainText): string {
   const end = isError === undefined ? '}]' : isError ? '}],"isError":true' : '}],"isError":false'
   return `{"content":[{"type":"text","text":${quoted(text)}${end}`
