@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/audit-line.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
-import { Cohort, within } from '../../lib/turn-batch.js'
+import { TurnBatch, after } from '../../lib/turn-batch.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
@@ -18,7 +18,7 @@ const ENOUGH = 64
 /** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
 export default fp(async fastify => {
   const { mcp, log } = fastify
-  const lines = new Cohort<AuditLine>(write, within(PATIENCE), ENOUGH)
+  const lines = new TurnBatch<AuditLine>(write, after(PATIENCE), ENOUGH)
   const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
   mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, subjectOf(call))) })
   fastify.addHook('onClose', async () => lines.flush())

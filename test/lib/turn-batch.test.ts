@@ -1,17 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { AT_END_OF_TURN, Cohort, WHEN_SETTLED } from '../../lib/turn-batch.js'
+import { onImmediate, TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
 
-/** A cohort that is handled when the test says so. */
-function cohort (more: (item: number) => void = () => {}) {
+/** A batch that is handled when the test says so. */
+function batch (more: (item: number) => void = () => {}) {
   const handled: number[] = []
   const due: Array<() => void> = []
-  const gathered = new Cohort<number>(item => { handled.push(item); more(item) }, run => due.push(run))
+  const gathered = new TurnBatch<number>(item => { handled.push(item); more(item) }, run => due.push(run))
   return { gathered, handled, due, come: () => { for (const run of due.splice(0)) run() } }
 }
 
 t.test('what is gathered is handled in its order, when it is time, and once', async t => {
-  const { gathered, handled, due, come } = cohort()
+  const { gathered, handled, due, come } = batch()
   for (const item of [3, 1, 2]) gathered.add(item)
   t.strictSame(handled, [])
   t.equal(due.length, 1, 'one appointment for all of them')
@@ -26,7 +26,7 @@ t.test('what is gathered is handled in its order, when it is time, and once', as
 })
 
 t.test('what is wanted now is handled now, and what comes afterwards not before its time', async t => {
-  const { gathered, handled, come } = cohort()
+  const { gathered, handled, come } = batch()
   gathered.add(1)
   gathered.flush()
   t.strictSame(handled, [1])
@@ -36,8 +36,8 @@ t.test('what is wanted now is handled now, and what comes afterwards not before 
   t.strictSame(handled, [1, 2])
 })
 
-t.test('what comes up while the others are handled is of the next cohort', async t => {
-  const { gathered, handled, due, come } = cohort(item => { if (item < 3) gathered.add(item + 2) })
+t.test('what comes up while the others are handled is in the next batch', async t => {
+  const { gathered, handled, due, come } = batch(item => { if (item < 3) gathered.add(item + 2) })
   for (const item of [1, 2]) gathered.add(item)
   come()
   t.strictSame(handled, [1, 2])
@@ -46,9 +46,9 @@ t.test('what comes up while the others are handled is of the next cohort', async
   t.strictSame(handled, [1, 2, 3, 4])
 })
 
-t.test('everybody who hears of the same thing is in one cohort', async t => {
+t.test('listeners to the same promise are in one batch', async t => {
   const waves: number[][] = []
-  const gathered: Cohort<number> = new Cohort<number>(item => { waves.at(-1)?.push(item) }, run => WHEN_SETTLED(() => { waves.push([]); run() }))
+  const gathered: TurnBatch<number> = new TurnBatch<number>(item => { waves.at(-1)?.push(item) }, run => onMicrotask(() => { waves.push([]); run() }))
   let settle = () => {}
   const settled = new Promise<void>(resolve => { settle = resolve })
   const heard = [1, 2, 3].map(item => settled.then(() => gathered.add(item)))
@@ -58,7 +58,7 @@ t.test('everybody who hears of the same thing is in one cohort', async t => {
 })
 
 t.test('the end of a turn comes after everything that can be done in it', async t => {
-  const { handled, gathered } = { handled: [] as string[], gathered: new Cohort<string>(item => { handled.push(item) }, AT_END_OF_TURN) }
+  const { handled, gathered } = { handled: [] as string[], gathered: new TurnBatch<string>(item => { handled.push(item) }, onImmediate) }
   gathered.add('first')
   await Promise.resolve().then(() => gathered.add('second'))
   process.nextTick(() => gathered.add('third'))
@@ -67,15 +67,33 @@ t.test('the end of a turn comes after everything that can be done in it', async 
   t.strictSame(handled, ['first', 'second', 'third'])
 })
 
-t.test('a cohort that is full is handled at once, and the next one waits for the appointment that is made already', async t => {
+t.test('a batch that is full is handled at once, and the next one waits for the appointment that is made already', async t => {
   const handled: number[] = []
   const appointments: Array<() => void> = []
-  const cohort = new Cohort<number>(item => handled.push(item), run => appointments.push(run), 2)
-  for (const item of [1, 2, 3, 4, 5]) cohort.add(item)
+  const full = new TurnBatch<number>(item => handled.push(item), run => appointments.push(run), 2)
+  for (const item of [1, 2, 3, 4, 5]) full.add(item)
   t.strictSame(handled, [1, 2, 3, 4])
   t.equal(appointments.length, 1)
   appointments[0]?.()
   t.strictSame(handled, [1, 2, 3, 4, 5])
-  cohort.add(6)
+  full.add(6)
   t.equal(appointments.length, 2)
+})
+
+t.test('an item that throws is reported and does not drop the items after it', async t => {
+  const handled: number[] = []
+  const uncaught: unknown[] = []
+  const listeners = process.rawListeners('uncaughtException') as Array<(error: Error) => void>
+  process.removeAllListeners('uncaughtException')
+  process.on('uncaughtException', error => { uncaught.push(error.message) })
+  try {
+    const items = new TurnBatch<number>(item => { if (item === 1) throw new Error('first'); handled.push(item) }, onImmediate)
+    for (const item of [1, 2, 3]) items.add(item)
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => { setImmediate(resolve) })
+  } finally {
+    process.removeAllListeners('uncaughtException')
+    for (const listener of listeners) process.on('uncaughtException', listener)
+  }
+  t.strictSame(handled, [2, 3])
+  t.strictSame(uncaught, ['first'])
 })

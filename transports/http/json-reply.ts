@@ -1,5 +1,5 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify'
-import { Cohort, WHEN_SETTLED } from '../../lib/turn-batch.js'
+import { TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
 import type { SharedTail } from '../../protocol/wire/result.js'
 
 /** From how many characters on a body is encoded here: Node.js would measure, join and encode it in turn. */
@@ -23,14 +23,14 @@ export function sendPrepared (reply: FastifyReply, start: string, tail: SharedTa
   outgoing.add({ reply, text: start, tail, status: 200, headers: undefined })
 }
 
-const outgoing = new Cohort<JsonReply>(({ reply, text, tail, status, headers }) => {
+const outgoing = new TurnBatch<JsonReply>(({ reply, text, tail, status, headers }) => {
   // A client that has disconnected meanwhile is not an error.
   if (reply.raw.destroyed) return
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (text === undefined) void reply.send()
   else void reply.header('content-type', 'application/json').send(tail === undefined ? encodeLong(text) : joinPrepared(reply, text, tail))
-}, WHEN_SETTLED)
+}, onMicrotask)
 
 const encodeLong = (text: string): string | Buffer => text.length > LONG ? Buffer.from(text) : text
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
+import { onImmediate, TurnBatch } from '../../lib/turn-batch.js'
 
 type Serve = (request: FastifyRequest, reply: FastifyReply) => void
 
@@ -8,13 +8,13 @@ export const DISCONNECTED = new Error('the client closed the connection')
 
 /** Serves the POSTs of one turn of the event loop together. An error that `serve` throws becomes the reply. */
 export function batchPosts (serve: Serve): Serve {
-  const posts = new Cohort<{ request: FastifyRequest, reply: FastifyReply }>(({ request, reply }) => {
+  const posts = new TurnBatch<{ request: FastifyRequest, reply: FastifyReply }>(({ request, reply }) => {
     try {
       serve(request, reply)
     } catch (error) {
       void reply.send(error)
     }
-  }, AT_END_OF_TURN)
+  }, onImmediate)
   return (request, reply) => posts.add({ request, reply })
 }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WHEN_SETTLED } from '../../lib/turn-batch.js'
+import { onMicrotask } from '../../lib/turn-batch.js'
 
 /** The most characters in one write. */
 const MAX_BATCH = 1024 * 1024
@@ -33,7 +33,7 @@ export class LineWriter {
 
   put (text: string, response: boolean): void {
     if (this.#dropped) return
-    if (this.#waiting === '') WHEN_SETTLED(this.#run)
+    if (this.#waiting === '') onMicrotask(this.#run)
     this.#waiting += text + '\n'
     this.#responsesOnly &&= response
     if (this.#waiting.length > MAX_BATCH) this.#send()

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import { Backlog } from '../../lib/backlog.js'
-import { AT_END_OF_TURN, Cohort } from '../../lib/turn-batch.js'
+import { onImmediate, TurnBatch } from '../../lib/turn-batch.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Channel } from '../../protocol/wire/channel.js'
@@ -113,6 +113,6 @@ export class WebSocketConnection implements Channel {
 }
 
 /** The messages of one turn of the event loop, from all sockets. */
-const incoming = new Cohort<Received>(({ connection, data }) => connection.handle(data), AT_END_OF_TURN)
+const incoming = new TurnBatch<Received>(({ connection, data }) => connection.handle(data), onImmediate)
 
 interface Received { connection: WebSocketConnection, data: Buffer }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import type { Backlog } from '../../lib/backlog.js'
-import { Cohort, WHEN_SETTLED } from '../../lib/turn-batch.js'
+import { TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
 
 /** The most characters in one write. */
 const MAX_BATCH = 1024 * 1024
@@ -49,4 +49,4 @@ export class Outbox {
   }
 }
 
-const dirtyOutboxes = new Cohort<Outbox>(outbox => outbox.send(), WHEN_SETTLED)
+const dirtyOutboxes = new TurnBatch<Outbox>(outbox => outbox.send(), onMicrotask)
