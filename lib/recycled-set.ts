@@ -1,12 +1,12 @@
-/** After how many additions a set is made anew, if it does not hold half as many. */
+/** The set is copied after so many additions, unless it holds half as many. */
 const RENEWAL = 64
 
 /**
- * A set of what comes and goes all the time. The tables that a Set has outgrown refer to the next one and to what was in them, and the
- * garbage collector finds out but now and then that the old ones are gone: a Set through which every call goes would keep calls in memory
- * long after they are over. So it is made anew before that costs anything. Whoever iterates sees what was there when it began.
+ * A set for what is added and deleted with each call. When a V8 hash table is rehashed, the old table points to the new one; once an old table
+ * is in old space, all later entries survive minor garbage collections. So the Set is copied now and then. An iteration sees the items that
+ * were there when it began.
  */
-export class Passing<T> implements Iterable<T> {
+export class RecycledSet<T> implements Iterable<T> {
   #set = new Set<T>()
   #added = 0
 
@@ -26,7 +26,7 @@ export class Passing<T> implements Iterable<T> {
     this.#set.add(item)
   }
 
-  /** True when it was there. */
+  /** True if the item was there. */
   delete (item: T): boolean {
     return this.#set.delete(item)
   }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { Passing } from '../../lib/recycled-set.js'
+import { RecycledSet } from '../../lib/recycled-set.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -52,7 +52,7 @@ export default fp(async fastify => {
 }, { name: 'patchbay-connections', dependencies: ['patchbay-mcp'] })
 
 class Connections {
-  readonly replies = new Passing<Reply>()
+  readonly replies = new RecycledSet<Reply>()
   readonly #sockets = new Set<Socket>()
   /** Sockets that have not carried a request yet. */
   readonly #unused = new Set<Socket>()

@@ -1,11 +1,11 @@
 import { Listeners } from '../../lib/listeners.js'
-import { Passing } from '../../lib/recycled-set.js'
+import { RecycledSet } from '../../lib/recycled-set.js'
 import type { Peer } from '../peer/peer.js'
 import type { Observers } from './observers.js'
 
 /** The connected peers, from `connect` to `disconnect`, and the end of all of them at shutdown. */
 export class Lifecycle {
-  readonly peers = new Passing<Peer>()
+  readonly peers = new RecycledSet<Peer>()
   readonly #observers: Observers
   readonly #drainListeners: Listeners<[]>
   readonly #grace: number

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { Passing } from '../../lib/recycled-set.js'
+import { RecycledSet } from '../../lib/recycled-set.js'
 
 /** The same done to both. */
 function both<T> (...items: T[]) {
-  const passing = new Passing<T>()
+  const passing = new RecycledSet<T>()
   const set = new Set<T>()
   const add = (item: T): void => { passing.add(item); set.add(item) }
   for (const item of items) add(item)
