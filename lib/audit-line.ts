@@ -22,9 +22,3 @@ export interface AuditLine {
 export function auditLevel (transport: string, outcome: string): 'debug' | 'info' {
   return transport === 'stdio' && outcome === 'ok' ? 'debug' : 'info'
 }
-
-/** Not a name: the logger of a host may have a level that is called so. */
-export const AUDIT = Symbol('audit')
-
-/** A logger may know a quick way to write such lines at once. For others, several are written in one go: that costs half as much. */
-export interface AuditLogger { [AUDIT]?: (line: AuditLine) => void }

@@ -6,8 +6,6 @@ const RESOLVED = Promise.resolve()
 export const onImmediate = (run: () => void): void => { setImmediate(run) }
 /** Runs a batch when the microtasks that are queued now have run. A resolved promise costs less than `queueMicrotask`. */
 export const onMicrotask = (run: () => void): void => { void RESOLVED.then(run) }
-/** Runs a batch after so many milliseconds. */
-export const after = (ms: number) => (run: () => void): void => { setTimeout(run, ms).unref() }
 
 /**
  * Collects items of several clients and handles them together: code and data stay in the caches of the CPU. HTTP tools/call with requests

@@ -1,9 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import { AUDIT, auditLevel, type AuditLine, type AuditLogger } from '../../lib/audit-line.js'
+import { auditLevel, type AuditLine } from '../../lib/audit-line.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
-import { TurnBatch, after } from '../../lib/turn-batch.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
@@ -11,23 +10,16 @@ import type { AuditSubject } from '../../protocol/dispatch/target.js'
 
 const MAX_NAME = 64
 
-/** For how long a line may wait for others, in milliseconds, and for how many. */
-const PATIENCE = 50
-const ENOUGH = 64
-
-/** One line in the log for each call: who asked for what, and how it went. Never with which arguments, nor with what came of it. */
+/** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
 export default fp(async fastify => {
   const { mcp, log } = fastify
-  const lines = new TurnBatch<AuditLine>(write, after(PATIENCE), ENOUGH)
-  const add = (log as AuditLogger)[AUDIT] ?? (line => lines.add(line))
-  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) add(lineOf(call, ended, subjectOf(call))) })
-  fastify.addHook('onClose', async () => lines.flush())
+  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) write(lineOf(call, ended, subjectOf(call))) })
 
   function write (audit: AuditLine): void {
     try {
       log[auditLevel(audit.transport, audit.outcome)]({ audit }, 'call')
     } catch {
-      // The logger may be the host's own; a line that cannot be written must not cost others theirs.
+      // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })

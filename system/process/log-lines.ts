@@ -12,6 +12,7 @@ const LEVEL = '{"level":'
 const ERROR = '5'.charCodeAt(0)
 const NEWLINE = 10
 
+// Not sonic-boom: it has no callback for a text that was taken, which process.stderr.write promises, and its retries sleep 100 ms each.
 /**
  * Everything that goes to standard error, in its order: pino's lines, several in one write, as one write for each would cost more than the
  * call it tells of, and so would a thread that writes; and what is printed, at once. A reader that does not read stops nothing: a pipe that

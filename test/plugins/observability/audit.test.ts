@@ -147,7 +147,7 @@ t.test('in a host application the lines go to the log of the host', async t => {
   await app.inject(asJson)
   await app.inject({ ...asJson, headers: { ...asJson.headers, origin: 'http://evil.example' } })
   await app.close()
-  t.match(audited(), [{ outcome: 'refused', status: 403, route: '/ai/mcp' }, { tool: 'echo', outcome: 'ok', transport: 'http' }], 'calls wait for others')
+  t.match(audited(), [{ tool: 'echo', outcome: 'ok', transport: 'http' }, { outcome: 'refused', status: 403, route: '/ai/mcp' }])
 })
 
 t.test('a successful stdio call is logged at debug, a failed one and those of other transports at info', async t => {
