@@ -98,7 +98,13 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
   })
   // Node.js drops the headers beyond this count without an error, so it must be above our own limit.
   app.server.maxHeadersCount = Math.max(2_000, options.maxHeaders + 1)
-  await app.register(standaloneGateway, options)
+  try {
+    await app.register(standaloneGateway, options)
+  } catch (error) {
+    // The store may be open already.
+    await app.close()
+    throw error
+  }
   return app
 }
 
