@@ -55,7 +55,7 @@ async function upgrade (app: FastifyInstance, path: string, headers: Record<stri
   const { port } = app.server.address() as { port: number }
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers })
   socket.on('error', () => {})
-  const status = await within(5_000, async signal => await Promise.race([
+  const status = await within(60_000, async signal => await Promise.race([
     once(socket, 'open', { signal }).then(() => 101),
     once(socket, 'unexpected-response', { signal }).then(([, response]) => (response as { statusCode: number }).statusCode)
   ]))
@@ -101,7 +101,7 @@ t.test('an application that did not say it would set identities is believed from
   t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0, 'the connection of a stranger hears nothing more')
   const closed = once(early, 'close')
   early.send(JSON.stringify(MESSAGE))
-  t.match(await within(5_000, async () => await closed), [4401])
+  t.match(await within(60_000, async () => await closed), [4401])
 })
 
 t.test('a call of a stranger that is in flight when the first identity is set is answered with an error', async t => {

@@ -39,7 +39,7 @@ t.test('when a credential expires', async t => {
     await once(socket, 'open')
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }))
     await once(socket, 'message')
-    const [code, reason] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
+    const [code, reason] = await within(60_000, async signal => await once(socket, 'close', { signal })) as [number, Buffer]
     onTime(t, expires)
     t.match({ code, reason: String(reason) }, { code: 4401, reason: /expired/ })
     await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
@@ -95,7 +95,7 @@ t.test('a frame that comes after the end closes the socket and is not answered',
   const said: unknown[] = []
   socket.on('message', data => { said.push(String(data)) })
   socket.send(JSON.stringify(ping))
-  const [code] = await within(5_000, async signal => await once(socket, 'close', { signal })) as [number]
+  const [code] = await within(60_000, async signal => await once(socket, 'close', { signal })) as [number]
   t.strictSame({ code, said }, { code: 4401, said: [] })
 })
 
@@ -106,7 +106,7 @@ t.test('standard input and output refuse calls when their token has expired, and
   serveStdio(app.mcp, { input, output, maxMessage: 10_000, identity: { principal: 'ada', scopes: 'all', expires } })
   const ask = async (message: object): Promise<Json> => {
     input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-    const [line] = await within(5_000, async signal => await once(output, 'data', { signal }))
+    const [line] = await within(60_000, async signal => await once(output, 'data', { signal }))
     return JSON.parse(String(line)) as Json
   }
   t.match(await ask({ id: 0, method: 'initialize', params: {} }), { result: {} })

@@ -81,6 +81,6 @@ t.test('the gateway starts while its issuer is not there yet, and finds it when 
   t.match(app.mcp.health.now(), { status: 'degraded', ready: true, parts: { oauth: /cannot be fetched/ } }, 'and so is whoever watches it')
   issuer.answers.delete(METADATA)
   t.equal((await post(app, await issuer.sign())).statusCode, 503)
-  await within(10_000, async signal => { while ((await post(app, await issuer.sign())).statusCode !== 200) await sleep(200, undefined, { signal }) })
+  await within(60_000, async signal => { while ((await post(app, await issuer.sign())).statusCode !== 200) await sleep(200, undefined, { signal }) })
   t.equal(app.mcp.health.now().status, 'healthy')
 })

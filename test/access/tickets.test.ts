@@ -17,13 +17,13 @@ async function ticketFor (app: FastifyInstance, credential: string): Promise<str
 async function connect (t: Test, url: string, protocols: string[] = []): Promise<WebSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), protocols)
   t.teardown(() => socket.terminate())
-  await within(5_000, async signal => await once(socket, 'open', { signal }))
+  await within(60_000, async signal => await once(socket, 'open', { signal }))
   return socket
 }
 
 async function refused (url: string, protocols: string[] = []): Promise<{ status: number, challenge: Record<string, string> }> {
   const socket = new WebSocket(url.replace('http', 'ws'), protocols)
-  const [, response] = await within(5_000, async signal => await once(socket, 'unexpected-response', { signal })) as [unknown, { statusCode: number, headers: Record<string, string> }]
+  const [, response] = await within(60_000, async signal => await once(socket, 'unexpected-response', { signal })) as [unknown, { statusCode: number, headers: Record<string, string> }]
   socket.on('error', () => {})
   socket.terminate()
   return { status: response.statusCode, challenge: challengeOf(response.headers['www-authenticate']) }
@@ -45,7 +45,7 @@ t.test('a ticket opens a WebSocket for the one who asked for it, once', async t 
   const socket = await connect(t, `${url}/mcp?ticket=${ticket}`)
   t.equal([...app.mcp.dispatcher.lifecycle.peers][0]?.principal, 'key:bob')
   socket.send(JSON.stringify(ping))
-  const [data] = await within(5_000, async signal => await once(socket, 'message', { signal }))
+  const [data] = await within(60_000, async signal => await once(socket, 'message', { signal }))
   t.match(JSON.parse(String(data)), { id: 1, result: {} })
   t.strictSame(await refused(`${url}/mcp?ticket=${ticket}`), {
     status: 401, challenge: { realm: 'mcp-patchbay', scope: 'mcp', error: 'invalid_token', error_description: 'the ticket is not known, was used or has expired' }

@@ -39,8 +39,8 @@ t.test('requests run side by side, and each gets its own answer', async t => {
 t.test('it hears what the server says meanwhile', async t => {
   const client = await createClient(await gateway(t))
   await client.request('tools/call', { name: 'slow', arguments: { steps: 2, delay: 1 }, _meta: { progressToken: 'p' } })
-  t.match(await within(5_000, async () => await client.notified('notifications/progress')), { progressToken: 'p', progress: 1, total: 2 })
-  t.match(await within(5_000, async () => await client.notified('notifications/progress')), { progress: 2 })
+  t.match(await within(60_000, async () => await client.notified('notifications/progress')), { progressToken: 'p', progress: 1, total: 2 })
+  t.match(await within(60_000, async () => await client.notified('notifications/progress')), { progress: 2 })
 })
 
 t.test('it answers what the server asks', async t => {
@@ -63,7 +63,7 @@ t.test('an answer that fails is an error to the server, not a loose end here', a
     capabilities: { elicitation: {} },
     answers: { 'elicitation/create': () => { throw new Error('no user') } }
   })
-  await within(5_000, async signal => {
+  await within(60_000, async signal => {
     await t.rejects(Promise.race([request('tools/call', { name: 'ask_name' }), expired(signal)]), { name: 'McpError' })
   })
 })
@@ -86,7 +86,7 @@ t.test('a request that is given up before it is sent is not sent', async t => {
   const app = await gateway(t)
   app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request } = await createClient(app)
-  await within(5_000, async signal => {
+  await within(60_000, async signal => {
     await t.rejects(Promise.race([request('tools/call', { name: 'never' }, AbortSignal.abort(new Error('no'))), expired(signal, 'answered')]))
   })
 })
@@ -95,14 +95,14 @@ t.test('closing the client settles what it still waits for', async t => {
   const { request, close } = await createClient(await gateway(t))
   const answer = request('tools/call', { name: 'slow', arguments: { steps: 1, delay: 60_000 } })
   close()
-  await within(5_000, async signal => await t.rejects(Promise.race([answer, expired(signal, 'forgotten')]), /closed/))
+  await within(60_000, async signal => await t.rejects(Promise.race([answer, expired(signal, 'forgotten')]), /closed/))
 })
 
 t.test('closing the client settles those that wait for a notification, now and later', async t => {
   const { notified, close } = await createClient(await gateway(t))
   const waiting = Array.from({ length: 12 }, async () => await notified('notifications/late'))
   close()
-  await within(5_000, async signal => {
+  await within(60_000, async signal => {
     const forgotten = expired(signal, 'forgotten')
     for (const one of [...waiting, notified('notifications/late')]) await t.rejects(Promise.race([one, forgotten]), /closed/)
   })
@@ -113,7 +113,7 @@ t.test('a client that was closed sends nothing more', async t => {
   app.mcp.tools.add(tool({ name: 'never', description: 'd', run: () => t.fail('it ran') }))
   const { request, close } = await createClient(app)
   close()
-  await within(5_000, async signal => await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/))
+  await within(60_000, async signal => await t.rejects(Promise.race([request('tools/call', { name: 'never' }), expired(signal, 'forgotten')]), /closed/))
 })
 
 t.test('requests that share a signal leave nothing on it', async t => {

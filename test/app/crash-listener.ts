@@ -31,7 +31,7 @@ export class CounterListener {
 
   /** Waits until so many changes of the counter were heard of. */
   async heard (updates: number): Promise<void> {
-    await within(10_000, async signal => { while (this.updates < updates) await sleep(10, undefined, { signal }) })
+    await within(60_000, async signal => { while (this.updates < updates) await sleep(10, undefined, { signal }) })
   }
 
   async stop (): Promise<void> {

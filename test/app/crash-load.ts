@@ -6,7 +6,7 @@ import { modernMeta } from '../support/modern.js'
 
 type Json = Record<string, unknown>
 
-const PATIENCE = 10_000
+const PATIENCE = 60_000
 
 /** Sends one tool call and gives its answer; rejects when the connection breaks. */
 export type Connection = (name: string, args: object) => Promise<Json>

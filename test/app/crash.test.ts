@@ -63,7 +63,7 @@ function inWords (times: number[]): string {
 /** Waits until the server has acknowledged something since. */
 async function underWay (load: Load): Promise<void> {
   const before = load.acknowledged
-  await within(20_000, async signal => { while (load.acknowledged < before + 10) await sleep(2, undefined, { signal }) })
+  await within(60_000, async signal => { while (load.acknowledged < before + 10) await sleep(2, undefined, { signal }) })
 }
 
 async function counter (gateway: Gateway): Promise<number> {

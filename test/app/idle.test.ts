@@ -96,10 +96,10 @@ t.test('a server with many sockets closes without a warning', async t => {
   const sockets = await many(15, async () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
     t.teardown(() => socket.terminate())
-    await within(5_000, async signal => await once(socket, 'open', { signal }))
+    await within(60_000, async signal => await once(socket, 'open', { signal }))
     return socket
   })
-  const closed = sockets.map(async socket => await within(5_000, async signal => await once(socket, 'close', { signal })))
+  const closed = sockets.map(async socket => await within(60_000, async signal => await once(socket, 'close', { signal })))
   await app.close()
   t.strictSame((await Promise.all(closed)).map(([code]) => code as number), sockets.map(() => 1001))
   t.strictSame(warnings, [])

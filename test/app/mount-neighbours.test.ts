@@ -70,7 +70,7 @@ async function overHttp (url: string): Promise<unknown> {
 
 async function overWebSocket (url: string, path: string, messages: string[]): Promise<string> {
   const socket = new WebSocket(url.replace('http', 'ws') + path)
-  return await within(5_000, async signal => {
+  return await within(60_000, async signal => {
     await once(socket, 'open', { signal })
     let last = ''
     for (const message of messages) {
@@ -167,7 +167,7 @@ t.test('a gateway under a parameter is found by its sockets', async t => {
 async function refusal (url: string, headers: Record<string, string>): Promise<number> {
   const socket = new WebSocket(url.replace('http', 'ws'), { headers })
   socket.on('error', () => {})
-  return await within(5_000, async signal => {
+  return await within(60_000, async signal => {
     const [, response] = await once(socket, 'unexpected-response', { signal }) as [unknown, { statusCode: number }]
     socket.terminate()
     return response.statusCode

@@ -163,7 +163,7 @@ t.test('a stream has its own type and is not kept anywhere on its way', async t 
 
 async function said (url: string, message: string): Promise<string> {
   const socket = new WebSocket(url)
-  return await within(5_000, async signal => {
+  return await within(60_000, async signal => {
     await once(socket, 'open', { signal })
     socket.send(message)
     const [data] = await once(socket, 'message', { signal }) as [Buffer]

@@ -19,7 +19,7 @@ import type { Trail } from './trail-plugin.js'
 
 const PLUGIN = fileURLToPath(new URL('trail-plugin.js', import.meta.url))
 const IN_FLIGHT = 64
-const DEADLINE = 30_000
+const DEADLINE = 60_000
 
 /** Calls a tool as one of many clients, or callers, and gives the text it answers with. */
 type CallTool = (caller: number, name: string, args?: Json) => Promise<string>

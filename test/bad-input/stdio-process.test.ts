@@ -36,7 +36,7 @@ t.test('the command survives what is written to it', async t => {
     for (let id = 0; id < 1_000; id++) await inbox.next()
     process.stdin.end(ping('last'))
     t.equal(await hear(inbox), 'ok id "last"')
-    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
     t.equal(inbox.size, 0)
     noTrace(t, stderr())
   })
@@ -51,30 +51,30 @@ t.test('the command survives what is written to it', async t => {
     const grown = peakMemory(process.pid) - before
     t.ok(grown <= 2 * LIMIT + GARBAGE, `its memory grew by ${(grown / 1024 / 1024).toFixed(1)} MB`)
     process.stdin.end()
-    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
     noTrace(t, stderr())
   })
 
   t.test('J14: a launcher that dies while we start takes us with it', async t => {
     const { process, exit } = launch(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
   t.test('J14: a launcher that dies later takes us with it', async t => {
     const { process, exit } = await start(t)
     for (const stream of [process.stdin, process.stdout, process.stderr]) stream.destroy()
-    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
   t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
     const { process, inbox, exit } = launch(t)
     process.stderr.destroy()
     process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
-    t.strictSame([summarise(await inbox.next(20_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
+    t.strictSame([summarise(await inbox.next(60_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
     process.stdin.end(ping(2))
     t.equal(await hear(inbox), 'ok id 2')
-    t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+    t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
   for (const lost of ['before anything is said', 'while calls are in flight']) {
@@ -83,7 +83,7 @@ t.test('the command survives what is written to it', async t => {
       if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
       process.stdout.destroy()
       const nagging = setInterval(() => { if (process.stdin.writable) process.stdin.write(ping(1)) }, 20)
-      t.strictSame(await inTime(exit, 'the end of the process', 20_000), [0, null])
+      t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
       clearInterval(nagging)
       noTrace(t, stderr())
     })
@@ -94,7 +94,7 @@ t.test('the command survives what is written to it', async t => {
 async function start (t: Test): Promise<Child> {
   const child = launch(t)
   child.process.stdin.write(`${initialize()}\n`)
-  t.equal(summarise(await child.inbox.next(20_000)), 'ok id 0')
+  t.equal(summarise(await child.inbox.next(60_000)), 'ok id 0')
   return child
 }
 

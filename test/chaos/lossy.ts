@@ -6,7 +6,7 @@ import { LossyProxy } from './lossy-proxy.js'
 import { scenario } from './scenario.js'
 
 /** How long a client may take to come back: both generations wait a second first, and give up after two refusals. */
-const PATIENCE = 15_000
+const PATIENCE = 60_000
 /** Connections that one client may leave behind: four of its reply, four of its own stream, and some on which it has posted. */
 const MOST_CONNECTIONS = 12
 

@@ -22,7 +22,7 @@ export async function vanishFromStdio (report: Report, work: number): Promise<vo
     const heard: string[] = []
     readLines(gateway.pipes.stdout, line => heard.push(line))
     gateway.pipes.stdin.write(`${initialize()}\n${call('tools/call', { name: 'chaos_work', arguments: { key: 'stdio', ms: work } })('legacy')}\n`)
-    await gateway.until(({ calls }) => calls.stdio !== undefined, 20_000)
+    await gateway.until(({ calls }) => calls.stdio !== undefined, 60_000)
     const begun = performance.now()
     vanish(gateway.pipes)
     const end = await inTime(gateway.ended(), 'the end of the gateway', 60_000)

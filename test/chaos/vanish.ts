@@ -11,7 +11,7 @@ import { scenario } from './scenario.js'
 const AT_ONCE = 10
 /** How soon a call has to know that its client is gone; on a machine that is busy with other things it may take longer. */
 const SOON = 1_000
-const PATIENCE = 20_000
+const PATIENCE = 60_000
 
 interface Round { prefix: string, times: number, work: number }
 

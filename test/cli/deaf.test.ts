@@ -35,7 +35,7 @@ async function deaf (t: Test, tool: string) {
 
 t.test('a client that reads nothing while tools write is given up: the process logs it and ends', async t => {
   const { exited, logged } = await deaf(t, 'talk')
-  t.strictSame(await inTime(exited, 'the end', 20_000), [0, null])
+  t.strictSame(await inTime(exited, 'the end', 60_000), [0, null])
   t.match(logged(), /standard output is not read/)
 })
 
@@ -47,7 +47,7 @@ t.test('a client that reads a large answer late gets all of it', async t => {
   child.stdout.on('data', (chunk: Buffer) => { text += String(chunk) })
   const ended = once(child.stdout, 'end')
   child.stdin.end()
-  await inTime(Promise.all([exited, ended]), 'the end', 20_000)
+  await inTime(Promise.all([exited, ended]), 'the end', 60_000)
   t.match(JSON.parse(text.trim().split('\n').at(-1) ?? ''), { id: 1, result: { content: [{ text: 'x'.repeat(3_000_000) }] } })
   t.notMatch(logged(), /is not read/)
 })

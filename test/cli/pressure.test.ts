@@ -33,7 +33,7 @@ export default async function busy (fastify) {
   tools.add(tool({ name: 'quick', description: 'd', run: () => 'ok' }))
 }`
 
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 
 async function busy (t: Parameters<typeof launch>[0], env: Record<string, string>): Promise<{ launched: Launched, url: string }> {
   const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'busy.mjs'], { cwd: await folder(t, { 'busy.mjs': BUSY }), env: { PATCHBAY_AUDIT: 'false', ...env } })

@@ -4,7 +4,7 @@ import { version } from '../../app.js'
 import type { Connection } from './connections.js'
 import { CAPABILITIES, INFO, type Official, type ToolResult } from './official.js'
 
-const DEADLINE = 5_000
+const DEADLINE = 60_000
 
 // Both generations take an answer at once but a notification one microtask later: progress that comes together with the answer is too late for them.
 const LATE_PROGRESS = /progress notification for an unknown token/

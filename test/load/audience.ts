@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway } from './gateway.js'
 
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 /** How long we listen for those who are told again. */
 const AFTERWARDS = 1_000
 

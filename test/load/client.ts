@@ -5,7 +5,7 @@ import type { Gateway } from './gateway.js'
 import { Ledger } from './ledger.js'
 
 /** A server that answers nothing for so long has lost what is open. */
-const SILENCE = 15_000
+const SILENCE = 60_000
 
 /** A connection, and who drives calls through it. */
 export class Client {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway } from './gateway.js'
 import { MIB, type Vitals } from './vitals.js'
 
-const PATIENCE = 20_000
+const PATIENCE = 60_000
 /** Objects and handles of the runtime that come and go with the moment. */
 const MOMENTARY = 5
 const HEAP = 8 * MIB

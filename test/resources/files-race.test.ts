@@ -18,10 +18,10 @@ async function swapping (t: Test, folder: string, secrets: string): Promise<() =
   t.teardown(async () => { child.kill('SIGKILL'); await closed })
   let said = ''
   child.stdout.on('data', chunk => { said += String(chunk) })
-  await within(10_000, async signal => await once(child.stdout, 'data', { signal }))
+  await within(60_000, async signal => await once(child.stdout, 'data', { signal }))
   return async () => {
     child.stdin.end()
-    await within(10_000, async signal => await once(child, 'close', { signal }))
+    await within(60_000, async signal => await once(child, 'close', { signal }))
     return Number(said.trim().split('\n').at(-1))
   }
 }

@@ -34,7 +34,7 @@ async function watched (t: Test) {
 }
 
 /** What the client is told next. Keeps the process awake meanwhile. */
-const told = async (client: Client): Promise<Json> => await within(5_000, async () => await client.notified(UPDATED))
+const told = async (client: Client): Promise<Json> => await within(60_000, async () => await client.notified(UPDATED))
 
 type Next = () => Promise<Json>
 
@@ -70,11 +70,11 @@ async function socketTo (t: Test, url: string): Promise<{ socket: WebSocket, sen
   t.teardown(() => socket.terminate())
   const messages: Json[] = []
   socket.on('message', data => { messages.push(JSON.parse(String(data)) as Json) })
-  await within(5_000, async signal => await once(socket, 'open', { signal }))
+  await within(60_000, async signal => await once(socket, 'open', { signal }))
   return {
     socket,
     send: message => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message })),
-    next: async () => await within(5_000, async signal => {
+    next: async () => await within(60_000, async signal => {
       while (messages.length === 0) await once(socket, 'message', { signal })
       return messages.shift() as Json
     })

@@ -6,7 +6,7 @@ import { until, within } from '../support/wait.js'
 /** What a shell command of a document prints, on either output. */
 export async function shell (command: string): Promise<{ code: number, stdout: string, stderr: string }> {
   const running = start(command)
-  const [code] = await within(10_000, async signal => await once(running.child, 'close', { signal })) as [number]
+  const [code] = await within(60_000, async signal => await once(running.child, 'close', { signal })) as [number]
   return { code, stdout: running.stdout, stderr: running.stderr }
 }
 

@@ -204,7 +204,7 @@ t.test('the reference of the documents', async t => {
     socket.end(`POST /message HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
     let reply = ''
     socket.on('data', chunk => { reply += String(chunk) })
-    await within(5_000, async signal => await once(socket, 'close', { signal }))
+    await within(60_000, async signal => await once(socket, 'close', { signal }))
     t.match(reply, /^HTTP\/1\.1 200 OK\r\n/)
     t.equal(reply.split('\r\n\r\n')[1], '{"jsonrpc":"2.0","id":1,"result":{}}')
   })
@@ -213,7 +213,7 @@ t.test('the reference of the documents', async t => {
     const ws = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
     t.teardown(() => ws.terminate())
     ws.on('open', () => ws.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })))
-    const [data] = await within(5_000, async signal => await once(ws, 'message', { signal })) as [Buffer]
+    const [data] = await within(60_000, async signal => await once(ws, 'message', { signal })) as [Buffer]
     t.equal(String(data), '{"jsonrpc":"2.0","id":1,"result":{}}')
   })
 })

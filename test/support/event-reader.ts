@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>
 
 export interface ServerEvent { event?: string, id?: string, retry?: string, data?: string, comment?: string }
 
-const DEADLINE = 5_000
+const DEADLINE = 60_000
 
 /** Cuts an event stream into events and comments, as its bytes come. */
 export class EventParser {

@@ -55,7 +55,7 @@ export class Connection {
   }
 
   async next (): Promise<ListReply> {
-    await within(5_000, async signal => {
+    await within(60_000, async signal => {
       while (!this.#parser.done) {
         if (this.socket.destroyed) throw new Error('the connection is closed')
         await once(this.socket, 'data', { signal })

@@ -10,7 +10,7 @@ import { within } from './wait.js'
 
 export type Json = Record<string, unknown>
 
-const DEADLINE = 5_000
+const DEADLINE = 60_000
 
 /** A channel that remembers what was sent; `next` waits for it, but not for ever. */
 export class Recorder implements Channel {

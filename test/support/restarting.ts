@@ -36,7 +36,7 @@ export class Gateway {
   async start (): Promise<Start> {
     const begun = performance.now()
     this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env }, observed: false })
-    await within(20_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
+    await within(60_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
     return { elapsed: Math.round(performance.now() - begun), busy: busyFor(this.#process.pid) }
   }
 

@@ -19,7 +19,7 @@ export interface Speaks {
 export const ERAS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 export const ASKING = ERAS.slice(2)
 
-const DEADLINE = 5_000
+const DEADLINE = 60_000
 
 /** A client of any revision, whoever it is, that answers what it is asked in the way of its revision. */
 export class Speaker {

@@ -184,7 +184,7 @@ async function websocket (t: Test, url: string): Promise<(params: Json) => Promi
   await once(socket, 'open')
   const ask = async (method: string, params: Json) => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: method, method, params }))
-    const [data] = await within(5_000, async signal => await once(socket, 'message', { signal })) as [Buffer]
+    const [data] = await within(60_000, async signal => await once(socket, 'message', { signal })) as [Buffer]
     return (JSON.parse(String(data)) as Json).result
   }
   await ask('initialize', { protocolVersion: '2024-11-05' })

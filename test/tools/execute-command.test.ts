@@ -110,7 +110,7 @@ t.test('a caller over the network without a credential is refused', async t => {
 async function overWebSocket (t: Test, url: string, command: string): Promise<unknown> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
-  return await within(5_000, async signal => await new Promise((resolve, reject) => {
+  return await within(60_000, async signal => await new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('no answer')))
     socket.on('error', reject)
     socket.on('open', () => {

@@ -66,7 +66,7 @@ async function overWebSocket (t: Test, url: string, version: string, uri: string
   socket.on('message', (data: Buffer) => { messages.push(JSON.parse(String(data)) as Json) })
   await once(socket, 'open')
   for (const message of [...(version === MODERN ? [] : [hello(version)]), subscribe(version, uri)]) socket.send(text(message))
-  const message = async () => await within(5_000, async signal => {
+  const message = async () => await within(60_000, async signal => {
     while (messages.length === 0) await once(socket, 'message', { signal })
     return messages.shift() as Json
   })

@@ -75,10 +75,10 @@ t.test('every step is told over WebSocket, and a cancelled task stops there at o
     heard.push(JSON.parse(String(data)) as Json)
     arrivals.emit('message')
   })
-  const until = async (count: number) => await within(5_000, async signal => { while (heard.length < count) await once(arrivals, 'message', { signal }) })
+  const until = async (count: number) => await within(60_000, async signal => { while (heard.length < count) await once(arrivals, 'message', { signal }) })
   const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
 
-  await within(5_000, async signal => await once(socket, 'open', { signal }))
+  await within(60_000, async signal => await once(socket, 'open', { signal }))
   send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } })
   send({ id: 1, method: 'tools/call', params: task({ steps: 3, delay: 0.01 }, 'p') })
   await until(5)

@@ -95,7 +95,7 @@ t.test('it is called over WebSocket', async t => {
   const { url } = await listening(t, { searchUrl })
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
-  const ask = async (message: object) => await within(5_000, async signal => {
+  const ask = async (message: object) => await within(60_000, async signal => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
     return JSON.parse(String((await once(socket, 'message', { signal }))[0])) as Json
   })

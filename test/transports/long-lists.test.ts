@@ -60,10 +60,10 @@ t.test('a long list', async t => {
     serveStdio(app.mcp, { input, output, maxMessage: 100_000 })
     let written = ''
     output.on('data', (chunk: Buffer) => { written += String(chunk) })
-    await within(5_000, async signal => await once(socket, 'open', { signal }))
+    await within(60_000, async signal => await once(socket, 'open', { signal }))
     for (const id of ['ü€😀', 1]) {
       const text = (await listOver(t, url, MODERN, id)).body.toString()
-      const said = within(5_000, async signal => await once(socket, 'message', { signal }))
+      const said = within(60_000, async signal => await once(socket, 'message', { signal }))
       socket.send(listMessage(MODERN, id))
       t.equal(String((await said)[0]), text)
       written = ''
@@ -138,7 +138,7 @@ t.test('each revision has its own form of the list, whichever is asked for first
 /** Asks for much and leaves before all of it is there. */
 async function leaveEarly (app: FastifyInstance, connection: Connection, endpoint: Endpoint): Promise<void> {
   connection.ask(endpoint, Array.from({ length: 50 }, (_, index) => index))
-  await within(5_000, async signal => await once(connection.socket, 'data', { signal }))
+  await within(60_000, async signal => await once(connection.socket, 'data', { signal }))
   connection.socket.resetAndDestroy()
   await until(() => app.mcp.connections.replies.size === 0)
 }
@@ -165,7 +165,7 @@ t.test('over HTTP/2 the list is the same', async t => {
   for (const id of ['ü€😀', 1]) {
     const stream = session.request({ ':method': 'POST', ':path': MODERN.path, ...MODERN.headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
     stream.end(listMessage(MODERN, id))
-    const message = JSON.parse(await within(5_000, async () => await text(stream))) as ListReply['message']
+    const message = JSON.parse(await within(60_000, async () => await text(stream))) as ListReply['message']
     t.equal(message.id, id)
     t.strictSame(namesIn({ message }), NAMES)
   }

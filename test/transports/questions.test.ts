@@ -31,12 +31,12 @@ const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> =
   WebSocket: async (t, url) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
     t.teardown(() => socket.terminate())
-    await within(5_000, async signal => await once(socket, 'open', { signal }))
+    await within(60_000, async signal => await once(socket, 'open', { signal }))
     const inbox: Json[] = []
     const arrivals = new EventEmitter()
     socket.on('message', data => { inbox.push(JSON.parse(String(data)) as Json); arrivals.emit('message') })
     const tell = async (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    const next = async () => await within(5_000, async signal => {
+    const next = async () => await within(60_000, async signal => {
       while (inbox.length === 0) await once(arrivals, 'message', { signal })
       return inbox.shift() as Json
     })

@@ -18,7 +18,7 @@ async function waiting (t: Test) {
     }
   })
   const app = await gateway(t, { http: false, plugins: [async ({ mcp: { tools } }) => { tools.add(wait) }] })
-  const aborted = async (): Promise<unknown> => (await within(5_000, async signal => await once(calls, 'aborted', { signal })))[0]
+  const aborted = async (): Promise<unknown> => (await within(60_000, async signal => await once(calls, 'aborted', { signal })))[0]
   return { app, aborted }
 }
 

@@ -73,7 +73,7 @@ for (const [what, bytes] of LEAVERS) {
     const app = await host(t, app => { app.addHook('preHandler', async () => { hooks.emit('entered'); await once(hooks, 'go') }) })
     const calls = counting(app)
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
-    await within(5_000, async signal => {
+    await within(60_000, async signal => {
       const [accepted, entered] = [once(app.server, 'connection', { signal }), once(hooks, 'entered', { signal })]
       const socket = connect(Number(port), '127.0.0.1')
       t.teardown(() => socket.destroy())

@@ -55,7 +55,7 @@ async function openSocket (_app: FastifyInstance, url: string): Promise<Connecti
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   await once(socket, 'open')
   const send = async (message: object) => {
-    const heard = within(5_000, async signal => await once(socket, 'message', { signal }))
+    const heard = within(60_000, async signal => await once(socket, 'message', { signal }))
     socket.send(text(message))
     return { body: JSON.parse(String((await heard)[0])) as Json }
   }

@@ -149,7 +149,7 @@ t.test('a process that is killed while it writes leaves everything it acknowledg
     const child = worker(t)
     await child.ask('open', folder)
     child.tell('fill', 0, `space ${round}`, 0)
-    await within(10_000, async signal => { while (child.acknowledged.length < 50 + 37 * round) await sleep(1, undefined, { signal }) })
+    await within(60_000, async signal => { while (child.acknowledged.length < 50 + 37 * round) await sleep(1, undefined, { signal }) })
     await child.kill()
     const kept = (await opened(t, folder).values.list(`space ${round}`)).map(({ key }) => Number(key))
     t.strictSame(child.acknowledged.filter(number => !kept.includes(number)), [], `${child.acknowledged.length} were acknowledged`)

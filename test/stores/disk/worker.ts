@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { within } from '../../support/wait.js'
 
 const PROGRAM = fileURLToPath(new URL('worker-process.js', import.meta.url))
-const DEADLINE = 30_000
+const DEADLINE = 60_000
 
 export interface Asked { id: number, command: string, args: unknown[] }
 interface Told { id?: number, value?: unknown, error?: string, acknowledged?: number }

@@ -21,7 +21,7 @@ export async function display (t: Test): Promise<Display> {
   t.teardown(environment({ XDG_CACHE_HOME: await folder(t, {}) }))
   const server = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '16x16x8', '-nolisten', 'tcp', '-noreset'], { stdio: ['ignore', 'pipe', 'ignore'] })
   await once(server, 'spawn')
-  const [number] = await within(10_000, async signal => await once(createInterface({ input: server.stdout }), 'line', { signal })) as [string]
+  const [number] = await within(60_000, async signal => await once(createInterface({ input: server.stdout }), 'line', { signal })) as [string]
   const started = new Display(`:${number}`, server)
   t.teardown(async () => await started.stop())
   process.env['DISPLAY'] = started.name

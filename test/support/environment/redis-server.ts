@@ -43,7 +43,7 @@ export class RedisServer {
   async start (): Promise<void> {
     const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir() }
     this.#process = spawn('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), { stdio: 'ignore' })
-    await within(10_000, async signal => {
+    await within(60_000, async signal => {
       while (await this.says('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()
     })
   }

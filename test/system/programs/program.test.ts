@@ -13,7 +13,7 @@ const never = new AbortController().signal
 interface Given { args?: string[], timeout?: number, signal?: AbortSignal, onOutput?: (bytes: number, text: string) => void }
 
 const run = async (folder: string, name: string, { args = [], timeout = 10_000, signal = never, onOutput = () => {} }: Given = {}): Promise<ProgramResult> =>
-  await within(10_000, async () => await runProgram({ path: join(folder, name), args, folder, timeout }, { signal, onOutput }))
+  await within(60_000, async () => await runProgram({ path: join(folder, name), args, folder, timeout }, { signal, onOutput }))
 
 async function areGone (t: Test, pids: number[]): Promise<void> {
   t.ok(pids.length > 1 && pids.every(pid => pid > 1), `${pids.length} processes were there`)
@@ -115,7 +115,7 @@ t.test('programs do not survive the process that runs them', async t => {
     setInterval(() => { if (existsSync('forked')) process.exit(7) }, 10)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], { cwd: path, stdio: 'ignore' })
   t.teardown(() => child.kill('SIGKILL'))
-  t.strictSame(await within(20_000, async signal => await once(child, 'exit', { signal })), [7, null])
+  t.strictSame(await within(60_000, async signal => await once(child, 'exit', { signal })), [7, null])
   await areGone(t, await forked(path))
 })
 

@@ -33,7 +33,7 @@ class Output extends Writable {
   }
 
   async until (count: number): Promise<Json[]> {
-    await within(5_000, async signal => { while (this.messages.length < count) await once(this, 'wrote', { signal }) })
+    await within(60_000, async signal => { while (this.messages.length < count) await once(this, 'wrote', { signal }) })
     return this.messages
   }
 }
@@ -71,7 +71,7 @@ t.test('a client that does not read for long costs no listeners', async t => {
   output.reading = false
   send({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 80, delay: 1 }, _meta: { progressToken: 'a token of some length '.repeat(40) } } })
   let most = 0
-  await within(5_000, async signal => {
+  await within(60_000, async signal => {
     while (output.writableLength < 60_000) {
       most = Math.max(most, output.listenerCount('drain'))
       await sleep(1, undefined, { signal })
@@ -117,7 +117,7 @@ t.test('when the input ends, what is in flight is answered before it is over', a
   const { input, output, stdio, send } = await serve(t)
   send({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: { steps: 1, delay: 40 } } })
   input.end('{"jsonrpc":"2.0","id":2,"method":"ping"}')
-  await within(5_000, async () => await stdio.closed)
+  await within(60_000, async () => await stdio.closed)
   t.strictSame(output.messages.map(({ id }) => id), [0, 2, 1])
 })
 
@@ -134,7 +134,7 @@ t.test('when the output is gone, calls are aborted and it is over', async t => {
         calls.emit('aborted')
       }
     }))
-    await within(5_000, async signal => {
+    await within(60_000, async signal => {
       const [started, aborted] = [once(calls, 'started', { signal }), once(calls, 'aborted', { signal })]
       send({ id: 1, method: 'tools/call', params: { name: 'wait' } })
       await started
@@ -149,7 +149,7 @@ t.test('when the input breaks, it is over', async t => {
   for (const error of [new Error('EIO'), undefined]) {
     const { input, stdio } = await serve(t)
     input.destroy(error)
-    await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))]))
+    await within(60_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail(`never over after ${String(error)}`))]))
   }
 })
 
@@ -164,7 +164,7 @@ t.test('flushing waits until everything said was handed over', async t => {
   await sleep(20)
   t.equal(flushed, false)
   output.read()
-  await within(5_000, async () => await done)
+  await within(60_000, async () => await done)
   t.match(output.messages.at(-1), { id: 1 })
 })
 
@@ -182,6 +182,6 @@ t.test('a client that ends its input and does not read is waited for no longer t
   output.reading = false
   send(echo(1))
   input.end()
-  await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
+  await within(60_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
   t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })

@@ -17,7 +17,7 @@ async function connected (t: Test, options: Partial<Options> = {}) {
   app.mcp.resources.add(resource({ uri: 'it://large', name: 'large', read: () => 'x'.repeat(SIZE) }))
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
-  await within(5_000, async signal => await once(socket, 'open', { signal }))
+  await within(60_000, async signal => await once(socket, 'open', { signal }))
   const send = (id: number, method: string, params: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, ...modern() } }))
   const readAll = () => { for (let id = 1; id <= COUNT; id++) send(id, 'resources/read', { uri: 'it://large' }) }
   return { app, socket, send, readAll }
@@ -38,7 +38,7 @@ t.test('a client that never reads what it asked for is closed in time', async t 
   socket.pause()
   readAll()
   await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0)
-  const closed = within(5_000, async signal => await once(socket, 'close', { signal }))
+  const closed = within(60_000, async signal => await once(socket, 'close', { signal }))
   socket.resume()
   t.ok([1006, 1008].includes((await closed)[0] as number))
 })
@@ -47,7 +47,7 @@ t.test('frames that follow a binary one are not listened to', async t => {
   const { app, socket, send } = await connected(t)
   let ran = 0
   app.mcp.tools.add(tool({ name: 'count', description: 'd', run: () => { ran++ } }))
-  const closed = within(5_000, async signal => await once(socket, 'close', { signal }))
+  const closed = within(60_000, async signal => await once(socket, 'close', { signal }))
   socket.send(Buffer.from('{}'))
   for (let id = 1; id <= 3; id++) send(id, 'tools/call', { name: 'count' })
   t.equal((await closed)[0], 1003)

@@ -10,7 +10,7 @@ import { nextEvent, until, within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 
-const DEADLINE = 5_000
+const DEADLINE = 60_000
 
 async function serve (t: Test, options: Partial<Options> = {}) {
   const { app, url } = await listening(t, options)
