@@ -24,6 +24,8 @@ export interface Mcp extends Pick<Dispatcher, Forwarded> {
   onEnd: (listener: EndListener) => () => void
   /** Listens to what calls log and to unexpected errors. */
   onLog: (listener: LogListener) => () => void
+  /** Runs once, when the shutdown begins and before calls in flight are waited for. */
+  onDrain: (listener: () => void) => () => void
   /** For transports and plugins of Patchbay itself; not covered by semantic versioning. */
   readonly dispatcher: Dispatcher
   /** Where everything is kept that outlives a call. */
@@ -63,7 +65,7 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
 }, { name: 'patchbay-mcp', fastify: '5.x' })
 
 function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
-  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onLog' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
+  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onLog' | 'onDrain' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
     dispatcher,
     store,
     standalone,
@@ -73,6 +75,7 @@ function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mc
     onBegin: listener => dispatcher.observers.begin.add(listener),
     onEnd: listener => dispatcher.observers.end.add(listener),
     onLog: listener => dispatcher.observers.log.add(listener),
+    onDrain: listener => dispatcher.lifecycle.onDrain(listener),
     provide: (name, value) => {
       if (Object.hasOwn(base, name)) throw new Error(`app.mcp.${name} is there already`)
       Object.defineProperty(base, name, { value, enumerable: true })
