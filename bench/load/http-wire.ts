@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { END_OF_CHUNKS, readReply, statusOf } from './http-reply.js'
 import { LEGACY, type Era, type Message } from './messages.js'
-import { exchange, nobody, type Wire } from './wire.js'
+import { exchange, noListeners, type Wire } from './wire.js'
 
 /** A kept-alive connection with one request at a time, so that where a reply ends all that was read ends. */
 export class HttpWire implements Wire {
   session: string | undefined
-  onAnswer = nobody.onAnswer
-  onRead = nobody.onRead
-  onCut = nobody.onCut
+  onAnswer = noListeners.onAnswer
+  onRead = noListeners.onRead
+  onCut = noListeners.onCut
   readonly #port: number
   readonly #era: Era
   readonly #socket: Socket
@@ -51,7 +51,7 @@ export class HttpWire implements Wire {
     this.#socket.write(bytes)
   }
 
-  async tell (message: Message): Promise<void> {
+  async notify (message: Message): Promise<void> {
     await exchange(this, this.frame(message))
   }
 
@@ -65,7 +65,7 @@ export class HttpWire implements Wire {
   }
 
   close (): void {
-    this.onCut = nobody.onCut
+    this.onCut = noListeners.onCut
     this.#socket.destroy()
   }
 

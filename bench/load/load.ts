@@ -4,7 +4,7 @@ import { ask as askOnce, type Wire } from './wire.js'
 
 /** Every so many answers one is read in full, and so is each that is not as long as the one before. */
 const SAMPLE = 512
-const PATIENCE = 30_000
+const DRAIN_TIMEOUT = 30_000
 
 /** Keeps as many requests in flight on each wire as it is told to, and looks at the answers. */
 export class Load {
@@ -30,7 +30,7 @@ export class Load {
   /** Waits for what is in flight, and closes the wires. */
   async end (): Promise<void> {
     this.#over = true
-    const until = Date.now() + PATIENCE
+    const until = Date.now() + DRAIN_TIMEOUT
     while (this.#inFlight > 0 && this.fault === undefined && Date.now() < until) await sleep(5)
     for (const wire of this.#wires) wire.close()
     if (this.#inFlight > 0) this.fault ??= new Error(`${this.#inFlight} requests were never answered`)

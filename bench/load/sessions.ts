@@ -13,7 +13,7 @@ export async function openSessions (port: number, count: number, { confirm = fal
       work: async () => {
         wire.session = undefined
         await ask(wire, INITIALIZE)
-        if (confirm) await wire.tell(INITIALIZED)
+        if (confirm) await wire.notify(INITIALIZED)
         sessions.push(wire.session ?? '')
       },
       done: () => wire.close()

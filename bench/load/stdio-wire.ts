@@ -1,14 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Message } from './messages.js'
-import { nobody, type Wire } from './wire.js'
+import { noListeners, type Wire } from './wire.js'
 
 const NEWLINE = 10
 
 /** The standard input and output of a process that was started. */
 export class StdioWire implements Wire {
-  onAnswer = nobody.onAnswer
-  onRead = nobody.onRead
-  onCut = nobody.onCut
+  onAnswer = noListeners.onAnswer
+  onRead = noListeners.onRead
+  onCut = noListeners.onCut
   readonly #input: Writable
   #parts: Buffer[] = []
 
@@ -27,13 +27,13 @@ export class StdioWire implements Wire {
     this.#input.write(bytes)
   }
 
-  async tell (message: Message): Promise<void> {
+  async notify (message: Message): Promise<void> {
     this.write(this.frame(message))
   }
 
-  /** The process lives on: whoever started it ends it. */
+  /** The process lives on: the code that started it ends it. */
   close (): void {
-    Object.assign(this, nobody)
+    Object.assign(this, noListeners)
   }
 
   #take (chunk: Buffer): void {

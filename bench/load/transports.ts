@@ -5,7 +5,7 @@ import { Load } from './load.js'
 import type { Ask, Era } from './messages.js'
 import { StdioWire } from './stdio-wire.js'
 import { WebSocketWire } from './websocket-wire.js'
-import { greet, type Wire } from './wire.js'
+import { initialize, type Wire } from './wire.js'
 
 export interface HttpShape { era: Era, ask: Ask, connections?: number, env?: Environment }
 
@@ -36,7 +36,7 @@ export function overStdio (server: Server, { era, ask, inFlight }: { era: Era, a
       const running = ServerProcess.launch(server)
       wire = new StdioWire(running.child as ConstructorParameters<typeof StdioWire>[0])
       try {
-        await greet(wire, era)
+        await initialize(wire, era)
       } catch (error) {
         await running.stop()
         throw error
@@ -48,7 +48,7 @@ export function overStdio (server: Server, { era, ask, inFlight }: { era: Era, a
 }
 
 async function ready<T extends Wire> (wire: T, era: Era): Promise<T> {
-  await greet(wire, era)
+  await initialize(wire, era)
   return wire
 }
 

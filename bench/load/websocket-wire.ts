@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Message } from './messages.js'
-import { nobody, type Wire } from './wire.js'
+import { noListeners, type Wire } from './wire.js'
 
 const TEXT = 0x81
 const PING = 0x89
@@ -12,9 +12,9 @@ const NOTHING = Buffer.alloc(0)
 
 /** A WebSocket that builds its frames beforehand, and of what comes reads only where frames end. */
 export class WebSocketWire implements Wire {
-  onAnswer = nobody.onAnswer
-  onRead = nobody.onRead
-  onCut = nobody.onCut
+  onAnswer = noListeners.onAnswer
+  onRead = noListeners.onRead
+  onCut = noListeners.onCut
   readonly #socket: Socket
   #rest: Buffer = NOTHING
 
@@ -42,12 +42,12 @@ export class WebSocketWire implements Wire {
     this.#socket.write(bytes)
   }
 
-  async tell (message: Message): Promise<void> {
+  async notify (message: Message): Promise<void> {
     this.write(this.frame(message))
   }
 
   close (): void {
-    this.onCut = nobody.onCut
+    this.onCut = noListeners.onCut
     this.#socket.destroy()
   }
 
@@ -69,7 +69,7 @@ export class WebSocketWire implements Wire {
   }
 }
 
-/** The mask is all zeroes: valid on the wire, and nothing to do for whoever sends it. */
+/** The mask is all zeroes: valid on the wire, and no work for the client. */
 function frame (kind: number, body: Buffer): Buffer {
   const size = body.length < 126 ? [body.length] : body.length < 65_536 ? [126, body.length >> 8, body.length & 255] : [127, 0, 0, 0, 0, body.length >>> 24, body.length >> 16 & 255, body.length >> 8 & 255, body.length & 255]
   return Buffer.concat([Buffer.from([kind, MASKED | size[0] as number, ...size.slice(1), 0, 0, 0, 0]), body])

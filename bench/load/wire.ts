@@ -5,20 +5,20 @@ export interface Wire {
   /** The bytes that carry a message. */
   frame: (message: Message) => Buffer
   write: (bytes: Buffer) => void
-  /** Hears of each answer: how long it was, and its text for those who want to read it. */
+  /** Runs for each answer, with its length and its text, which is decoded only when it is asked for. */
   onAnswer: (bytes: number, text: () => string) => void
-  /** All that came with one read was told. */
+  /** Runs when all answers of one read were handled. */
   onRead: () => void
-  /** Hears of an end that nobody asked for. */
+  /** Runs when the server closes the connection. */
   onCut: (why: Error) => void
-  /** Says something that has no result; done when the next thing may be said. */
-  tell: (message: Message) => Promise<void>
+  /** Sends a notification; settles when the next message may be sent. */
+  notify: (message: Message) => Promise<void>
   close: () => void
 }
 
-const PATIENCE = 30_000
+const ANSWER_TIMEOUT = 30_000
 
-export const nobody: Pick<Wire, 'onAnswer' | 'onRead' | 'onCut'> = { onAnswer: () => {}, onRead: () => {}, onCut: () => {} }
+export const noListeners: Pick<Wire, 'onAnswer' | 'onRead' | 'onCut'> = { onAnswer: () => {}, onRead: () => {}, onCut: () => {} }
 
 /** Asks once and waits for the result. */
 export async function ask (wire: Wire, message: Message): Promise<Record<string, unknown>> {
@@ -30,7 +30,7 @@ export async function exchange (wire: Wire, bytes: Buffer): Promise<string> {
   let late: NodeJS.Timeout | undefined
   try {
     return await new Promise((resolve, reject) => {
-      late = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE)
+      late = setTimeout(() => reject(new Error(`no answer within ${ANSWER_TIMEOUT} ms`)), ANSWER_TIMEOUT)
       wire.onCut = reject
       wire.onAnswer = (_, text) => {
         resolve(Promise.resolve().then(text))
@@ -39,13 +39,13 @@ export async function exchange (wire: Wire, bytes: Buffer): Promise<string> {
     })
   } finally {
     clearTimeout(late)
-    Object.assign(wire, nobody)
+    Object.assign(wire, noListeners)
   }
 }
 
 /** The handshake of the eras that have one. */
-export async function greet (wire: Wire, era: Era): Promise<void> {
+export async function initialize (wire: Wire, era: Era): Promise<void> {
   if (era !== LEGACY) return
   await ask(wire, INITIALIZE)
-  await wire.tell(INITIALIZED)
+  await wire.notify(INITIALIZED)
 }

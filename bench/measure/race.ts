@@ -14,8 +14,8 @@ const SETTLE = 250
 const WINDOW = 500
 /** Fewer say little. */
 const LEAST = 10
-/** Who needs so much longer by the clock than by CPU time is not working. */
-const PATIENCE = 20
+/** A server that needs this many times its CPU time by the clock does not work. */
+const MAX_CLOCK_FACTOR = 20
 
 /** One who takes part: how it is started, and how it is kept busy. */
 export interface Runner {
@@ -45,7 +45,7 @@ export async function race ({ what, goal, limit, ours, peers = [], over }: Race,
 export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map<Server, number[]>> {
   const started = new Map<Runner, ServerProcess>()
   try {
-    // Peers take longest to warm up, and whoever waits cools down: those who matter most come last.
+    // A server that waits after its warm-up cools down, and peers warm up longest: the servers that matter most warm up last.
     for (const runner of present(runners, setting).reverse()) await prepare(runner, started, setting)
     const contestants = [...started].reverse().map(([{ server, open }, running]) => ({ server, sample: async () => await rateOf(running, open) }))
     return await inRounds(contestants, setting.rounds, setting)
@@ -89,13 +89,13 @@ async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { s
 
 /** Lets a server use that much CPU time, or answer so many calls, and says how many it answered in a second of it. */
 async function spend ({ pid }: ServerProcess, load: Load, ms: number, atMost = Infinity, atLeast = 0): Promise<number> {
-  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * PATIENCE + 30_000]
+  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * MAX_CLOCK_FACTOR + 30_000]
   const isOver = (): boolean => {
     const calls = load.answered - answered
     return load.fault !== undefined || calls >= atMost || (calls >= atLeast && cpuTime(pid) - since >= ms)
   }
   while (!isOver()) {
-    if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${PATIENCE} times as long`)
+    if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${MAX_CLOCK_FACTOR} times as long`)
     await sleep(10)
   }
   return (load.answered - answered) * 1000 / (cpuTime(pid) - since)

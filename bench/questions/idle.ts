@@ -2,7 +2,7 @@ import { HttpWire } from '../load/http-wire.js'
 import { LEGACY } from '../load/messages.js'
 import { eachOf, openSessions } from '../load/sessions.js'
 import { WebSocketWire } from '../load/websocket-wire.js'
-import { greet, type Wire } from '../load/wire.js'
+import { initialize, type Wire } from '../load/wire.js'
 import type { Finding } from '../measure/goal.js'
 import { collectable, kept } from '../measure/memory.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from '../measure/rounds.js'
@@ -60,7 +60,7 @@ const sessions: Shape['gather'] = async port => ({ add: async count => { await o
 
 const webSockets: Shape['gather'] = async port => await connected(async () => {
   const wire = await WebSocketWire.open(port)
-  await greet(wire, LEGACY)
+  await initialize(wire, LEGACY)
   return wire
 })
 

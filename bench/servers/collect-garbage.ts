@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// Loaded into servers whose memory is looked at: SIGWINCH, which nobody else listens to, leaves in it what they keep, and nothing else.
+// Loaded into servers whose memory is looked at: SIGWINCH, which has no other listener, collects the garbage.
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 process.on('SIGWINCH', () => {

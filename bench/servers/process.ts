@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pinned } from '../measure/cores.js'
 
-/** How somebody who is measured is started: the arguments of `node`. */
+/** How a measured server is started: the arguments of `node`. */
 export interface Server {
   name: string
   args: (place: Place) => string[]
@@ -28,7 +28,7 @@ const START = 30_000
 const EXIT = 5_000
 const running = new Set<ServerProcess>()
 
-/** A server that was started. What it logs is read and thrown away, as somebody who collects logs would read it. */
+/** A server that was started. Its log is read and thrown away, at the pace of a log collector. */
 export class ServerProcess {
   readonly pid: number
   readonly port: number
@@ -47,7 +47,7 @@ export class ServerProcess {
     running.add(this)
   }
 
-  /** Starts a server for standard input and output; whoever asks it first finds out whether it works. */
+  /** Starts a server for standard input and output; the first request shows whether it works. */
   static launch (server: Server, data = mkdtempSync(join(tmpdir(), 'patchbay-bench-')), env: Environment = {}): ServerProcess {
     return new ServerProcess(server, 0, data, env)
   }
@@ -87,7 +87,7 @@ export async function stopAll (): Promise<void> {
   await Promise.all([...running].map(async server => await server.stop()))
 }
 
-/** That of whoever runs the benchmarks, without what would set options of ours, or measure on its own. */
+/** The environment of the benchmarks, without variables that set options of Patchbay or that profile. */
 function environment (): Environment {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PATCHBAY_|MCP_|NODE_OPTIONS$|NODE_V8_COVERAGE$)/.test(name)))
 }

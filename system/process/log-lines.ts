@@ -1,35 +1,35 @@
 import { DescriptorWriter } from './descriptor-writer.js'
 
-/** How many characters are worth a write of their own, and how long fewer may wait, in milliseconds. */
-const ENOUGH = 32_768
-const PATIENCE = 50
-/** How soon, and how late, it is tried again to write what the reader has not taken. */
+/** Characters that are written at once, and the milliseconds that fewer may wait for more. */
+const BATCH_LENGTH = 32_768
+const FLUSH_AFTER = 50
+/** The first and the longest pause, in milliseconds, before a full pipe is written to again. */
 const [SOON, LATE] = [1, 20]
-/** The end of the process waits no longer than this for a reader, however steadily it reads. */
+/** At exit the process waits for a slow reader for at most this many milliseconds. */
 const LONGEST_END = 30_000
-/** Where the level stands in a line of pino, and the first digit of those that must not wait. */
+/** How a line of pino begins, and the first digit of the levels that are written at once. */
 const LEVEL = '{"level":'
 const ERROR = '5'.charCodeAt(0)
 const NEWLINE = 10
 
 // Not sonic-boom: it has no callback for a text that was taken, which process.stderr.write promises, and its retries sleep 100 ms each.
 /**
- * Everything that goes to standard error, in its order: pino's lines, several in one write, as one write for each would cost more than the
- * call it tells of, and so would a thread that writes; and what is printed, at once. A reader that does not read stops nothing: a pipe that
- * is full is tried again later, and what is too much for the memory is lost, which is said as soon as the reader reads again.
+ * Writes to standard error, in order: log lines several at a time, because one write per line costs more than the call it logs; printed
+ * text at once. A slow reader blocks nothing: a full pipe is written to again later, lines beyond the memory limit are dropped, and a line
+ * with their number follows when the reader reads again.
  */
 export class LogLines {
   readonly #writer: DescriptorWriter
-  readonly #page = Buffer.allocUnsafeSlow(4 * ENOUGH)
+  readonly #page = Buffer.allocUnsafeSlow(4 * BATCH_LENGTH)
   #lines = ''
   #lost = 0
   #timer: NodeJS.Timeout | undefined
   #pause = SOON
-  /** For how long each write waits for the reader once the process ends; undefined before. */
+  /** Milliseconds that each write waits for the reader at exit; undefined before. */
   #ending: number | undefined
-  /** True when `written` has waited in vain. */
+  /** True when a write at exit has timed out. */
   #stuck = false
-  /** Runs when nothing waits any more. */
+  /** Runs when the queue is empty. */
   onEmpty: () => void = () => {}
 
   /** A pipe or socket must be in non-blocking mode. */
@@ -37,7 +37,7 @@ export class LogLines {
     this.#writer = new DescriptorWriter(fd)
   }
 
-  /** How many bytes wait for the reader. */
+  /** The bytes in the queue. */
   get size (): number {
     return this.#writer.size
   }
@@ -47,27 +47,27 @@ export class LogLines {
     if (isError(line)) this.flush()
   }
 
-  /** For lines that may wait, as errors may not. */
+  /** Queues a line that is not an error. */
   append (line: string): void {
     this.#lines += line
     if (this.#ending !== undefined) this.#finish()
-    else if (this.#lines.length >= ENOUGH) this.flush()
-    else if (this.#timer === undefined) this.#flushWithin(PATIENCE)
+    else if (this.#lines.length >= BATCH_LENGTH) this.flush()
+    else if (this.#timer === undefined) this.#flushWithin(FLUSH_AFTER)
   }
 
-  /** Writes at once what is not a line of the log, behind the lines that wait. `done` hears when it was taken, or that it is lost. */
+  /** Writes text that is not a log line, after the lines in the queue. `done` runs when it was written, or with an error when it was dropped. */
   print (text: string | Uint8Array, done: (error?: Error) => void = () => {}): void {
     const before = this.#lost
     if (typeof text === 'string') this.#lines += text
     this.flush()
-    if (typeof text !== 'string') this.#hand(Buffer.from(text.buffer, text.byteOffset, text.byteLength))
+    if (typeof text !== 'string') this.#queue(Buffer.from(text.buffer, text.byteOffset, text.byteLength))
     if (this.#lost > before) process.nextTick(done, DescriptorWriter.lost())
     else this.#writer.whenTaken(done)
     if (this.#ending !== undefined) this.#finish()
-    else this.#again()
+    else this.#scheduleRetry()
   }
 
-  /** Writes what can be written without waiting. */
+  /** Writes what the descriptor takes without blocking. */
   flush (): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -75,47 +75,47 @@ export class LogLines {
     this.#writer.retry()
     const lines = this.#lines
     this.#lines = ''
-    if (lines !== '') this.#hand(this.#bytesOf(lines))
+    if (lines !== '') this.#queue(this.#bytesOf(lines))
     this.#pause = this.size < waited ? SOON : Math.min(2 * this.#pause, LATE)
     if (waited > 0 && this.size === 0) this.onEmpty()
-    if (this.size === 0 && this.#lost > 0) this.#sayLost()
-    this.#again()
+    if (this.size === 0 && this.#lost > 0) this.#logLost()
+    this.#scheduleRetry()
   }
 
-  /** Settles when everything said so far is written, or the reader has taken nothing of it for so long. */
-  async written (patienceMs: number): Promise<void> {
-    const isOver = this.#overAfter(patienceMs)
+  /** Settles when the queue is empty, or the reader has read nothing for `stallMs`. */
+  async written (stallMs: number): Promise<void> {
+    const isOver = this.#isDone(stallMs)
     while (!isOver()) await new Promise(resolve => setTimeout(resolve, this.#pause))
     this.#stuck = this.size > 0
   }
 
-  /** The same, without any more turns of the event loop: from now on whatever is written is written before this or `write` returns. */
-  end (patienceMs: number): void {
-    this.#ending = this.#stuck ? 0 : Math.min(patienceMs, this.#ending ?? Infinity)
+  /** The same, but blocks the process. From now on `write` and `print` block, too. */
+  end (stallMs: number): void {
+    this.#ending = this.#stuck ? 0 : Math.min(stallMs, this.#ending ?? Infinity)
     this.#finish()
   }
 
   #finish (): void {
-    const isOver = this.#overAfter(this.#ending ?? 0)
+    const isOver = this.#isDone(this.#ending ?? 0)
     const clock = new Int32Array(new SharedArrayBuffer(4))
     while (!isOver()) Atomics.wait(clock, 0, 0, this.#pause)
-    // A reader that took nothing for so long is not waited for again.
+    // A reader that has stalled once is not waited for again.
     if (this.size > 0) this.#ending = 0
   }
 
-  #overAfter (patienceMs: number): () => boolean {
+  #isDone (stallMs: number): () => boolean {
     const last = performance.now() + LONGEST_END
-    let until = performance.now() + patienceMs
+    let until = performance.now() + stallMs
     let left = Infinity
     return () => {
       this.flush()
-      if (this.size < left) until = performance.now() + patienceMs
+      if (this.size < left) until = performance.now() + stallMs
       left = this.size
       return left === 0 || performance.now() > Math.min(until, last)
     }
   }
 
-  #again (): void {
+  #scheduleRetry (): void {
     if (this.size > 0 && this.#timer === undefined) this.#flushWithin(this.#pause)
   }
 
@@ -123,19 +123,19 @@ export class LogLines {
     this.#timer = setTimeout(() => this.flush(), ms).unref()
   }
 
-  #hand (bytes: Buffer): void {
+  #queue (bytes: Buffer): void {
     if (!this.#writer.write(bytes)) this.#lost += Math.max(1, linesIn(bytes))
   }
 
-  // A buffer of its own for each write would keep the garbage collector busier than the lines themselves.
+  // One reused buffer: a new one for each write would cost the garbage collector more than the lines.
   #bytesOf (lines: string): Buffer {
-    return lines.length > ENOUGH + ENOUGH / 4 ? Buffer.from(lines) : this.#page.subarray(0, this.#page.write(lines))
+    return lines.length > BATCH_LENGTH + BATCH_LENGTH / 4 ? Buffer.from(lines) : this.#page.subarray(0, this.#page.write(lines))
   }
 
-  #sayLost (): void {
+  #logLost (): void {
     const lost = this.#lost
     this.#lost = 0
-    this.write(`{"level":40,"time":${Date.now()},"lost":${lost},"msg":"lines of this log were lost, because nobody read them"}\n`)
+    this.write(`{"level":40,"time":${Date.now()},"lost":${lost},"msg":"log lines were dropped, because the reader was too slow"}\n`)
   }
 }
 

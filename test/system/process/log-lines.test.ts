@@ -128,7 +128,7 @@ t.test('no write waits for a reader; one that reads again gets whole lines and t
   await logs.written(100)
   t.pass('it is waited for no longer than that')
   let text = ''
-  await until(() => { text += read(); return text.includes('were lost') })
+  await until(() => { text += read(); return text.includes('were dropped') })
   const heard = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
   const { lost = 0 } = heard.find(line => line.lost !== undefined) ?? {}
   const indices = heard.flatMap(({ index }) => index === undefined ? [] : [index])
@@ -169,7 +169,7 @@ t.test('a write settles when it was read or lost, and lost lines are counted', {
   t.ok(lost > 0 && heard.length < printed, `${lost} of ${printed} are lost, and others wait`)
   t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
   let text = ''
-  await until(() => { text += read(); return text.includes('were lost') })
+  await until(() => { text += read(); return text.includes('were dropped') })
   await until(() => heard.length === printed)
   t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
   t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
