@@ -24,7 +24,7 @@ t.test('values in spaces of their own do not meet others', async t => {
   t.equal(await theirs.get('space', 'key'), 'their')
 })
 
-t.test('nothing is given up while there is room', async t => {
+t.test('no stream is given up below the limits', async t => {
   t.strictSame(surplusStreams([]), [])
   t.strictSame(surplusStreams(Array.from({ length: STREAM_LIMITS.streams }, (_, index) => reply(String(index + 1)))), [])
   t.strictSame(surplusStreams([reply('a', STREAM_LIMITS.text / 2), reply('b', STREAM_LIMITS.text / 2)]), [])

@@ -65,7 +65,7 @@ t.test('two peers share a watch, and the last one ends it', async t => {
   t.strictSame([of(), counts], [[], { begun: 1, stopped: 1 }])
 })
 
-t.test('what there is nothing to hear of has no subscribers', async t => {
+t.test('a URI that cannot be watched has no subscribers', async t => {
   const { subscribers, next, of } = setUp()
   const peer = new Peer()
   const added = subscribers.add('a', peer)
@@ -83,7 +83,7 @@ t.test('two requests for what turns out not to exist get two errors', async t =>
   t.strictSame(of(), [])
 })
 
-t.test('a watch that fails is told, and leaves no subscriber', async t => {
+t.test('a watch that fails rejects with its error, and leaves no subscriber', async t => {
   const { subscribers, next, of } = setUp()
   const peer = new Peer()
   const added = subscribers.add('a', peer)

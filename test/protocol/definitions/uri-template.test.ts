@@ -67,7 +67,7 @@ for (const template of ['a{', 'a}', '{a', 'a}b{c', '{}', '{a{b}}', '{,}', '{a,}'
   })
 }
 
-t.test('variables are told in the order of the template', async t => {
+t.test('variables are listed in the order of the template', async t => {
   t.strictSame(uriTemplate('a://{x}/{+y}{?z,w*}{#v:3}').variables, ['x', 'y', 'z', 'w', 'v'])
 })
 

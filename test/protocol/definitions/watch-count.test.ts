@@ -90,7 +90,7 @@ t.test('a watch that cannot start fails for all that wait, and is tried again fo
   t.type(await again, 'function')
 })
 
-t.test('a watch that throws at once is told like one that fails', async t => {
+t.test('a watch that throws at once fails like one that rejects', async t => {
   const count = new WatchCount(() => { throw new Error('at once') })
   await t.rejects(count.acquire('a'), { message: 'at once' })
   await t.rejects(count.acquire('a'), { message: 'at once' })

@@ -41,7 +41,7 @@ t.test('a batch of notifications is answered by nothing', async t => {
   t.strictSame(channel.sent, [])
 })
 
-t.test('what is wrong with one message is said in its place', async t => {
+t.test('the error of one message has the place of that message in the batch', async t => {
   const { send, channel } = batcher()
   send([request(1), 7 as unknown as object, { jsonrpc: '2.0', id: 2, method: 'unheard/of' }, request(3)])
   t.match(await channel.next(), [{ id: 1, result: {} }, { id: null, error: { code: -32600 } }, { id: 2, error: { code: -32601 } }, { id: 3, result: {} }])

@@ -70,7 +70,7 @@ t.test('a question that waits for its client is given up at once', async t => {
   t.match(await channel.next(), { id: 1, error: { code: -32603, message: 'The server is shutting down' } })
 })
 
-t.test('a long-lived call is told to end in order, and answers', async t => {
+t.test('a long-lived call is asked to end in order, and answers', async t => {
   const mcp = dispatcher()
   mcp.method('listen', Anything, async (_params, { peer }) => {
     await new Promise<void>(resolve => { peer.onDrain(resolve) })

@@ -15,7 +15,7 @@ function hearing () {
   return { notifications, heard, reported, tell: (method: string, params: Params = {}) => notifications.dispatch({ kind: 'notification', method, params }, peer) }
 }
 
-t.test('a notification is heard with its params and who sent it', async t => {
+t.test('a listener gets the params of a notification and the peer that sent it', async t => {
   const { heard, tell } = hearing()
   tell('counted', { count: 1 })
   tell('counted', { count: 2, more: true })
@@ -36,7 +36,7 @@ t.test('one is registered once', async t => {
   t.strictSame(heard, [[1, true]])
 })
 
-t.test('what a listener throws is reported with its method, and the next is heard all the same', async t => {
+t.test('what a listener throws is reported with its method, and the next notification is delivered', async t => {
   const { notifications, heard, reported, tell } = hearing()
   notifications.on('broken', Type.Object({}), () => { throw new Error('broken') })
   tell('broken')

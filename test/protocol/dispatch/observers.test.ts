@@ -43,7 +43,7 @@ for (const [name, event] of [['onBegin', 'begin'], ['onEnd', 'end'], ['onLog', '
   })
 }
 
-t.test('all are told that the server ends, and the drain goes on', async t => {
+t.test('all listeners of the drain are called, and the drain goes on', async t => {
   const { mcp, logged } = observed()
   let told = 0
   mcp.lifecycle.onDrain(broken)

@@ -9,7 +9,7 @@ import { client, dispatcher } from '../../support/recorder.js'
 const Anything = Type.Object({})
 const granted = (...scopes: string[]): { identity: Identity } => ({ identity: { principal: 'ada', scopes: new Set(scopes) } })
 
-t.test('a method of which nothing is said takes the basic scope', async t => {
+t.test('a method without scopes of its own requires the basic scope', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, () => ({ done: true }))
   t.match(await client(mcp, granted('mcp')).request('m'), { result: { done: true } })
@@ -17,7 +17,7 @@ t.test('a method of which nothing is said takes the basic scope', async t => {
   t.match(await client(mcp).request('m'), { result: { done: true } }, 'unless nobody has to say who they are')
 })
 
-t.test('what HTTP is told names all scopes at once', async t => {
+t.test('the HTTP refusal names all missing scopes at once', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, () => ({}), { scopes: ['a', 'b'] })
   const { peer } = client(mcp, granted('a'))

@@ -91,7 +91,7 @@ t.test('when the client goes, everything it was asked is given up, and it is ask
   await t.rejects(ask())
 })
 
-t.test('a peer that is gone hears nothing any more', async t => {
+t.test('a peer that is gone gets no more messages', async t => {
   const { peer, channel } = asking()
   peer.notify('notifications/a', { n: 1 })
   peer.close(new Error('gone'))

@@ -8,7 +8,7 @@ t.test('what was sealed comes out as it was', async t => {
   for (const value of [VALUE, 'text', 0, null, [], '', 'é😀']) t.strictSame(sealer.open('p', sealer.seal('p', value)), value)
 })
 
-t.test('a token tells nothing of its value, and is never the same twice', async t => {
+t.test('a token reveals nothing of its value, and is never the same twice', async t => {
   const sealer = new Sealer()
   const token = sealer.seal('p', VALUE)
   t.notMatch(Buffer.from(token, 'base64url').toString('latin1'), /Ada|charge|42/)

@@ -22,7 +22,7 @@ t.test('2025-06-18: plain choices stay as they are', async t => {
   t.strictSame(asEarly({ type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] }), { type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] })
 })
 
-t.test('2025-06-18: several choices become text that says what to write', async t => {
+t.test('2025-06-18: several choices become a text field that describes what to write', async t => {
   for (const items of [{ type: 'string', enum: ['r', 'g'] }, { anyOf: [{ const: 'r', title: 'Red' }, { const: 'g', title: 'Green' }] }]) {
     const asked = asEarly({ type: 'array', title: 'Colours', description: 'Which ones', items, minItems: 1, maxItems: 2, uniqueItems: true, default: ['r'] }) as Json
     t.match(asked, { type: 'string', title: 'Colours', description: /^Which ones.*commas: r, g$/ })

@@ -128,7 +128,7 @@ t.test('a client that returns with its last event gets what was written to the c
   t.strictSame(lost.texts, ['a', 'b', 'c'])
 })
 
-t.test('what is told while a newer connection is being opened goes to that one, once', async t => {
+t.test('an event that is sent while a newer connection is being opened goes to that one, once', async t => {
   for (const after of [undefined, 1]) {
     const source = stream([])
     const older = await listen(source)
@@ -150,7 +150,7 @@ t.test('beyond four connections the oldest is closed', async t => {
   t.strictSame(listeners.map(({ ended }) => ended), [true, true, false, false, false, false])
 })
 
-t.test('when the newest connection goes, the one before carries on, and what it gets is not counted as seen', async t => {
+t.test('when the newest connection goes, the one before gets the events, which do not count as seen', async t => {
   const source = stream([])
   const [older, newer] = [await listen(source), await listen(source)]
   source.emit('a', 'm')

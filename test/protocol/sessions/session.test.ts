@@ -210,7 +210,7 @@ async function eventsAfter (session: Session, eventId: string): Promise<StreamEv
   return events
 }
 
-t.test('what cannot be kept is told, and the client is served all the same', async t => {
+t.test('an event that cannot be stored is reported, and the client gets it all the same', async t => {
   const { sessions } = memoryStore()
   const broken = { append: async () => { throw new Error('full') } }
   const troubles: unknown[] = []

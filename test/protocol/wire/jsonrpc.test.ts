@@ -114,7 +114,7 @@ t.test('a number that JSON can say and a program cannot is refused', async t => 
   t.match(decode('{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":1e999}}'), { kind: 'invalid', id: 1, error: { code: -32602 } })
 })
 
-t.test('answers are told from requests', async t => {
+t.test('responses are distinguished from requests', async t => {
   t.strictSame(read({ jsonrpc: '2.0', id: 3, result: { a: 1 } }), { kind: 'response', id: 3, result: { a: 1 } })
   t.match(read({ jsonrpc: '2.0', id: 'x', error: { code: -1, message: 'no', data: 7 } }), { kind: 'response', id: 'x', error: { code: -1, message: 'no', data: 7 } })
   t.match(read({ jsonrpc: '2.0', id: null, error: { code: -1, message: 'no' } }), { kind: 'response', id: undefined })
