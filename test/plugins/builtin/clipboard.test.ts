@@ -39,7 +39,7 @@ t.test('who may use the clipboard', async t => {
   }
 
   for (const host of ['0.0.0.0', '::', '192.168.1.5', 'mcp.example.com', '127.0.0.1.example.com']) {
-    t.test(`on ${host} it is not, and it says why`, async t => {
+    t.test(`on ${host} it is not served, and the reason is given`, async t => {
       const gateway = await app(t, { host })
       t.strictSame(served(gateway), [])
       t.match(reasons(gateway), [/Other machines.*\{"remote":true\}.*127\.0\.0\.1/, /Other machines/])

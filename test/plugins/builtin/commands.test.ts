@@ -11,7 +11,7 @@ const quiet = { signal: new AbortController().signal, onOutput: () => {} }
 
 const using = async (t: Test, commands: Commands) => (await gateway(t, { http: false, commands })).mcp.commands
 
-t.test('a list that cannot be served is a mistake at start, told by the name of the option', async t => {
+t.test('a list that cannot be served fails at start with an error that names the option', async t => {
   const MISTAKES: Array<[commands: unknown, message: RegExp]> = [
     [{ 'no-such-program': {} }, /^option commands\.no-such-program: there is no program no-such-program on the PATH; set commands\.no-such-program\.program/],
     [{ ls: { program: 'ls' } }, /^option commands\.ls\.program must be an absolute path, not "ls"$/],

@@ -3,7 +3,7 @@ import { createClient } from '../../../app.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { openSession } from '../../support/http-session.js'
 
-t.test('a client has at most 1,024 subscriptions, may repeat one, and makes room by taking one back', async t => {
+t.test('a client has at most 1,024 subscriptions, may repeat one, and may end one to begin another', async t => {
   const { request } = await createClient(await gateway(t))
   const subscribe = async (number: number) => await request('resources/subscribe', { uri: `test://item/${number}` })
   for (let number = 0; number < 1_024; number++) await subscribe(number)
@@ -29,7 +29,7 @@ t.test('both may be less, exactly', async t => {
   await t.rejects(createClient(app, { capabilities: sized(31) }), { code: -32602, message: /at most 30/ })
 })
 
-t.test('of what a client says of itself its name is kept, not its pictures', async t => {
+t.test('the gateway keeps the name of a client, not its icons', async t => {
   const { app, url } = await listening(t)
   const response = await fetch(`${url}/mcp`, {
     method: 'POST',

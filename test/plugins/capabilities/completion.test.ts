@@ -36,7 +36,7 @@ t.test('other arguments that are known already count', async t => {
   t.strictSame(await complete(TRIP, 'city', 'R'), { values: [], total: 0, hasMore: false })
 })
 
-t.test('a hundred are told, and that there are more', async t => {
+t.test('at most a hundred values are sent, with a flag that there are more', async t => {
   const { complete } = await completing(t)
   const { values, ...rest } = await complete(TRIP, 'many', '') as { values: string[], total: number, hasMore: boolean }
   t.equal(values.length, 100)

@@ -84,7 +84,7 @@ t.test('a prompt gets the arguments it was given, and must be given the required
   await t.rejects(request('prompts/get', { name: 'nowhere' }), { code: -32602, message: /Unknown prompt: nowhere/ })
 })
 
-t.test('what a client is told in a log is at the level it chose', async t => {
+t.test('a client gets log messages at the level it chose', async t => {
   const app = await gateway(t, { http: false })
   const client = await createClient(app)
   const say = async (level: string) => await client.request('tools/call', { name: 'say', arguments: { level, text: level } })

@@ -48,7 +48,7 @@ t.test('changes between pages neither repeat nor hide what stays', async t => {
   t.strictSame(seen, NAMES)
 })
 
-t.test('a cursor says nothing and can be used again', async t => {
+t.test('a cursor reveals no names and can be used again', async t => {
   const { client } = await paged(t)
   const { nextCursor } = await page(client)
   t.notMatch(Buffer.from(nextCursor as string, 'base64url').toString('latin1'), /tool_/)

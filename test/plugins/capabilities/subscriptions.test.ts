@@ -16,7 +16,7 @@ async function listening (t: Test, notifications: object) {
   return { app, id, ...connected, acknowledged: await connected.channel.next() }
 }
 
-t.test('a subscription is acknowledged first, with what will be told and nothing else', async t => {
+t.test('a subscription is first acknowledged with the notifications that it will get', async t => {
   const { acknowledged, id } = await listening(t, { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ['test://text'] })
   t.strictSame(acknowledged, {
     jsonrpc: '2.0',
@@ -25,7 +25,7 @@ t.test('a subscription is acknowledged first, with what will be told and nothing
   })
 })
 
-t.test('what was asked for is told under the id of the subscription, and nothing else', async t => {
+t.test('a subscription gets the notifications it asked for, under its id, and no others', async t => {
   const { app, channel, id } = await listening(t, { toolsListChanged: true, resourceSubscriptions: ['test://text'] })
   app.mcp.prompts.remove('introduce')
   app.mcp.resources.updated('test://bytes')
@@ -35,7 +35,7 @@ t.test('what was asked for is told under the id of the subscription, and nothing
   t.strictSame(await channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { [SUBSCRIPTION]: id } } })
 })
 
-t.test('two subscriptions of one client are told apart', async t => {
+t.test('notifications of two subscriptions of one client carry different ids', async t => {
   const { app, channel, ask, id } = await listening(t, { toolsListChanged: true })
   const other = ask('subscriptions/listen', { notifications: { toolsListChanged: true }, ...modern() })
   await channel.next()
@@ -44,7 +44,7 @@ t.test('two subscriptions of one client are told apart', async t => {
   t.strictSame(told.sort(), [id, other])
 })
 
-t.test('a subscription that is cancelled ends without an answer, and is told nothing more', async t => {
+t.test('a subscription that is cancelled ends without an answer, and gets no more notifications', async t => {
   const { app, send, id, channel, peer } = await listening(t, { toolsListChanged: true })
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
   t.equal(peer.inbound.size, 0)
@@ -59,7 +59,7 @@ t.test('a server that ends answers the subscription', async t => {
   t.match(await channel.next(), { id, result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } } })
 })
 
-t.test('a channel that cannot stream is told so', async t => {
+t.test('a subscription over a channel that cannot stream is refused', async t => {
   const app = await gateway(t, { http: false })
   const { ask, channel } = client(app.mcp.dispatcher)
   channel.streams = false
@@ -67,7 +67,7 @@ t.test('a channel that cannot stream is told so', async t => {
   t.match(await channel.next(), { error: { code: -32600, message: /needs a stream/ } })
 })
 
-t.test('a client with a handshake is told without asking, from the handshake on', async t => {
+t.test('a client with a handshake gets notifications without asking, from the handshake on', async t => {
   const app = await gateway(t, { http: false })
   const [greeted, silent] = [client(app.mcp.dispatcher, { revision: revision('2024-11-05') }), client(app.mcp.dispatcher)]
   silent.peer.revision = undefined

@@ -37,7 +37,7 @@ t.test('the worst check decides; one that refuses calls is live but not ready, w
   t.match(await health(app), { code: 200, status: 'degraded', ready: true })
 })
 
-t.test('under a Host that is not allowed it tells its three bare fields, whatever the caller may do', async t => {
+t.test('under a Host that is not allowed it shows its three bare fields, whatever the caller may do', async t => {
   const app = await gateway(t, { apiKeys: [listed('ada', ADA, ['admin'])], allowedHosts: ['mcp.example.com'] })
   app.mcp.health.report('redis', 'it does not answer')
   const bare = { status: 'degraded', live: true, ready: true }
@@ -75,7 +75,7 @@ t.test('the tool and the resource say the same', async t => {
   t.match(JSON.parse((result.contents as [{ text: string }])[0].text), { status: 'degraded', reason: 'it does not answer' })
 })
 
-t.test('a listener hears of each change once', async t => {
+t.test('a listener is called once for each change', async t => {
   const app = await gateway(t)
   let heard = 0
   app.mcp.health.onChange(() => { heard++ })

@@ -9,7 +9,7 @@ import { until, within } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
-t.test('sessions beyond the limit are refused, and one that ends makes room', async t => {
+t.test('sessions beyond the limit are refused, until one of the others ends', async t => {
   const { url } = await listening(t, { maxSessions: 2 })
   const [first] = [await openSession(url), await openSession(url)]
   const refused = await post(url, { id: 0, method: 'initialize', params: {} })

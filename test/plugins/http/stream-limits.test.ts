@@ -8,7 +8,7 @@ import { openStream } from '../../support/event-reader.js'
 const modern = (method: string, name?: string) => ({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(name === undefined ? {} : { 'mcp-name': name }) })
 const listen = (id: number) => ({ id, method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true }, _meta: modernMeta() } })
 
-t.test('streams beyond the limit are refused before they open, and one that ends makes room', async t => {
+t.test('streams beyond the limit are refused before they open, until one of the others ends', async t => {
   const { app, url } = await listening(t, { maxStreams: 2 })
   const session = await openSession(url)
   const streams = [await openStream(`${url}/sse`), await session.listen()]
@@ -40,7 +40,7 @@ t.test('a call that gets no stream is answered without its notifications', async
   stream.drop()
 })
 
-t.test('a subscription that cannot have a stream is refused, and told to come back', async t => {
+t.test('a subscription that cannot have a stream is refused with Retry-After', async t => {
   const { app, url } = await listening(t, { maxStreams: 1 })
   const first = await openStream(`${url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json', ...modern('subscriptions/listen') }, body: JSON.stringify({ jsonrpc: '2.0', ...listen(1) }) })
   t.match(await first.message(), { method: 'notifications/subscriptions/acknowledged' })
@@ -50,7 +50,7 @@ t.test('a subscription that cannot have a stream is refused, and told to come ba
   await until(() => app.mcp.eventStreams.hasCapacity)
 })
 
-t.test('a question that cannot have a stream is not asked, and the call says so', async t => {
+t.test('a question that cannot have a stream is not sent, and its call fails with the reason', async t => {
   const { url } = await listening(t, { maxStreams: 1 })
   const session = await openSession(url, '2025-11-25', { elicitation: {} })
   const stream = await openStream(`${url}/sse`)

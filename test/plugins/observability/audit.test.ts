@@ -46,7 +46,7 @@ t.test('each call is one line: who, with which client, what, how it went, when, 
   ])
 })
 
-t.test('the outcome tells failures, errors, refusals and cancellations apart', async t => {
+t.test('the outcome distinguishes failures, errors, refusals and cancellations', async t => {
   const { app, lines, audited: audit } = await audited(t)
   const ada = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   await ada.request('tools/call', { name: 'declines' })
@@ -180,7 +180,7 @@ function plain (more: object = {}) {
 
 const AUDITED = { audit: { tool: 'echo', outcome: 'ok', transport: 'http', method: 'tools/call', at: Number, ms: Number } }
 
-t.test('a logger that cannot say whether it listens is told of every call', async t => {
+t.test('a logger without a check of its level gets a line for every call', async t => {
   const { logger, told } = plain()
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
   for (let call = 0; call < 3; call++) await app.inject(asJson)

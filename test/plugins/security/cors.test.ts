@@ -13,7 +13,7 @@ const preflight = (origin: string, url = '/mcp') => ({
   headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-session-id,mcp-protocol-version' }
 })
 
-t.test('a page that may ask is told so before it asks', async t => {
+t.test('a preflight request of an allowed page is answered with permission', async t => {
   const app = await serving(t)
   for (const origin of [ORIGIN, 'http://localhost:5173']) {
     const { statusCode, headers } = await app.inject(preflight(origin))

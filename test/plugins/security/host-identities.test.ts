@@ -36,7 +36,7 @@ const WRONG: unknown[] = [
   { principal: 7, scopes: new Set() }, { principal: 'ada', scopes: new Set(), expires: '2030-01-01' }, { principal: 'ada', scopes: new Set(), expires: NaN }, { scopes: 'all', address: 1 }
 ]
 
-t.test('an identity of another shape is refused, and the log says once which shape is expected', async t => {
+t.test('an identity of another shape is refused, and the expected shape is logged once', async t => {
   for (const identity of WRONG) {
     const { app, warnings } = await host(t, identity)
     for (let times = 0; times < 2; times++) t.match(await post(app), { statusCode: 401, headers: { 'www-authenticate': /^Bearer / } }, JSON.stringify(identity))
@@ -62,7 +62,7 @@ t.test('a host application in which nothing identifies callers is warned at star
   t.equal(warnings().length, 1)
 })
 
-t.test('no warning at start where callers are identified, where they need not be, and in a standalone gateway', async t => {
+t.test('no warning at start with identified callers, with none required, or in a standalone gateway', async t => {
   t.strictSame((await host(t, undefined, { apiKeys })).warnings(), [])
   t.strictSame((await host(t, undefined, { allowAnonymous: true })).warnings(), [])
   t.strictSame((await host(t, undefined, { http: false })).warnings(), [])

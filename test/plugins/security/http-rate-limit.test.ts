@@ -64,7 +64,7 @@ for (const name of Object.keys(transports)) {
   })
 }
 
-t.test('after the time that is told there is more', async t => {
+t.test('after the time in the refusal requests are served again', async t => {
   const { url } = await listening(t, { rate: 2, burst: 2 })
   const { said } = await untilRefused(async () => await postMessage(`${url}/message`, list(1)))
   await sleep(1_000 * Number(said.retryAfter))
@@ -144,7 +144,7 @@ t.test('callers do not touch each other', async t => {
   })
 })
 
-t.test('too many is told before anything else is looked at, but after the Host', async t => {
+t.test('the rate is checked before everything else but the Host', async t => {
   const app = await gateway(t, { rate: 1, burst: 2, maxMessage: 1_000 })
   const ask = (more: object) => app.inject({ method: 'POST', url: '/mcp', headers: { 'content-type': 'application/json' }, payload: '{}', ...more })
   const [, , method, type, size, route, host] = await Promise.all([

@@ -46,7 +46,7 @@ t.test('the guard comes before everything else', async t => {
   ]) t.equal((await app.inject(request)).statusCode, 403, `${request.method} ${request.url}`)
 })
 
-t.test('a refusal says which option would help', async t => {
+t.test('a refusal names the option that would help', async t => {
   const app = await gateway(t)
   t.match((await app.inject({ url: '/sse', headers: { host: 'evil.example' } })).json(), { error: { message: /"evil\.example".*allowedHosts/ } })
   t.match((await app.inject({ url: '/health', headers: { origin: 'https://evil.example' } })).json(), { error: { message: /allowedOrigins/ } })

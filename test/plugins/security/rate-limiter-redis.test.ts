@@ -103,7 +103,7 @@ t.test('a Redis that hangs delays no call, and is used again when it goes on', w
   t.ok(seen.slowest < 3_000, `${seen.slowest} ms`)
 })
 
-t.test('a Redis that refuses to count is told, and used again when it does', withRedis, async t => {
+t.test('a Redis that refuses to count is reported, and used again when it counts', withRedis, async t => {
   const redis = await redisServer(t)
   const app = await gateway(t, { redis: redis.url, rate: 1_000, burst: 1_000 })
   t.equal(await redis.says('CONFIG SET maxmemory 1'), '+OK')
@@ -134,7 +134,7 @@ t.test('a Redis that refuses the login is logged without its password', withRedi
   t.notMatch(log + JSON.stringify(health(app)), /canary-7431/)
 })
 
-t.test('the command lives on without Redis, and ends when it is told to', async t => {
+t.test('the command keeps running without Redis, and ends on a signal', async t => {
   const running = launch(t, ['--stdio', '--port', '0'], { env: { PATCHBAY_REDIS: `redis://127.0.0.1:${await freePort()}` } })
   running.send(initialize)
   t.match(await running.next(), { id: 'hello', result: {} })
