@@ -2,7 +2,7 @@ import t from 'tap'
 import { clipboardFailure } from '../../../system/clipboard/clipboard-error.js'
 import type { Session } from '../../../system/clipboard/desktop-session.js'
 
-t.test('what the library says becomes our words, with a hint that fits the session', async t => {
+t.test('errors of the library become our texts, with a hint that fits the desktop session', async t => {
   const DISPLAY = "Clipboard access requires a display server (X11 or Wayland). This doesn't work in headless environments."
   const XSEL = "Couldn't find the `xsel` binary and fallback didn't work. On Debian/Ubuntu you can install xsel with: sudo apt install xsel"
   const SAYINGS: Array<[message: string, session: Session, told: string, hint: RegExp]> = [

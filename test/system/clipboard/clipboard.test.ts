@@ -35,7 +35,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     await t.rejects(clipboard.read(), { name: 'ClipboardError', message: 'It holds more than 1048576 characters' })
   })
 
-  t.test('an xsel that has no place for its log file says what it needs', async t => {
+  t.test('an xsel that has no place for its log file fails with what it needs', async t => {
     t.teardown(environment({ DISPLAY: screen.name, XDG_CACHE_HOME: '/dev/null/none' }))
     await t.rejects(clipboard.write('text'), { name: 'ClipboardError', message: 'xsel cannot write its log file', hint: /XDG_CACHE_HOME/ })
   })
@@ -101,7 +101,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 })
 
 t.test('without a display', { skip: process.platform !== 'linux' && 'a display is what Linux needs' }, async t => {
-  t.test('it says so, and starts nothing to find out', async t => {
+  t.test('the error names the missing display, and no program is started', async t => {
     // Without a PATH a program that were started would be missed instead.
     t.teardown(environment({ PATH: '' }))
     const clipboard = new Clipboard()
@@ -109,7 +109,7 @@ t.test('without a display', { skip: process.platform !== 'linux' && 'a display i
     for (const call of bothWays(clipboard)) await t.rejects(call, { name: 'ClipboardError', message: 'No display environment available', hint: /Xvfb.*DISPLAY/ })
   })
 
-  t.test('one that does not answer is told as well', { skip: noDisplay }, async t => {
+  t.test('a display that does not answer is reported as well', { skip: noDisplay }, async t => {
     t.teardown(environment({ DISPLAY: ':64999' }))
     const clipboard = new Clipboard()
     t.equal(clipboard.obstacle(), undefined)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sessionOf } from '../../../system/clipboard/desktop-session.js'
 
-t.test('the environment tells what a clipboard depends on', async t => {
+t.test('the environment shows what a clipboard depends on', async t => {
   const session = (platform: string, env = {}, release = '6.1.0-generic') => sessionOf(platform, env, release)
   t.equal(session('linux'), 'none')
   t.equal(session('linux', { DISPLAY: '', WAYLAND_DISPLAY: '' }), 'none')

@@ -21,7 +21,7 @@ async function heard (watchers: FolderWatchers, ...files: string[]) {
   return { told, stop, after: async (count: number) => await until(() => told.count >= count) }
 }
 
-t.test('a change, a replacement, an end and a new beginning are told', async t => {
+t.test('a listener is called when a file is changed, replaced, removed and created again', async t => {
   const root = await tree(t, { a: '1', b: '1' })
   const { told, after } = await heard(watching(t), join(root, 'a'))
   await writeFile(join(root, 'a'), '2')
@@ -41,7 +41,7 @@ t.test('a change, a replacement, an end and a new beginning are told', async t =
   t.equal(told.count, 0, 'its neighbours are not its business')
 })
 
-t.test('what happens together is told once, and what goes on is told while it does', async t => {
+t.test('changes at one time are reported once, and lasting changes while they last', async t => {
   const root = await tree(t, { a: '' })
   const { told } = await heard(watching(t), join(root, 'a'))
   for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
@@ -77,7 +77,7 @@ t.test('files of one folder share a watcher, which ends with the last of them', 
   await anew.after(1)
 })
 
-t.test('nothing is told after the end', async t => {
+t.test('a listener that was removed is not called', async t => {
   const root = await tree(t, { a: '' })
   const watchers = watching(t)
   const { told, stop } = await heard(watchers, join(root, 'a'))
@@ -87,7 +87,7 @@ t.test('nothing is told after the end', async t => {
   t.equal(told.count, 0)
 })
 
-t.test('a folder that goes falls silent, and one that takes its place is heard by who comes then', async t => {
+t.test('the watches of a removed folder end, and the folder that replaces it can be watched', async t => {
   const root = await tree(t, { 'sub/a': '' })
   const watchers = watching(t)
   const before = await heard(watchers, join(root, 'sub/a'))

@@ -59,7 +59,7 @@ t.test('who has nothing to say has written it', async t => {
   t.equal(text(), line(0))
 })
 
-t.test('an error is written at once, with what was said before it', async t => {
+t.test('an error is written at once, with the lines before it', async t => {
   const { logs, text } = lines(t)
   logs.write('{"level":30,"msg":"before"}\n')
   t.equal(text(), '')

@@ -4,7 +4,7 @@ import { connectionsAmong, limitIn, openFilesLimit } from '../../../system/proce
 
 const LIMITS = 'Limit                     Soft Limit           Hard Limit           Units     \nMax processes             95000                95000                processes \nMax open files            1024                 4096                 files     \n'
 
-t.test('the limit of open files is read from what Linux tells', async t => {
+t.test('the limit of open files is read from the limits file of Linux', async t => {
   t.equal(limitIn(LIMITS), 1_024)
   t.equal(limitIn(LIMITS.replace(/1024/, 'unlimited')), undefined)
   t.equal(limitIn(''), undefined)

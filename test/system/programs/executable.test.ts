@@ -12,7 +12,7 @@ t.test('a program is a file that may be executed', async t => {
   t.strictSame([isFolder(path), isFolder(join(path, 'it')), isFolder(join(path, 'none'))], [true, false, false])
 })
 
-t.test('the first one on the PATH is found, and only where the PATH says exactly where', async t => {
+t.test('the first one on the PATH is found, and only in folders that the PATH gives absolutely', async t => {
   const text = await folder(t, { it: '' })
   const one = await scripts(t, { it: '' })
   const two = await scripts(t, { it: '', other: '' })

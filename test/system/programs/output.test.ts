@@ -43,7 +43,7 @@ t.test('output that fits exactly is whole', async t => {
   t.strictSame([output.stdout, output.truncated], ['abc', false])
 })
 
-t.test('the first output is told at once, the rest together some time later, and nothing twice', async t => {
+t.test('the first output is reported at once, the rest together some time later, and nothing twice', async t => {
   const { output, heard } = recorded()
   for (const text of ['a', 'b', 'c']) output.write('stdout', Buffer.from(text))
   t.strictSame(heard, [[1, 'a']])

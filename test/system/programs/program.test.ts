@@ -25,7 +25,7 @@ t.test('a program gets its arguments and its folder, and its output and exit cod
   t.strictSame(await run(path, 'it', { args: ['a b', '*'] }), { exitCode: 0, signal: null, stdout: `a b:*\n${path}\n`, stderr: 'oops\n', truncated: false })
 })
 
-t.test('what is no success says why', async t => {
+t.test('a failure gives its reason', async t => {
   const path = await scripts(t, { fails: 'echo no >&2; exit 3', dies: 'kill -TERM $$', locked: '', long: '' })
   t.match(await run(path, 'fails'), { exitCode: 3, signal: null, stderr: 'no\n', failure: 'exit code 3' })
   t.match(await run(path, 'dies'), { exitCode: null, signal: 'SIGTERM', failure: 'signal SIGTERM' })
@@ -52,7 +52,7 @@ t.test('nothing of our environment reaches a program, whatever it is called', as
   t.match(inherited, /^NODE_V8_COVERAGE=/m)
 })
 
-t.test('a program on Windows is told where Windows is', async t => {
+t.test('a program on Windows gets the folder of Windows in its environment', async t => {
   t.match(environment('C:\\x', 'win32', { SystemRoot: 'D:\\Win', SECRET: 'x' }), { PATH: 'D:\\Win\\System32;D:\\Win', SystemRoot: 'D:\\Win', HOME: 'C:\\x' })
   t.notHas(environment('C:\\x', 'win32', { SECRET: 'x' }), { SECRET: 'x' })
 })
@@ -126,7 +126,7 @@ t.test('output beyond the limit is left out, and the program goes on', async t =
   t.ok((await promisify(execFile)('/bin/ls', [path])).stdout.includes('finished'))
 })
 
-t.test('output is told as it comes', async t => {
+t.test('output is reported as it is written', async t => {
   const path = await scripts(t, { it: 'printf "h\\303"; sleep 0.2; printf "\\266he"; while [ ! -f go ]; do sleep 0.01; done; echo !' })
   const heard: Array<[number, string]> = []
   const outcome = run(path, 'it', { onOutput: (bytes, text) => { heard.push([bytes, text]) } })

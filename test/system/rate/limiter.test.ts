@@ -3,7 +3,7 @@ import { limiter } from '../../../system/rate/limiter.js'
 import type { RedisLink } from '../../../system/redis/link.js'
 import { until } from '../../support/wait.js'
 
-t.test('as many as the burst are there at once, and a refusal tells when there are more', async t => {
+t.test('as many as the burst are allowed at once, and a refusal gives the time to wait', async t => {
   const ask = limiter({ name: 'x', rate: 2, burst: 5 })
   for (let token = 1; token <= 5; token++) t.equal(await ask('a', 1), 0)
   const ms = await ask('a', 1)

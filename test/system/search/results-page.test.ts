@@ -85,9 +85,9 @@ t.test('unclosed markup is read as a browser would', async t => {
   ])
 })
 
-t.test('a page that says that there is nothing has no results', async t => t.strictSame(read(noResults), []))
+t.test('a page that states that nothing was found has no results', async t => t.strictSame(read(noResults), []))
 
-t.test('a page that asks for proof of a person says so, and one that only talks about it does not', async t => {
+t.test('a page that asks for proof of a person is recognised, and one that only writes about it is not', async t => {
   t.throws(() => read(anomaly), { name: 'SearchFailure', message: 'The search service asks for proof that a person is searching; try again later' })
   t.strictSame(titles(page(result('anomaly-modal', 'https://a.example/', 'class="anomaly-modal"'))), ['anomaly-modal'])
 })

@@ -31,7 +31,7 @@ t.test('the query is a parameter beside those the address has, whatever is in it
   t.strictSame([...searchParams], [['kl', 'de-de'], ['q', odd]])
 })
 
-t.test('it says who asks, and for what', async t => {
+t.test('the request names the gateway and the content types it accepts', async t => {
   const { url } = await service(t, ({ headers }, response) => {
     t.match(headers, { 'user-agent': /mcp-patchbay/, accept: /^text\/html/, 'accept-language': /^en/ })
     response.writeHead(200, HTML).end(three)
@@ -54,7 +54,7 @@ t.test('a page is decoded by its charset', async t => {
   }
 })
 
-t.test('what is not a page of results is said to be none', async t => {
+t.test('a reply that is not a page of results fails', async t => {
   const NONE = 'The search service sent something that is not a results page'
   await fails(t, (await giving(t, '{"results":[]}', 200, 'application/json')).url, NONE)
   await fails(t, (await giving(t, three, 200, 'image/png')).url, NONE)
@@ -182,7 +182,7 @@ t.test('a small body that unpacks into a large one is cut, too', async t => {
   await fails(t, url, 'The search service sent more than 2 MiB')
 })
 
-t.test('a connection that fails is told in words', async t => {
+t.test('a connection that fails is described in an error text', async t => {
   const cut = await service(t, ({ socket }) => { socket.resetAndDestroy() })
   await fails(t, cut.url, /^The search service cut the connection \((ECONNRESET|UND_ERR_SOCKET)\)$/)
 
