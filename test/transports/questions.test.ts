@@ -63,7 +63,7 @@ const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer:
 
 for (const [transport, open] of Object.entries(TRANSPORTS)) {
   for (const [how, name, options, answer] of ENDS) {
-    t.test(`${transport}: a request of a call that ${how} is cancelled before the answer, a late reply ignored`, async t => {
+    t.test(`${transport}: when a call ${how}, its question is cancelled first and a late answer ignored`, async t => {
       const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(impatient) }] })
       const { call, tell, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })

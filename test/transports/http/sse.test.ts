@@ -19,7 +19,7 @@ const data = async (stream: EventReader): Promise<{ event: string | undefined, m
   return { event, message: JSON.parse(data ?? '{}') as Json }
 }
 
-t.test('the first event tells of the connection and its session, which is in the headers, too', async t => {
+t.test('the first event names the connection and its session, which is in the headers, too', async t => {
   const { url } = await listening(t)
   const { stream, id } = await named(url)
   t.match(id, /^[\w-]{20,}$/)
@@ -85,7 +85,7 @@ t.test('an unknown session and a client that does not accept events are refused'
   t.equal((await openStream(`${url}/mcp/sse`, { headers: { accept: 'text/html' } })).response.status, 406)
 })
 
-t.test('HTTP+SSE: the first event says where to post, and everything is answered on the stream', async t => {
+t.test('HTTP+SSE: the first event gives the URL to post to, and every answer is sent on the stream', async t => {
   const { url } = await listening(t)
   const stream = await openStream(`${url}/sse`)
   const endpoint = await stream.event()

@@ -82,7 +82,7 @@ t.test('a client that does not read for long costs no listeners', async t => {
   t.match((await output.until(82)).at(-1), { id: 1, result: {} })
 })
 
-t.test('what is said in one turn is one write', async t => {
+t.test('the messages of one turn are one write', async t => {
   const { app, output, send } = await serve(t)
   app.mcp.tools.add(tool({ name: 'chatty', description: 'd', run: (_input, call) => { for (let n = 1; n <= 50; n++) call.progress(n) } }))
   await output.until(2)
@@ -153,7 +153,7 @@ t.test('when the input breaks, it is over', async t => {
   }
 })
 
-t.test('flushing waits until everything said was handed over', async t => {
+t.test('flushing waits until every message was handed over', async t => {
   const { output, stdio, send } = await serve(t)
   output.reading = false
   send(echo(1))

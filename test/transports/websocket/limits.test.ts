@@ -65,7 +65,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
     })
   }
 
-  await t.test('but not that of a client that is slow within the time, or that says nothing for a while', async t => {
+  await t.test('but not that of a client that is slow within the time, or that sends nothing for a while', async t => {
     const socket = await greeted(server.port)
     for (let times = 0; times < 3; times++) {
       socket.write(start)
@@ -101,7 +101,7 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
   })
 }
 
-t.test('a client that does not say goodbye when it is told to go is gone all the same', async t => {
+t.test('a client that does not answer a close frame is disconnected all the same', async t => {
   const server = await startServer(t, { maxPings: 5 })
   // Reads nothing that comes and never answers a close frame.
   const socket = await greeted(server.port)
@@ -113,7 +113,7 @@ t.test('a client that does not say goodbye when it is told to go is gone all the
   await expectUnharmed(t, server)
 })
 
-t.test('a client that says goodbye and then stays is gone, too', async t => {
+t.test('a client that sends a close frame and stays connected is disconnected, too', async t => {
   const server = await startServer(t)
   const socket = await greeted(server.port)
   socket.pause()
