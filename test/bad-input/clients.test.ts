@@ -12,7 +12,7 @@ const talkative = hello({ name: 'n'.repeat(MEGA), version: '1', title: 'T', desc
 
 const CONNECTIONS: Array<[name: string, open: (server: Server) => Promise<Connection>]> = [['sse', sseConnection], ['websocket', socketConnection], ['stdio', stdioConnection]]
 
-t.test('of what a client says of itself its name, version and title are kept, cut to a length', async t => {
+t.test('of a client the gateway keeps only the name, version and title, cut to a length', async t => {
   const server = await startServer(t)
   const clients = () => [...server.app.mcp.dispatcher.lifecycle.peers].map(({ client }) => client)
   const kept = { name: 'n'.repeat(256), version: '1', title: 'T' }

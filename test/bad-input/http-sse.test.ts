@@ -58,7 +58,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('H6: a body that is not JSON is refused where it was sent, and the stream hears nothing', async t => {
+  await t.test('H6: a body that is not JSON is refused in the HTTP reply, and nothing is sent on the stream', async t => {
     const connection = await sseConnection(server)
     t.equal(await connection.write('{'), '400 -32700 id null')
     t.equal(await connection.write(initialize()), '202')

@@ -80,7 +80,7 @@ t.test('a session is found by its exact id alone', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('F8: of many GET streams the newest hears, none is refused, and four stay open', async t => {
+  await t.test('F8: of many GET streams the newest gets the messages, none is refused, and four stay open', async t => {
     const id = await openSession(port, initialize())
     const heard: string[][] = []
     const streams = []

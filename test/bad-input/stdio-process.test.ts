@@ -67,7 +67,7 @@ t.test('the command survives what is written to it', async t => {
     t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
-  t.test('J14: a peer that does not want to hear our log is served all the same', async t => {
+  t.test('J14: a client that closes the standard error of the gateway is served all the same', async t => {
     const { process, inbox, exit } = launch(t)
     process.stderr.destroy()
     process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
