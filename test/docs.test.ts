@@ -50,7 +50,7 @@ t.test('every heading that a page links to is there', async t => {
   }
 })
 
-t.test('every file and folder that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md names is there', async t => {
+t.test('every path that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md names exists', async t => {
   for (const name of ['docs/architecture.md', 'docs/seeds.md', 'CONTRIBUTING.md']) {
     const text = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
     const paths = [...text.matchAll(/`((?:[\w.-]+\/)*(?:[\w-]+\.(?:ts|mjs|md|test\.ts)|[\w-]+\/))`/g)].map(([, path]) => path as string).filter(path => !isBuilt(path))

@@ -120,7 +120,7 @@ t.test('no folder has more than 14 files, and the root has at most five', async 
   t.strictSame(crowdedFolders(shipped.map(source => source.fileName), mostFiles), [])
 })
 
-t.test('no folder has more than 14 files: the rule tells right from wrong', async t => {
+t.test('no folder has more than 14 files: the rule reports offences and nothing else', async t => {
   const files = (folder: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${folder}${index}.ts`)
   t.strictSame(crowdedFolders([...files('lib/', 15), ...files('', 6)], mostFiles), ['lib has 15 files', '. has 6 files'])
   t.strictSame(crowdedFolders([...files('lib/', 14), ...files('lib/time/', 14), ...files('', 5)], mostFiles), [])
@@ -138,7 +138,7 @@ for (const [sentence, { rule, except, wrong, right }] of Object.entries(rules)) 
     t.strictSame(offences, [])
   })
 
-  t.test(`${sentence}: the rule tells right from wrong`, async t => {
+  t.test(`${sentence}: the rule reports offences and nothing else`, async t => {
     for (const [path, text, offence] of wrong) t.strictSame(rule(parse(path, text)), [offence], text)
     for (const [path, text] of right) t.strictSame(rule(parse(path, text)), [], text)
   })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { TARGETS } from './case.js'
 import { readCommand } from './command.js'
 
-t.test('mistakes on the command line are told', async t => {
+t.test('mistakes on the command line are reported', async t => {
   t.throws(() => readCommand(['--target', 'x']), /--target must be one of dispatcher, http/)
   t.throws(() => readCommand(['--count', '0']), /--count must be a number above 0/)
   t.match(readCommand([]), { count: 200_000, targets: TARGETS })

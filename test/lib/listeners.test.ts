@@ -5,7 +5,7 @@ import { Peer } from '../../protocol/peer/peer.js'
 
 const broken = () => { throw new Error('broken') }
 
-t.test('each listener is told, in order, whatever the others do', async t => {
+t.test('each listener is called, in order, whatever the others do', async t => {
   const reported: unknown[] = []
   const heard: string[] = []
   const listeners = new Listeners<[what: string]>(error => { reported.push(error) })
@@ -35,7 +35,7 @@ t.test('a listener is removed once, and only itself', async t => {
   t.strictSame(heard, [1])
 })
 
-t.test('listeners may come and go while they are told', async t => {
+t.test('listeners may be added and removed while they are called', async t => {
   const heard: string[] = []
   const listeners = new Listeners<[]>()
   const remove = listeners.add(() => { heard.push('a'); remove(); listeners.add(() => { heard.push('c') }) })
@@ -46,7 +46,7 @@ t.test('listeners may come and go while they are told', async t => {
   t.strictSame(heard, ['a', 'b', 'b', 'c'])
 })
 
-t.test('changes of a collection are told to all, and what was added is there', async t => {
+t.test('all listeners of a collection are called for a change, and what was added is in it', async t => {
   const reported: unknown[] = []
   let changes = 0
   const collection = new Collection<number>('number', error => { reported.push(error) })
@@ -58,7 +58,7 @@ t.test('changes of a collection are told to all, and what was added is there', a
   t.strictSame([changes, collection.keys(), reported.length], [1, ['one', 'two'], 1])
 })
 
-t.test('the end of a peer is told to all', async t => {
+t.test('all listeners are called when a peer ends', async t => {
   const reported: unknown[] = []
   const heard: string[] = []
   const peer = new Peer()

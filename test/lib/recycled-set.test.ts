@@ -26,7 +26,7 @@ t.test('it holds what was added, once each, in the order it came', async t => {
   t.notOk(passing.has('nobody'))
 })
 
-t.test('removing an item tells whether it was there', async t => {
+t.test('removing an item returns whether it was there', async t => {
   const { passing, remove, isSame } = both('a', 'b')
   t.ok(passing.has('a'))
   t.ok(remove('a') && remove('a') && remove('never'))

@@ -67,7 +67,7 @@ t.test('the end of a turn comes after everything that can be done in it', async 
   t.strictSame(handled, ['first', 'second', 'third'])
 })
 
-t.test('a batch that is full is handled at once, and the next one waits for the appointment that is made already', async t => {
+t.test('a full batch is handled at once, and the next one waits for the run that is already scheduled', async t => {
   const handled: number[] = []
   const appointments: Array<() => void> = []
   const full = new TurnBatch<number>(item => handled.push(item), run => appointments.push(run), 2)

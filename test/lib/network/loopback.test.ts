@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isLoopback } from '../../../lib/network/loopback.js'
 
-t.test('every address of the loopback network is loopback, and so is localhost, however they are written', async t => {
+t.test('every address of the loopback network is loopback, and so is localhost, in every notation', async t => {
   const hosts = ['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '[::1]', '::ffff:127.0.0.1', '[::ffff:7f00:1]', 'localhost', 'LOCALHOST', 'localhost.', '127.0.0.1.', '127.1', '0x7f.1', '2130706433', '0177.0.0.1']
   for (const host of hosts) t.equal(isLoopback(host), true, host)
 })
