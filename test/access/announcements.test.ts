@@ -9,7 +9,7 @@ const PUBLIC = 'test://text'
 const FENCE = `resources/updated ${PUBLIC}`
 
 for (const [transport, open] of Object.entries(ears)) {
-  t.test(`${transport}: a caller does not hear of the notes of another`, async t => {
+  t.test(`${transport}: a caller is not notified of the notes of another`, async t => {
     const server = await hosted(t)
     const uris = [1, 2, 3].map(id => `note:///${id}`)
     const [ada, bob, anybody] = [await open(as(server, 'ada'), [...uris, PUBLIC]), await open(as(server, 'bob'), [...uris, PUBLIC]), await open(server, [...uris, PUBLIC])]
@@ -26,7 +26,7 @@ for (const [transport, open] of Object.entries(ears)) {
     await expectUnharmed(t, server)
   })
 
-  t.test(`${transport}: a caller does not hear of what it may not read`, async t => {
+  t.test(`${transport}: a caller is not notified of what it may not read`, async t => {
     const server = await hosted(t, { plugins: [guarded] })
     const hidden = ['guard://special', 'guard://special/1', 'guard://nothing', 'note:///1']
     const uris = [...hidden, 'guard://open', 'guard://open/1', PUBLIC]

@@ -19,7 +19,7 @@ t.test('a key opens the transport, in either header', async t => {
   for (const headers of [bearer(ADA), { authorization: `bearer ${ADA}` }, { authorization: `BEARER   ${ADA}` }, { 'x-api-key': ADA }]) t.equal((await post(app, headers)).statusCode, 200, JSON.stringify(headers))
 })
 
-t.test('without a credential the reply says how to come in, and nothing of an error', async t => {
+t.test('without a credential the challenge has realm and scope, and no error', async t => {
   const app = await gateway(t, { apiKeys, name: 'my "own" gäteway' })
   for (const headers of [{}, { authorization: 'Basic eDp5' }, { authorization: 'Digest x="y"' }]) {
     const response = await post(app, headers)

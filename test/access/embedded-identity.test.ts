@@ -76,7 +76,7 @@ t.test('docs/embed.md: a stranger has no rights, from the very first request on,
   t.equal(await upgrade(app, '/ai/mcp'), 401)
 })
 
-t.test('docs/embed.md: a user has the rights that the application says, and no others', async t => {
+t.test('docs/embed.md: a user has the rights that the application grants, and no others', async t => {
   const app = await printed(t)
   t.match((await post(app, ADA)).json(), { result: { content: [{ text: 'three' }] } })
   t.equal((await post(app, ADA, { ...MESSAGE, params: { name: 'purge' } })).statusCode, 403)
@@ -88,7 +88,7 @@ t.test('docs/embed.md: a user has the rights that the application says, and no o
   t.equal(await upgrade(app, `/ai/mcp?ticket=${ticket}`), 401, 'once')
 })
 
-t.test('an application that did not say it would set identities is believed from the first one on', async t => {
+t.test('identities that were not announced are used from the first one on', async t => {
   const app = await undecorated(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }
@@ -130,7 +130,7 @@ t.test('an identity that is null is none', async t => {
   t.match(await post(app), { statusCode: 401, body: UNTOLD })
 })
 
-t.test('what comes too late to be heard is an error at start', async t => {
+t.test('decorating requests with an identity after the registration is an error at start', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())
   await app.register(patchbay, { prefix: '/ai' })
@@ -138,7 +138,7 @@ t.test('what comes too late to be heard is an error at start', async t => {
   await t.rejects(async () => await app.ready(), /decorated with 'identity' after Patchbay was registered/)
 })
 
-t.test('an application that says nothing of identities serves everyone, as printed first', async t => {
+t.test('an application that sets no identities serves every caller', async t => {
   const app = Fastify()
   await app.register(patchbay, { prefix: '/ai' })
   await serving(t, app)

@@ -99,7 +99,7 @@ t.test('a frame that comes after the end closes the socket and is not answered',
   t.strictSame({ code, said }, { code: 4401, said: [] })
 })
 
-t.test('standard input and output refuse calls when their token has expired, and say what to do', async t => {
+t.test('stdio refuses calls when its token has expired, with an error that names the remedy', async t => {
   const app = await gateway(t, { http: false })
   const [input, output] = [new PassThrough(), new PassThrough()]
   const expires = Date.now() + 1_000

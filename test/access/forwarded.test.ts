@@ -51,7 +51,7 @@ t.test('an option serves them to proxies, too', async t => {
   }
 })
 
-t.test('in a session each request says for itself whether it came through a proxy', async t => {
+t.test('in a session each HTTP request is checked for the headers of a proxy', async t => {
   const { port } = await startServer(t, OPTIONS)
   const ask = async (head: Head): Promise<string> => (await post(port, '/mcp', call('tools/call', RUN)('legacy'), [['Mcp-Session-Id', session], ...headOf(ADA), ...head])).body
   const session = await openSession(port, initialize(NEWEST), headOf(ADA))

@@ -35,7 +35,7 @@ t.test('the scopes to ask for are the operator\'s to choose', async t => {
   t.equal(challengeOf(headers['www-authenticate']).scope, 'mcp notes')
 })
 
-t.test('with a prefix they are before it, and where the challenge says', async t => {
+t.test('with a prefix the metadata are before it, at the URL in the challenge', async t => {
   const issuer = await startIssuer(t)
   const app = await gateway(t, { prefix: '/ai', oauth: { ...issuer.options, resource: 'https://gateway.test/outside/ai/mcp' } })
   for (const path of ['', '/ai/mcp', '/outside/ai/mcp']) t.equal((await app.inject(WELL_KNOWN + path)).statusCode, 200, path)
@@ -43,7 +43,7 @@ t.test('with a prefix they are before it, and where the challenge says', async t
   t.equal(challengeOf(headers['www-authenticate']).resource_metadata, `https://gateway.test${WELL_KNOWN}/outside/ai/mcp`)
 })
 
-t.test('in a part of a host application they are in that part, and the challenge says so', async t => {
+t.test('in a part of a host application they are in that part, at the URL in the challenge', async t => {
   const issuer = await startIssuer(t)
   const app = Fastify()
   t.teardown(async () => await app.close())

@@ -55,7 +55,7 @@ t.test('what takes a scope is hidden and refused without it, on every transport'
   t.equal(server.seen.counted + server.seen.hanging, 0, 'nothing was run')
 })
 
-t.test('what the operator says wins over what the author says', async t => {
+t.test('scopes set by the operator override those of the author', async t => {
   const server = await hosted(t, {
     plugins: [guarded],
     pageSize: 1_000,
