@@ -15,7 +15,7 @@ const serving = async (t: Test, ...items: Array<Tool | Resource>) => await gatew
   plugins: [async fastify => { for (const item of items) item.kind === 'tool' ? fastify.mcp.tools.add(item) : fastify.mcp.resources.add(item) }]
 })
 
-t.test('a tool says in its own words what is wrong with its arguments', async t => {
+t.test('a tool words the error for wrong arguments itself', async t => {
   const given: unknown[] = []
   const app = await serving(t, tool({
     name: 'it',
@@ -40,7 +40,7 @@ t.test('an explanation that throws is a fault like any other', async t => {
   t.notMatch(JSON.stringify(answer), /secret/)
 })
 
-t.test('an output that tells of a failure is an error result, with everything in it', async t => {
+t.test('an output that reports a failure is an error result, with the whole output', async t => {
   const app = await serving(t, tool({
     name: 'it',
     description: 'd',
@@ -77,7 +77,7 @@ t.test('only true is a failure, and what is thrown instead is a fault', async t 
   t.match(await new Speaker(app).tool('it'), { error: { code: -32603, message: /see the server's log/ } })
 })
 
-t.test('what is for us is not told to clients', async t => {
+t.test('members for the gateway are not sent to clients', async t => {
   const app = await serving(t,
     tool({ name: 'it', description: 'd', explain: () => '', failed: () => false, text: () => '', run: () => '' }),
     resource({ uri: 'w:///{id}', name: 'w', list: () => [], watch: () => () => {}, complete: { id: () => [] }, cache: { ttlMs: 5 }, read: () => '' }))
@@ -145,7 +145,7 @@ t.test('a fixed resource can be watched like any other', async t => {
   t.match(await speaker.next(UPDATED), { uri: 'w:///1' })
 })
 
-t.test('what cannot be watched is told in the way of each revision', async t => {
+t.test('a resource that cannot be watched is reported as each revision prescribes', async t => {
   const { item, counts } = watched()
   const app = await serving(t, item)
   for (const version of ERAS.slice(0, -1)) {

@@ -92,7 +92,7 @@ t.test('a tool without an input schema takes no arguments', async t => {
 })
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-  t.test(`${version}: a ToolError is a result that says why`, async t => {
+  t.test(`${version}: a ToolError is an error result with its message`, async t => {
     const item = tool({ name: 'it', description: 'd', run: () => { throw new ToolError('not today') } })
     t.strictSame(await call(await client(t, item, version)), { ...text('not today'), isError: true })
   })
@@ -112,7 +112,7 @@ t.test('2025-11-25 and 2026-07-28: an McpError is a result that the model can se
   t.match(await callTool(app, 'it'), { status: 200, result: { ...text('no clipboard'), isError: true, resultType: 'complete' } })
 })
 
-t.test('2025-11-25: an McpError that sends the client to a page first is a JSON-RPC error, with its data', async t => {
+t.test('2025-11-25: an McpError with a URL to visit first is a JSON-RPC error, with its data', async t => {
   const data = { elicitations: [{ mode: 'url', elicitationId: 'e', url: 'https://example.org/connect', message: 'Connect first' }] }
   const item = tool({ name: 'it', description: 'd', run: () => { throw new McpError(-32042, 'connect first', data) } })
   await t.rejects(client(t, item, '2025-11-25').then(call), { code: -32042, message: 'connect first', data })

@@ -36,38 +36,38 @@ t.test('get_current_time', async t => {
   const { request } = await connected(t)
   const time = async (args: object) => await request('tools/call', { name: 'get_current_time', arguments: { ...args } }) as { content: Array<{ text: string }>, structuredContent: { iso: string, timeZone: string, local: string } }
 
-  t.test('tells the time in UTC', async t => {
+  t.test('returns the time in UTC', async t => {
     const { content, structuredContent: { iso, timeZone } } = await time({})
     t.equal(content[0]?.text, iso)
     t.equal(timeZone, 'UTC')
     t.ok(Math.abs(Date.now() - Date.parse(iso)) < 60_000)
   })
 
-  t.test('tells the time elsewhere', async t => {
+  t.test('returns the time in another time zone', async t => {
     const { content, structuredContent: { iso, timeZone, local } } = await time({ timeZone: 'Asia/Tokyo' })
     t.equal(timeZone, 'Asia/Tokyo')
     t.equal(content[0]?.text, `${local} (${iso})`)
     t.match(local, `${String((new Date(iso).getUTCHours() + 9) % 24).padStart(2, '0')}:`)
   })
 
-  t.test('says what is not a time zone', async t => t.match(await time({ timeZone: 'Mars/Olympus' }), { isError: true, content: [{ text: /"Mars\/Olympus" is not a time zone/ }] }))
+  t.test('refuses an unknown time zone', async t => t.match(await time({ timeZone: 'Mars/Olympus' }), { isError: true, content: [{ text: /"Mars\/Olympus" is not a time zone/ }] }))
 })
 
-t.test('server://status tells that the server is well, and since when', async t => {
+t.test('server://status has the status and the uptime', async t => {
   const { request } = await connected(t)
   const { contents: [status] } = await request('resources/read', { uri: 'server://status' }) as { contents: [{ text: string, mimeType: string }] }
   t.equal(status.mimeType, 'application/json')
   t.match(JSON.parse(status.text), { status: 'healthy', uptime: Number })
 })
 
-t.test('greeting asks for a greeting, and knows its styles', async t => {
+t.test('greeting asks for a greeting in each of its styles', async t => {
   const { request } = await connected(t)
   t.match(await request('prompts/get', { name: 'greeting', arguments: { name: 'Alice', style: 'formal' } }), { messages: [{ role: 'user', content: { type: 'text', text: 'Please greet Alice in a formal style.' } }] })
   t.match(await request('prompts/get', { name: 'greeting', arguments: { name: 'Alice' } }), { messages: [{ content: { text: 'Please greet Alice in a casual style.' } }] })
   t.match(await request('completion/complete', { ref: { type: 'ref/prompt', name: 'greeting' }, argument: { name: 'style', value: 'f' } }), { completion: { values: ['formal'] } })
 })
 
-t.test('health tells that the server is up', async t => {
+t.test('health reports that the server is up', async t => {
   const app = await build({ name: 'mine' })
   t.teardown(async () => await app.close())
   t.match((await app.inject('/health')).json(), { status: 'healthy', live: true, ready: true, name: 'mine', version: String, uptime: Number, sessions: 0, peers: 0 })

@@ -75,7 +75,7 @@ t.test('clients that were not closed are collected', async t => {
   t.match((await app.inject('/health')).json(), { peers: 0 })
 })
 
-t.test('a client that is kept stays and hears, however often garbage is collected', async t => {
+t.test('a referenced client gets notifications, however often garbage is collected', async t => {
   const app = await gateway(t)
   const client = await createClient(app)
   const { notifications } = await createClient(app)

@@ -13,7 +13,7 @@ t.test('a client in the same process needs no port, and shakes hands by itself',
   t.match(await request('tools/call', { name: 'calculate', arguments: { operation: 'add', a: 5, b: 3 } }), { content: [{ text: '5 + 3 = 8' }], structuredContent: { result: 8 } })
 })
 
-t.test('it speaks the revision it is told to', async t => {
+t.test('it speaks the revision that is set', async t => {
   const app = await gateway(t)
   for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     const { server, request } = await createClient(app, { protocolVersion })
@@ -36,7 +36,7 @@ t.test('requests run side by side, and each gets its own answer', async t => {
   t.strictSame(order, ['fast', 'slow'])
 })
 
-t.test('it hears what the server says meanwhile', async t => {
+t.test('it gets notifications while a call is in flight', async t => {
   const client = await createClient(await gateway(t))
   await client.request('tools/call', { name: 'slow', arguments: { steps: 2, delay: 1 }, _meta: { progressToken: 'p' } })
   t.match(await within(60_000, async () => await client.notified('notifications/progress')), { progressToken: 'p', progress: 1, total: 2 })

@@ -80,7 +80,7 @@ t.test('what was kept while the time of day was far ahead is removed when it is 
   t.ok(await store.sessions.load('of today'))
 })
 
-t.test('after a step nothing is removed from the store until everyone could say what it serves', async t => {
+t.test('after a step the store removes nothing until every node could touch its sessions', async t => {
   const data = await dataFolder(t)
   const { app, url } = await listening(t, { data, sessionIdle: 4_000 })
   const clock = turnable(t)

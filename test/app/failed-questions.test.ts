@@ -23,7 +23,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) 
     if (method === 'elicitation/create' && version < '2025-06') continue
     const text = `The client could not answer ${method}: Method not found`
 
-    t.test(`${version}: the error of a client that is asked for ${method} is told as the client's`, async t => {
+    t.test(`${version}: the error of a client that is asked for ${method} is reported as the client's`, async t => {
       const server = await startServer(t)
       for (const [connection, open] of Object.entries(TRANSPORTS)) {
         const { inbox, write, close } = await open(server)
@@ -72,7 +72,7 @@ t.test('in one process: whatever an answer throws, the question is answered', as
   }
 })
 
-t.test('a tool can catch it, and read what the client said', async t => {
+t.test('a tool can catch it, and read the error of the client', async t => {
   const caught: unknown[] = []
   const app = await asking(t, async call => {
     await call.roots().catch((error: unknown) => { caught.push(error) })

@@ -119,7 +119,7 @@ const ODD: Array<[what: string, data: unknown, told: unknown]> = [
 ]
 
 for (const [what, data, told] of ODD) {
-  t.test(`a tool may log ${what}: its client is told something, and answered`, async t => {
+  t.test(`a tool may log ${what}: its client gets a log message and the result`, async t => {
     const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', data); return 'ok' } }))
     const { before, result } = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
     t.strictSame(before.map(({ params }) => params), [{ level: 'error', data: told }])

@@ -75,7 +75,7 @@ t.test('sessions and idle streams have no timers of their own', async t => {
   t.equal(app.mcp.sessions.size, 51)
 })
 
-t.test('a handshake is described once, and again when there is more to tell', async t => {
+t.test('the capabilities of a revision are built once, and again after a change', async t => {
   const app = await gateway(t)
   const [revision] = (await shakeHands(app), [...app.mcp.dispatcher.lifecycle.peers].map(peer => peer.revision))
   if (revision === undefined) throw new Error('nobody was there')

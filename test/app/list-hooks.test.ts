@@ -123,7 +123,7 @@ for (const [place, serve] of Object.entries(PLACES)) {
       connection.socket.destroy()
     })
 
-    t.test('may say that there is nothing to send', async t => {
+    t.test('may make the reply empty', async t => {
       let [status, emptied] = [204, false]
       const { url } = await serve(t, app => { app.addHook('onSend', async (_request, reply: FastifyReply) => { reply.code(status); if (emptied) return null }) })
       for ([status, emptied] of [[204, false], [204, true], [304, true]] as Array<[number, boolean]>) {

@@ -102,7 +102,7 @@ t.test('a call that is answered at once makes no promise, no error, and no timer
   t.ok(errors() >= 3 && made('PROMISE') === 1, 'the counters count')
 })
 
-t.test('a call reads the monotonic clock when it begins and when it ends, and the time of day for its line', async t => {
+t.test('a call reads the monotonic clock twice, and the time of day once for its log line', async t => {
   const file = join(t.testdir(), 'log')
   const logs = new LogLines(openSync(file, 'w'))
   const logger = commandLogger('info', process.pid, logs)

@@ -64,7 +64,7 @@ const NEEDS: Array<[tool: string, method: string, required: Json]> = [
 ]
 
 for (const [name, method, requiredCapabilities] of NEEDS) {
-  t.test(`${name}: a client that did not say it can answer is told what is missing`, async t => {
+  t.test(`${name}: the error for a client without the capability names it`, async t => {
     const app = await gateway(t)
     t.match(await callTool(app, name, {}, { capabilities: {} }), { status: 400, error: { code: -32021, data: { requiredCapabilities } } })
     const { request } = await createClient(app, { protocolVersion: '2025-06-18' })
@@ -72,7 +72,7 @@ for (const [name, method, requiredCapabilities] of NEEDS) {
   })
 }
 
-t.test('a client of 2025-11-25 that cannot be asked is told so', async t => {
+t.test('a client of 2025-11-25 that cannot be asked gets an error with the reason', async t => {
   const { request } = await createClient(await gateway(t))
   const answer = await request('tools/call', { name: 'ask_name' }).catch((error: Error) => error)
   t.match(answer instanceof Error ? answer.message : JSON.stringify(answer), /elicitation\/create: it did not declare the capability/)

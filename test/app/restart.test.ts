@@ -166,7 +166,7 @@ t.test('sessions and streams outlive the process', async t => {
     resumed.drop()
   })
 
-  t.test('a client hears of every change since the server is back, however many of its calls were cut', async t => {
+  t.test('after a restart a client is notified of every change, though calls were cut', async t => {
     const gateway = await gatewayOn(t, ['--plugin', FIXTURE])
     await gateway.start()
     const session = await openSession(gateway.url)
