@@ -16,7 +16,7 @@ const pasted = (text: string): unknown => JSON.parse(/\{\n[^]*\n\}/.exec(text)?.
 
 const shown = (more: Partial<BannerContent> = {}): string => banner({ ...SERVED, ...more })
 
-t.test('it says what is served, where, where things are kept, and what is not here and why', async t => {
+t.test('it has what is served and where, the data folder, and what is missing and why', async t => {
   const text = shown()
   for (const line of [/^patchbay 1\.2\.3\n\n/, /^ {2}MCP +http:\/\/127\.0\.0\.1:8080\/mcp /m, /^ {2}WebSocket +ws:\/\/127\.0\.0\.1:8080\/mcp$/m, /^ {2}JSON-RPC +\S+:8080\/message /m, /^ {2}HTTP\+SSE +\S+:8080\/sse /m, /^ {2}health +\S+:8080\/health$/m,
     /^ {2}data +\/home\/ada\/data$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not here +execute_command: no programs are listed$/m]) t.match(text, line)
@@ -40,7 +40,7 @@ t.test('what to paste into a client is JSON, by address or by command', async t 
   t.notMatch(local, /http/)
 })
 
-t.test('what is kept in memory is said to be', async t => {
+t.test('data in memory is marked as such', async t => {
   for (const options of [{ ...SERVED.options, ephemeral: true }, { ...SERVED.options, data: undefined }] as Array<BannerContent['options']>) t.match(shown({ options }), /^ {2}data +in memory, until this process ends$/m)
 })
 
@@ -52,13 +52,13 @@ t.test('long lists are wrapped between names, and none is lost', async t => {
   t.equal(text.match(/^ {2}tools /gm)?.length, 1)
 })
 
-t.test('a gateway without anything says so by saying nothing', async t => {
+t.test('the banner of a gateway without definitions has no lines for them', async t => {
   const text = shown({ inventory: { tools: [], resources: [], prompts: [], unavailable: [] } })
   t.notMatch(text, /tools|resources|prompts|not here/)
   t.match(text, /mcpServers/)
 })
 
-t.test('it names the callers with keys and the issuer of tokens, or says that no credential is needed', async t => {
+t.test('it names the callers with keys and the issuer, or states that no credential is needed', async t => {
   const keyed = { ...SERVED.options, apiKeys: [listed('ada', 'a'), listed('bob', 'b'), listed('ada', 'c')] }
   const oauth = { issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }
   t.match(shown(), /^ {2}access +callers need no credential$/m)
@@ -77,7 +77,7 @@ t.test('what to paste names the gateway as others know it, when it listens on ev
   t.equal(url('127.0.0.1', ['mcp.example.com']), 'http://127.0.0.1:8080/mcp')
 })
 
-t.test('on a terminal it says how to stop; on stdio without one it is one line', async t => {
+t.test('on a terminal it has how to stop; on stdio without one it is one line', async t => {
   t.match(shown(), /\nCtrl-C stops it\.\n$/)
   t.notMatch(shown({ terminal: false }), /Ctrl-C/)
   const stdio = { ...SERVED.options, stdio: true }

@@ -9,7 +9,7 @@ const SECRET = 'correct-horse'
 t.test('the command', async t => {
   t.jobs = PROCESSES
 
-  t.test('comes up clean on a machine with nothing but a home, and says what it serves and what not', { buffered: true }, async t => {
+  t.test('starts on a machine with an empty home, and prints what is served and what is not', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const launched = launch(t, ['--port', '0'], { env: { HOME, XDG_DATA_HOME: '' }, cwd: HOME })
     const url = await launched.url()

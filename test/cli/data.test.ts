@@ -51,7 +51,7 @@ t.test('the command keeps its data', async t => {
     t.equal(second.stderr.includes('"level":'), false, 'nothing is wrong')
   })
 
-  t.test('in memory with --ephemeral, whatever other options say', { buffered: true }, async t => {
+  t.test('in memory with --ephemeral, whatever other options are set', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const launched = await started(t, ['--ephemeral', '--data', join(HOME, 'data')], { env: { ...NO_XDG, HOME, PATCHBAY_DATA: join(HOME, 'other') } })
     t.match(launched.stderr, /^patchbay .*data in memory, until this process ends$/m)
@@ -61,7 +61,7 @@ t.test('the command keeps its data', async t => {
     t.strictSame(readdirSync(HOME), [])
   })
 
-  t.test('where PATCHBAY_DATA says, in folders that are made for it, together with another gateway', { buffered: true }, async t => {
+  t.test('in the folder PATCHBAY_DATA, which is created, together with another gateway', { buffered: true }, async t => {
     const HOME = await folder(t, {})
     const data = join(HOME, 'a/b c/ü')
     const [here, there] = await Promise.all([
@@ -83,7 +83,7 @@ t.test('the command keeps its data', async t => {
     ['with a damaged file', async place => { await mkdir(join(place, 'data')); await writeFile(join(place, 'data', 'patchbay.db'), 'x'.repeat(8192)) }, 'data', /damaged/]
   ]
   for (const [what, make, name, says] of UNUSABLE) {
-    t.test(`or says in one line why it cannot: a folder that is ${what}`, { buffered: true }, async t => {
+    t.test(`or fails with one line: a folder that is ${what}`, { buffered: true }, async t => {
       const place = await folder(t, {})
       await make(place)
       const { code, stdout, stderr } = await launch(t, ['--stdio', '--data', name], { cwd: place }).exit()

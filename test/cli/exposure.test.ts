@@ -25,7 +25,7 @@ const STARTED: Array<[what: string, host: string, env: Record<string, string>]> 
 t.test('listening for other machines', async t => {
   t.jobs = PROCESSES
   for (const [what, host, env, lacks] of REFUSED) {
-    t.test(`is refused with ${what}, and the reason is one line that says what to do`, { buffered: true }, async t => {
+    t.test(`is refused with ${what}, and the error is one line with the remedy`, { buffered: true }, async t => {
       const { code, stdout, stderr } = await launch(t, ['--host', host, '--port', '0', '--ephemeral'], { env }).exit()
       t.match({ code, stdout, stderr }, { code: 1, stdout: '', stderr: /^patchbay: .*\n$/ })
       for (const pattern of lacks) t.match(stderr, pattern)
@@ -41,7 +41,7 @@ t.test('listening for other machines', async t => {
       t.match(await launched.exit(), { code: 0 })
     })
   }
-  t.test('is possible without credentials where an option says so, and the log warns of it', { buffered: true }, async t => {
+  t.test('is possible without credentials where an option allows it, with a warning in the log', { buffered: true }, async t => {
     for (const [host, env, sign] of [['127.0.0.1', { ...hosts, ...anyone }, /option allowedHosts has gateway\.test/], ['0.0.0.0', { ...hosts, ...anyone }, /option host is 0\.0\.0\.0/], ['127.0.0.1', { ...anyone, PATCHBAY_TRUST_PROXY: 'true' }, /option trustProxy is set/]] as const) {
       const launched = launch(t, ['--host', host, '--port', '0', '--ephemeral'], { env })
       const { port } = new URL(await launched.url())

@@ -78,7 +78,7 @@ t.test('standard error', async t => {
     })
   }
 
-  t.test('a plugin that heeds what the stream says is told to wait, and when to go on', { buffered: true }, async t => {
+  t.test('a plugin that writes to standard error gets backpressure and the drain event', { buffered: true }, async t => {
     const cwd = await folder(t, {
       'careful.mjs': `import { writeFileSync } from 'node:fs'
         import { once } from 'node:events'

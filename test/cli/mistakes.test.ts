@@ -26,7 +26,7 @@ const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
   ['a plugin that throws', { args: ['--stdio', '--plugin', 'p.ts'], files: { 'p.ts': 'throw new Error("no database\\nat all")' } }, /plugin \/.+\/p\.ts: no database/]
 ]
 
-t.test('one line says', async t => {
+t.test('a mistake is reported in one line', async t => {
   t.jobs = PROCESSES
   for (const [what, options, says] of MISTAKES) t.test(what, { buffered: true }, async t => await refused(t, options, says))
 

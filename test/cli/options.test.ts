@@ -30,7 +30,7 @@ t.test('the command', async t => {
     t.match(await response.json(), { result: { tools: [{}], nextCursor: String } }, 'what is empty in the environment is not set there')
   })
 
-  t.test('the banner says where everything is, and what to paste into a client', { buffered: true }, async t => {
+  t.test('the banner has every URL, and what to paste into a client', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0'])
     const url = await launched.url()
     await launched.up()
@@ -42,21 +42,21 @@ t.test('the command', async t => {
     t.strictSame(JSON.parse(snippet), { mcpServers: { patchbay: { url: `${url}/mcp` } } })
   })
 
-  t.test('on stdio without a terminal one short line says that it is up, and stdio alone opens no port', { buffered: true }, async t => {
+  t.test('on stdio without a terminal the start is one short line, and stdio alone opens no port', { buffered: true }, async t => {
     const launched = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn']).up()
     launched.end()
     const { stderr } = await launched.exit()
     t.match(stderr, /^patchbay \S+ {2}stdio; data in memory, until this process ends\n$/)
   })
 
-  t.test('with HTTP besides, the line says where', { buffered: true }, async t => {
+  t.test('with HTTP besides, the line has its URL', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--log-level', 'warn'])
     t.match(await json(`${await launched.url()}/health`), { status: 'healthy' })
     launched.end()
     t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio; MCP http:\/\/127\.0\.0\.1:\d+\/mcp; data in memory, until this process ends\n$/)
   })
 
-  t.test('with keys the banner says for whom, and what to paste has a place for the key', { buffered: true }, async t => {
+  t.test('with keys the banner names the callers, and what to paste has a place for the key', { buffered: true }, async t => {
     const launched = await launch(t, ['--port', '0', '--ephemeral'], { env: { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', ADA), listed('bob', BOB)]) } }).up()
     launched.kill('SIGTERM')
     const { stderr } = await launched.exit()

@@ -117,7 +117,7 @@ t.test('a plugin may read standard input while it loads, and messages are answer
   }
 })
 
-t.test('a plugin that keeps what it hears on standard input keeps what came', async t => {
+t.test('a plugin that stores what it reads from standard input stores all of it', async t => {
   const cwd = await folder(t, { 'heard.mjs': 'import fs from "node:fs"\nconst heard = []\nprocess.stdin.on("data", chunk => heard.push(chunk))\nprocess.on("exit", () => fs.writeFileSync("heard", Buffer.concat(heard)))\nexport default async () => {}' })
   const launched = launch(t, ['--stdio', '--ephemeral', '--log-level', 'silent', '--plugin', 'heard.mjs'], { cwd })
   await launched.up()

@@ -110,7 +110,7 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
   t.match(await launched.exit(), { code: 0 })
 })
 
-t.test('a handler that blocks the loop once fails no other call; one that keeps blocking delays new clients', async t => {
+t.test('a handler that blocks the loop fails no other call; repeated blocking delays new clients', async t => {
   const { url } = await busy(t, { PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
   const calls = await Promise.all(['quick', 'block', 'quick', 'quick'].map(async name => await modern(url, name)))
   for (let times = 0; times < 10; times++) calls.push(await modern(url, 'quick'))

@@ -46,7 +46,7 @@ async function status (url: string, key: string, payload: object = ping): Promis
 t.test('SIGHUP', async t => {
   t.jobs = PROCESSES
 
-  t.test('puts keys, scopes and rates of the config file to use, and says what changed by name', { buffered: true }, async t => {
+  t.test('applies keys, scopes and rates of the config file, and logs the names of the changed options', { buffered: true }, async t => {
     const { launched, reload } = await configured(t, { apiKeys: [listed('ada', ADA)] })
     const url = await launched.url()
     t.strictSame([await status(url, ADA), await status(url, BOB)], [200, 401])
@@ -79,7 +79,7 @@ t.test('SIGHUP', async t => {
     t.match(await launched.exit(), { code: 0 })
   })
 
-  t.test('keeps the old values when the file is broken, invalid or gone, and says why in one line', { buffered: true }, async t => {
+  t.test('keeps the old values when the file is broken, invalid or gone, and logs why in one line', { buffered: true }, async t => {
     const good = { apiKeys: [listed('ada', ADA)] }
     const { launched, reload } = await configured(t, good)
     const url = await launched.url()
@@ -136,7 +136,7 @@ t.test('SIGHUP', async t => {
   })
 })
 
-t.test('a closed terminal is told from a request to reload', async t => {
+t.test('a closed terminal is not taken for a request to reload', async t => {
   const shown = [true, true, false]
   const closed = watchTerminal(() => shown.shift() === true)
   t.equal(closed(), false, 'the terminal is there')
