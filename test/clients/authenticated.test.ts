@@ -24,7 +24,7 @@ t.test('official clients come in with a key in their headers', async t => {
   t.match(await events.call(echo), { content: [{ text: 'hi' }] })
 })
 
-t.test('and are told so when they have none', async t => {
+t.test('and get an error when they have none', async t => {
   const { url } = await listening(t, { apiKeys })
   await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
   t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), { data: { status: 401 } })

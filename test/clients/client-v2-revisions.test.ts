@@ -70,7 +70,7 @@ t.test('arguments that proxies route by arrive in headers as well, whatever char
   }
 })
 
-t.test('a client that listens over HTTP is told when the server goes', async t => {
+t.test('a client that listens over HTTP is notified when the server closes', async t => {
   const { app, url } = await listening(t)
   const { client } = await connectV2(t, to(url), STATELESS)
   const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['test://text'] })
@@ -79,7 +79,7 @@ t.test('a client that listens over HTTP is told when the server goes', async t =
   t.equal(await subscription.closed, 'graceful')
 })
 
-t.test('a client that listens over stdio is told when the server goes', async t => {
+t.test('a client that listens over stdio is notified when the server closes', async t => {
   const { transport } = await stdio(t, StdioClientTransport)
   const { client } = await connectV2(t, transport, STATELESS)
   const subscription = await client.listen({ toolsListChanged: true })

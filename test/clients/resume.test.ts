@@ -67,7 +67,7 @@ for (const [name, connect] of Object.entries(generations)) {
     t.strictSame(resumed.filter(status => status !== 204), [])
   })
 
-  t.test(`${name} hears at once that another server took its session over, or that it was ended`, async t => {
+  t.test(`${name} gets an error at once when another server takes its session over, or it ends`, async t => {
     const data = await dataFolder(t)
     const [one, two] = [await serve(t, { data }), await serve(t, { data })]
     for (const end of ['taken', 'ended']) {
