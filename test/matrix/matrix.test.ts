@@ -18,7 +18,7 @@ import type { Place, Transport } from './connection.js'
 
 const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
 
-t.test('the check against the official schemas finds what a revision cannot say', async t => {
+t.test('the check against the official schemas finds what a revision does not allow', async t => {
   const tool = { name: 'a', inputSchema: { type: 'object' }, title: 'A' }
   const found = (revision: Revision, result: object) => schemaFaults({ jsonrpc: '2.0', id: 1, result: { tools: [tool], ...result } }, revision, 'tools/list').length > 0
   t.equal(found(newestLegacy, {}), false)
