@@ -120,7 +120,7 @@ for (const [protocolVersion, signal] of LIVES) {
   })
 }
 
-t.test('a fatal error is told on standard error, and ends with 1', async t => {
+t.test('a fatal error is written to standard error, with exit code 1', async t => {
   const process = launch(t, ['--stdio', '--ephemeral', '--plugin', '/nowhere/at/all.js'])
   const { code, stdout, stderr } = await process.exit()
   t.equal(code, 1)

@@ -123,7 +123,7 @@ t.test('the reference of the documents', async t => {
 
       if (transport === '/message') {
         // Nothing but the answer is sent here.
-        t.test('what a client that cannot be asked is told', async t => {
+        t.test('the error for a client that cannot be asked', async t => {
           t.match(await client.request('tools/call', { name: 'list_roots', arguments: {} }), { error: { code: -32603, message: /cannot be asked for roots\/list/ } })
         })
         return
