@@ -87,7 +87,7 @@ t.test('a machine without a display', onLinux, async t => {
     })
   }
 
-  t.test('is a failure that says all of it in 2025-11-25', async t => {
+  t.test('is an error result with all of the text in 2025-11-25', async t => {
     const { request } = await connected(t, '2025-11-25')
     for (const params of calls) t.match(await request('tools/call', params), { isError: true, content: [{ text: /^Clipboard error: Failed .*: No display environment available\. .*Xvfb/ }] })
   })

@@ -85,7 +85,7 @@ t.test('what cannot be added is refused in words, and nothing is', async t => {
   t.equal(await value(new Speaker(app)), '0')
 })
 
-t.test('the counter is text, told in every revision', async t => {
+t.test('the counter is text in every revision', async t => {
   const app = await gateway(t, { http: false })
   for (const [index, version] of ERAS.entries()) {
     const speaker = new Speaker(app, { version })
@@ -94,7 +94,7 @@ t.test('the counter is text, told in every revision', async t => {
   }
 })
 
-t.test('a subscriber hears of every change', async t => {
+t.test('a subscriber is notified of every change', async t => {
   for (const where of ['in memory', 'on disk']) {
     const served = await listening(t, await dataIn(t, where))
     const call = await through(t, '/message', served)
@@ -122,7 +122,7 @@ t.test('a refused increment is no change', async t => {
   t.strictSame(speaker.heard, [])
 })
 
-t.test('a client that did not subscribe, or unsubscribed, hears nothing', async t => {
+t.test('a client that did not subscribe, or unsubscribed, is not notified', async t => {
   const app = await gateway(t, { http: false })
   const [before, after, never] = [new Speaker(app), new Speaker(app, { version: '2026-07-28' }), new Speaker(app)]
   await before.subscribe(COUNTER)

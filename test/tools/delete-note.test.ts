@@ -31,7 +31,7 @@ const ANSWERS: Array<[what: string, answer: unknown, deletes: boolean]> = [
 ]
 
 for (const version of ASKING) {
-  t.test(`${version}: the user decides, whatever the arguments say`, async t => {
+  t.test(`${version}: the user decides, whatever the arguments are`, async t => {
     const app = await gateway(t, { http: false })
     for (const args of [{}, { confirm: true }, { confirm: false }]) {
       for (const [what, answer, deletes] of ANSWERS) {
@@ -62,7 +62,7 @@ for (const version of ASKING) {
   })
 }
 
-t.test('a client that cannot be asked has to say that the user agreed', async t => {
+t.test('a client that cannot be asked has to confirm in the arguments', async t => {
   const app = await gateway(t, { http: false })
   const CLIENTS: Array<[version: string, capabilities: Json]> = [...ERAS.map((version): [string, Json] => [version, {}]),
     ['2024-11-05', { elicitation: {} }], ['2025-03-26', { elicitation: {} }], ['2025-11-25', { elicitation: { url: {} } }], ['2026-07-28', { elicitation: { url: {} } }]]

@@ -25,7 +25,7 @@ async function serving (t: Test, bodies: Record<string, string>, timeout = 10_00
 
 const count = (folder: string, prefix: string, most: number): number => Array.from({ length: most }, (_, index) => existsSync(join(folder, `${prefix}${index}`))).filter(Boolean).length
 
-t.test('without a list there is no such tool, and it is said why', async t => {
+t.test('without a list there is no such tool, and the reason is reported', async t => {
   const app = await gateway(t)
   t.equal(app.mcp.unavailable.get('execute_command'), 'no programs are listed: set option commands, see docs/commands.md')
   const { request } = await createClient(app)
@@ -84,7 +84,7 @@ t.test('what is not allowed is refused in words', async t => {
   t.match(await request('tools/call', { name: 'execute_command', arguments: { command: 'it', args: 'a' } }), { isError: true, content: [{ text: /args must be array/ }] })
 })
 
-t.test('output beyond the limit is left out, which is said', async t => {
+t.test('output beyond the limit is left out, and the result states it', async t => {
   const { app } = await serving(t, { it: 'head -c 300000 /dev/zero | tr "\\0" x' })
   const { structuredContent, content } = await (await createClient(app)).request('tools/call', call('it')) as { structuredContent: Json, content: [{ text: string }] }
   t.strictSame([String(structuredContent.stdout).length, structuredContent.truncated], [262_144, true])
@@ -131,7 +131,7 @@ t.test('a caller with a credential is served over the network', async t => {
   }
 })
 
-t.test('output is told as it comes', async t => {
+t.test('output is sent as it comes', async t => {
   const { app, folder } = await serving(t, { it: 'printf "gr\\303"; while [ ! -f go ]; do sleep 0.01; done; printf "\\274n"; exit 0' })
   const { request, notified, notifications } = await createClient(app)
   const answer = request('tools/call', call('it', [], { _meta: { progressToken: 'p' } }))

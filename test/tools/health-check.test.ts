@@ -12,7 +12,7 @@ import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const MEMBERS = ['memory', 'peers', 'sessions', 'status', 'store', 'transports', 'unavailable', 'uptime', 'versions']
 
-t.test('it tells how the server is, through every transport', async t => {
+t.test('it returns the health of the server over every transport', async t => {
   const served = await listening(t)
   for (const transport of TRANSPORTS) {
     const { structuredContent, isError } = await (await through(t, transport, served))('health_check')
@@ -27,7 +27,7 @@ t.test('it tells how the server is, through every transport', async t => {
   }
 })
 
-t.test('every revision is told, and the text says the same', async t => {
+t.test('every revision gets the result, and the text has the same content', async t => {
   const app = await gateway(t)
   for (const era of ERAS) {
     const answer = await new Speaker(app, { version: era }).tool('health_check')
@@ -37,7 +37,7 @@ t.test('every revision is told, and the text says the same', async t => {
   }
 })
 
-t.test('what it says fits what it says it says, and it takes no arguments', async t => {
+t.test('its result fits its output schema, and it takes no arguments', async t => {
   const speaker = new Speaker(await gateway(t))
   const { result: { tools } } = await speaker.request('tools/list')
   const listed = (tools as Json[]).find(({ name }) => name === 'health_check')
@@ -93,7 +93,7 @@ t.test('paths of this machine are not shown', async t => {
   }
 })
 
-t.test('a gateway that cannot keep things says so, and why, and goes on', async t => {
+t.test('a gateway that cannot write to its store reports why, and goes on', async t => {
   const data = await folder(t, {})
   const app = await gateway(t, { data, maxData: 1 })
   const speaker = new Speaker(app)

@@ -19,7 +19,7 @@ t.test('the client is asked for its roots', async t => {
   t.strictSame(await first.request('tools/call', { name: 'list_roots' }), { content: LISTED.content })
 })
 
-t.test('what else a client says of its roots is left out', async t => {
+t.test('other members of the roots of a client are left out', async t => {
   const { request } = await createClient(await gateway(t, { http: false }), roots([{ uri: 'file:///a', _meta: { secret: 1 } }]))
   t.strictSame((await request('tools/call', { name: 'list_roots' })).structuredContent, { roots: [{ uri: 'file:///a' }] })
 })
@@ -37,7 +37,7 @@ t.test('a client of 2026-07-28 brings them in a second round', async t => {
   t.match(second.result, LISTED)
 })
 
-t.test('a client that has no roots to tell of is told what is missing', async t => {
+t.test('the error for a client without roots names the missing capability', async t => {
   const app = await gateway(t)
   const why = /The client cannot be asked for roots\/list: it did not declare the capability \{"roots":\{\}\}/
   t.match(await (await createClient(app)).request('tools/call', { name: 'list_roots' }), { isError: true, content: [{ text: why }] })

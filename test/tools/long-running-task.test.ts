@@ -21,7 +21,7 @@ async function watched (t: Test, options: Partial<Options> = {}) {
   return { app, url, stopped: async () => await within(2_000, async signal => await once(work, 'stopped', { signal })) }
 }
 
-t.test('it takes five steps of a second unless told otherwise, and says how long it took', async t => {
+t.test('it takes five steps of a second by default, and returns how long it took', async t => {
   const { app } = await listening(t)
   const { request } = await createClient(app)
   const { tools } = await request('tools/list') as { tools: Json[] }
@@ -42,7 +42,7 @@ t.test('what is no task is refused', async t => {
   }
 })
 
-t.test('every step is told in the same process', async t => {
+t.test('every step is notified in the same process', async t => {
   const { app } = await listening(t)
   const { request, notifications } = await createClient(app)
   t.match(await request('tools/call', task({ steps: 3, delay: 0.01 }, 'p')), DONE)
@@ -65,7 +65,7 @@ t.test('progress is sent on the HTTP reply, and only the answer without a progre
   t.match(result, DONE)
 })
 
-t.test('every step is told over WebSocket, and a cancelled task stops there at once', async t => {
+t.test('every step is notified over WebSocket, and a cancelled task stops there at once', async t => {
   const { url, stopped } = await watched(t)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())

@@ -56,7 +56,7 @@ for (const where of ['in memory', 'on disk']) {
 }
 
 for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
-  t.test(`${version}: a caller does not hear of the notes of another`, async t => {
+  t.test(`${version}: a caller is not notified of the notes of another`, async t => {
     const app = await gateway(t, { http: false })
     const { ada, bob, nobody } = await owned(app, version)
     for (const speaker of [ada, bob, nobody]) await speaker.subscribe('note:///3')
@@ -94,7 +94,7 @@ t.test('a principal that looks like a part of a key is not another one', async t
   }
 })
 
-t.test('a subscriber hears of a note under its own name only', async t => {
+t.test('a subscriber is notified of a note under its own name only', async t => {
   const app = await gateway(t, { http: false })
   for (const principal of ['', '/', 'ada/', 'undefined', '__proto__', '🦊']) {
     const speaker = new Speaker(app, { principal })
@@ -114,7 +114,7 @@ t.test('the counter is shared by all callers', async t => {
   t.match(dataOf(await bob.tool('increment_counter')), { value: 2 })
 })
 
-t.test('a note that another gateway adds is told to its owner alone', async t => {
+t.test('a note that another gateway adds is notified to its owner alone', async t => {
   const data = await folder(t, {})
   const [here, there] = [await gateway(t, { data, http: false }), await gateway(t, { data, http: false })]
   const [ada, bob] = ['ada', 'bob'].map(principal => new Speaker(here, { principal })) as [Speaker, Speaker]

@@ -117,7 +117,7 @@ t.test('without a limit the newest hundred are given', async t => {
   t.strictSame(dataOf<{ notes: Note[] }>(await speaker.tool('get_notes', { tags: ['rare'] })).notes.map(({ content }) => content), ['225', '0'], 'however far back')
 })
 
-t.test('notes that are too much for one answer are cut short, which is said', async t => {
+t.test('notes too long for one answer are cut, and the answer states it', async t => {
   const speaker = new Speaker(await gateway(t))
   for (let index = 0; index < 20; index++) await speaker.tool('add_note', { content: String(index).padEnd(65_536, '.') })
   const { notes, more } = dataOf<{ notes: Note[], more: boolean }>(await speaker.tool('get_notes'))

@@ -65,7 +65,7 @@ t.test('a model may answer with', async t => {
   }
 })
 
-t.test('a model that answers without text is said to have', async t => {
+t.test('an answer of the model without text is reported as such', async t => {
   const app = await withNotes(t, 'one')
   for (const content of [[], { type: 'image', data: 'AAAA', mimeType: 'image/png' }, [{ type: 'tool_use', id: 't', name: 'x', input: {} }], {}, { type: 'text', text: 7 }]) {
     for (const version of ERAS) {
@@ -96,7 +96,7 @@ t.test('without notes the model is not asked', async t => {
   t.match(dataOf(await model(app, SUMMARY, { principal: 'ada' }).tool('summarize_notes')), { notes: 1 })
 })
 
-t.test('a client without a model is told what it lacks', async t => {
+t.test('the error for a client without a model names the missing capability', async t => {
   const app = await withNotes(t, 'one')
   const WHY = /The client cannot be asked for sampling\/createMessage: it did not declare the capability \{"sampling":\{\}\}/
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18']) {

@@ -123,7 +123,7 @@ t.test('a session over stdio, as a client has it', async t => {
   t.equal((await server.exit()).code, 0)
 })
 
-t.test('no more results come than wanted: five, unless the client says how many', async t => {
+t.test('no more results come than the client asks for: five by default', async t => {
   const many = Array.from({ length: 30 }, (_, index) => result(`Title ${index + 1}`, `https://a.example/${index + 1}`))
   const search = await searching(t, (await giving(t, page(...many))).url)
   const count = async (more?: Json) => (await search('x', more) as { structuredContent: { results: unknown[] } }).structuredContent.results.length
