@@ -84,7 +84,7 @@ async function socketTo (t: Test, url: string): Promise<{ socket: WebSocket, sen
 const linux = { skip: process.platform !== 'linux' }
 const listen = (uris: string[]) => ({ id: 1, method: 'subscriptions/listen', params: { notifications: { resourceSubscriptions: uris }, _meta: modernMeta() } })
 
-t.test('in process: a change, a replacement, the end and a new beginning are told', linux, async t => {
+t.test('in process: a change, a replacement, the removal and a new file are notified', linux, async t => {
   const setting = await watched(t)
   const client = await createClient(setting.app)
   t.strictSame(await client.request('resources/subscribe', { uri: setting.uri }), {})
@@ -155,7 +155,7 @@ t.test('a hundred clients of one folder share one watch, and none is left when t
   t.equal(watches(), 0)
 })
 
-t.test('a link is told of when it changes and when its target does', async t => {
+t.test('a link is notified when it changes and when its target does', async t => {
   const root = await tree(t, { 'a/target': '', 'a/next': '' })
   await symlink('a/target', join(root, 'link'))
   const { client } = await serving(t, [root])

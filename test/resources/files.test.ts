@@ -57,7 +57,7 @@ t.test('text is text and everything else is bytes, untouched', async t => {
   for (const [name, , contents] of CONTENTS) t.match(await read(client, uriOf(root, name)), contents, name)
 })
 
-t.test('a file may be as large as option maxFile says, and no larger', async t => {
+t.test('a file may be as large as option maxFile, and no larger', async t => {
   const root = await tree(t, { 'fits.bin': Buffer.alloc(1_000, 255), 'grows.txt': 'x'.repeat(999) })
   const { client } = await serving(t, [root], { maxFile: 1_000 })
   t.equal(String((await read(client, uriOf(root, 'fits.bin'))).blob).length, 1_336)
@@ -72,7 +72,7 @@ t.test('a file that hides its size is read no further than allowed', { skip: pro
   await t.rejects(read(client, 'file:///proc/self/status'), { message: /larger than 40 bytes/ })
 })
 
-t.test('what the server may not read is told apart inside, and left out', { skip: process.platform === 'win32' }, async t => {
+t.test('a file that the server may not read has its own error inside, and is left out', { skip: process.platform === 'win32' }, async t => {
   const root = await tree(t, { 'open.txt': 'open', 'closed.txt': 'closed', 'closed/a.txt': 'a' })
   await symlink('closed', join(root, 'link'))
   await chmod(root, 0o755)

@@ -73,7 +73,7 @@ t.test('2026-07-28: what may be kept, and by whom', async t => {
   t.notOk('ttlMs' in early.result)
 })
 
-t.test('a title is the first line that says something, and not too long', async t => {
+t.test('a title is the first line that is not blank, cut to a limit', async t => {
   const TITLES: Array<[content: string, title: string]> = [
     ['\n\n  hello \n world', 'hello'],
     ['x'.repeat(60), 'x'.repeat(60)],

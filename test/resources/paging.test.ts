@@ -122,7 +122,7 @@ t.test('what is neither added nor removed is seen once, whatever else comes and 
   }
 })
 
-t.test('a template that is removed between two pages ends there, and the next one goes on from its start', async t => {
+t.test('after a template is removed between two pages, the list goes on with the next one', async t => {
   const shelves = new Shelves().fill('a', [1, 2, 3, 4]).fill('c', [1, 2])
   const app = await library(t, 5, shelves)
   const found = await pages(new Speaker(app), number => { if (number === 1) app.mcp.resources.remove('a:///{book}') })

@@ -23,7 +23,7 @@ async function status (speaker: Speaker): Promise<{ status: string, uptime: numb
 
 const health = async (app: FastifyInstance) => (await app.inject('/health')).json<{ status: string, reason?: string }>()
 
-t.test('it tells the status and the uptime, and nothing else', async t => {
+t.test('it has the status and the uptime, and nothing else', async t => {
   const app = await gateway(t)
   for (const version of ERAS) {
     const speaker = new Speaker(app, { version })
@@ -35,7 +35,7 @@ t.test('it tells the status and the uptime, and nothing else', async t => {
   }
 })
 
-t.test('a subscriber hears when the status changes, and when it changes back', async t => {
+t.test('a subscriber is notified when the status changes, and when it changes back', async t => {
   for (const version of ERAS) {
     const app = await tight(t, { http: false })
     const [speaker, other] = [new Speaker(app, { version }), new Speaker(app)]
@@ -55,7 +55,7 @@ t.test('a subscriber hears when the status changes, and when it changes back', a
   }
 })
 
-t.test('over HTTP the change comes on the stream, and /health says the same', async t => {
+t.test('over HTTP the change comes on the stream, and /health has the same status', async t => {
   const { app, url } = await listening(t, { data: await folder(t, {}), maxData: 1 })
   const session = await openSession(url)
   await session.post({ id: 1, method: 'resources/subscribe', params: { uri: STATUS } })
@@ -70,7 +70,7 @@ t.test('over HTTP the change comes on the stream, and /health says the same', as
   t.match(await response.json(), { status: 'degraded', reason: /option maxData/, live: true, ready: true })
 })
 
-t.test('a gateway that stays degraded does not tell so again and again', async t => {
+t.test('a gateway that stays degraded notifies once', async t => {
   const app = await tight(t, { http: false })
   const [speaker, other] = [new Speaker(app), new Speaker(app)]
   await speaker.subscribe(STATUS)
