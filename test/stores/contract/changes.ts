@@ -3,7 +3,7 @@ import type { Values } from '../../../protocol/store.js'
 import type { Open } from '../contract.js'
 
 export function changes (t: Test, open: Open): void {
-  t.test('every change is heard before it is acknowledged', async t => {
+  t.test('listeners get every change before it is acknowledged', async t => {
     const { store: { values } } = await open(t)
     const heard: string[] = []
     values.onChange((space, key) => { heard.push(`${space}/${key}`) })
@@ -20,7 +20,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(heard, ['space/put', 'space/number', 'space/put', 'space/new'])
   })
 
-  t.test('changes are heard in the order in which they were asked for', async t => {
+  t.test('listeners get changes in the order of the writes', async t => {
     const { store: { values } } = await open(t)
     const heard: string[] = []
     values.onChange((_space, key) => { heard.push(key) })
@@ -31,7 +31,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(settled, keys, 'and acknowledged in that order')
   })
 
-  t.test('what changes nothing is not heard of', async t => {
+  t.test('a write that changes nothing is not announced', async t => {
     const { store: { values } } = await open(t)
     await values.put('space', 'key', 'text')
     const heard: string[] = []
@@ -43,7 +43,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(heard, [])
   })
 
-  t.test('a listener that hears of a change can read it', async t => {
+  t.test('a listener that gets a change can read it', async t => {
     const { store: { values } } = await open(t)
     const found: Array<Promise<unknown>> = []
     values.onChange((space, key) => { found.push(values.get(space, key)) })
@@ -52,7 +52,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(await Promise.all(found), [1, 2])
   })
 
-  t.test('a removed listener hears no more, and the others still do', async t => {
+  t.test('a removed listener gets no more changes, and the others still do', async t => {
     const { store: { values } } = await open(t)
     const heard: string[] = []
     const stops = ['a', 'b', 'c'].map(name => values.onChange(() => { heard.push(name) }))
@@ -63,7 +63,7 @@ export function changes (t: Test, open: Open): void {
     t.strictSame(heard, ['a', 'b', 'c', 'a', 'c'])
   })
 
-  t.test('a listener may write when it hears of a change', async t => {
+  t.test('a listener may write when it gets a change', async t => {
     const box = await open(t)
     const { values } = box.store
     const stop = values.onChange((space, key) => { if (space === 'cause') void values.increment('effect', key, 1) })

@@ -32,7 +32,7 @@ export function order (t: Test, open: Open): void {
   })
 
   for (const descending of [false, true]) {
-    t.test(`pages make up the whole list, ${descending ? 'descending' : 'ascending'}, while entries come and go elsewhere`, async t => {
+    t.test(`pages are the whole list, ${descending ? 'descending' : 'ascending'}, while entries change`, async t => {
       const { store: { values } } = await filled(t, open)
       const whole = descending ? [...SORTED].reverse() : SORTED
       const seen: string[] = []

@@ -38,7 +38,7 @@ export function sessions (t: Test, open: Open): void {
     t.strictSame(await sessions.load('s'), FULL)
   })
 
-  t.test('sessions are told apart', async t => {
+  t.test('sessions are kept apart', async t => {
     const { store: { sessions } } = await open(t)
     for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) await sessions.save(id, { ...RECORD, principal: id }, 'home', TOMORROW)
     for (const id of ['a', 'A', 'a ', '__proto__', 'constructor']) t.equal((await sessions.load(id))?.principal, id)

@@ -6,7 +6,7 @@ import type { Open } from '../contract.js'
 const TEXTS = ['', '{"a":1}', 'ä😀', 'a\nb', "'", 'x'.repeat(100_000)]
 
 export function streams (t: Test, open: Open): void {
-  t.test('events are numbered from 1 without gaps, in the order in which they were said, however many at once', async t => {
+  t.test('events are numbered from 1 without gaps, in the order of the appends', async t => {
     const box = await session(t, open)
     const names = ['0', 'a', 'b']
     const numbers = await Promise.all(Array.from({ length: 600 }, async (_, index) => await append(box.store.sessions, names[index % 3] as string, String(index))))
@@ -77,7 +77,7 @@ export function streams (t: Test, open: Open): void {
     t.equal(await box.store.sessions.read('s', 'a', 1), undefined)
   })
 
-  t.test('what belongs to no call can be read as soon as there is a session, before anything was said', async t => {
+  t.test('the standalone stream can be read as soon as there is a session, before any event', async t => {
     const box = await session(t, open)
     const { sessions } = box.store
     t.same(await sessions.read('s', '0', 0), { after: 0, events: [], ended: false })
@@ -88,7 +88,7 @@ export function streams (t: Test, open: Open): void {
     t.match(await sessions.read('s', '0', 0), { after: 0, events: [{ number: 1, text: 'x' }], ended: false })
   })
 
-  t.test('replies that were not ended get their last word and end, once, and those that have their answer just end', async t => {
+  t.test('replies without an answer get a last event and end, once; answered ones just end', async t => {
     const box = await session(t, open)
     for (const stream of ['c', 'a', 'd', 'b']) await box.store.sessions.open('s', stream, `last word of ${stream}`)
     await box.store.sessions.open('s', 'a', 'another')
@@ -106,7 +106,7 @@ export function streams (t: Test, open: Open): void {
     t.match(await box.store.sessions.read('s', '0', 0), { ended: false }, 'what belongs to no call goes on')
   })
 
-  t.test('a stream that has ended says so, and can still be read', async t => {
+  t.test('a stream that has ended is marked as ended, and can still be read', async t => {
     const box = await session(t, open)
     await append(box.store.sessions, 'a', 'x')
     await box.store.sessions.end('s', 'a')

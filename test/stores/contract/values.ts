@@ -43,7 +43,7 @@ export function values (t: Test, open: Open): void {
     })
   }
 
-  t.test('what JSON cannot say is refused in words, and what was there stays', async t => {
+  t.test('a value that JSON cannot express is refused, and the old value stays', async t => {
     const { store: { values } } = await open(t)
     await values.put('space', 'key', 'before')
     const circle: unknown[] = []
@@ -66,7 +66,7 @@ export function values (t: Test, open: Open): void {
     t.strictSame(await values.get('space', 'key'), { list: [1] })
   })
 
-  t.test('keys are told apart, however odd or alike they are', async t => {
+  t.test('keys are distinct, however odd or alike they are', async t => {
     const box = await open(t)
     await Promise.all(KEYS.map(async (key, index) => await box.store.values.put('space', key, index)))
     await box.pause()
@@ -77,7 +77,7 @@ export function values (t: Test, open: Open): void {
     t.strictSame(await values.list('space'), [])
   })
 
-  t.test('spaces are told apart, however odd they are', async t => {
+  t.test('spaces are distinct, however odd they are', async t => {
     const box = await open(t)
     for (const [index, space] of KEYS.entries()) await box.store.values.put(space, 'key', index)
     await box.pause()

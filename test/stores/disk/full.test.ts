@@ -53,7 +53,7 @@ t.test('a file that may not grow any more refuses what is new, and goes on when 
   t.ok(statSync(join(folder, FILE)).size <= maxSize)
 })
 
-t.test('a disk that is full refuses what is new, and goes on when there is room again', async t => {
+t.test('a disk that is full refuses what is new, and goes on when there is space again', async t => {
   const disk = await mounted(t, 'size=3m')
   if (disk === undefined) return
   const filler = join(disk, 'filler')
@@ -70,7 +70,7 @@ t.test('a disk that is full leaves everything acknowledged to the next process',
   t.equal((await opened(t, disk, GIBIBYTE).values.list('space')).length, taken)
 })
 
-t.test('a disk without room for a new file is refused in words', async t => {
+t.test('a disk without space for a new file is refused with an error that names it', async t => {
   const disk = await mounted(t, 'size=8k')
   if (disk === undefined) return
   t.throws(() => opened(t, disk, GIBIBYTE), { message: /^data folder .*: the disk is full(, or the data file is as large as option maxData allows)?; choose another with --data, or keep nothing with --ephemeral$/ })

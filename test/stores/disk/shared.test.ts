@@ -14,7 +14,7 @@ async function soon (condition: () => boolean | Promise<boolean>): Promise<void>
   await until(condition, 'a change in another store', SOON)
 }
 
-t.test('two stores in one process add up and hear of each other', async t => {
+t.test('two stores in one process add up and get the changes of each other', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const heard: string[][] = [[], []]
@@ -31,7 +31,7 @@ t.test('two stores in one process add up and hear of each other', async t => {
   t.strictSame(heard.map(changes => changes.slice(100)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
 })
 
-t.test('changes elsewhere are heard of in their order, and can be read then', async t => {
+t.test('changes of another store arrive in order, and can be read then', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const heard: string[] = []
@@ -44,7 +44,7 @@ t.test('changes elsewhere are heard of in their order, and can be read then', as
   t.strictSame(await Promise.all(found), keys)
 })
 
-t.test('every change elsewhere is heard of, however many come at once', async t => {
+t.test('every change of another store arrives, however many come at once', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const heard = new Set<string>()
@@ -54,7 +54,7 @@ t.test('every change elsewhere is heard of, however many come at once', async t 
   t.equal(heard.size, 12_000)
 })
 
-t.test('a session that another process serves or has removed is told of, one of our own is not', async t => {
+t.test('a session that another process took or removed is announced, an own one is not', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const taken: string[][] = [[], []]
@@ -96,7 +96,7 @@ t.test('a session has one owner: the one before can change nothing in it', async
   t.equal(numbers.filter(number => number === 2).length, 1, 'and stays with one of them')
 })
 
-t.test('processes add up exactly, and hear of each other', async t => {
+t.test('processes add up exactly, and get the changes of each other', async t => {
   const folder = await dataFolder(t)
   const children = [worker(t), worker(t)]
   await Promise.all(children.map(async child => await child.ask('open', folder)))
@@ -115,7 +115,7 @@ t.test('processes add up exactly, and hear of each other', async t => {
   t.equal(heard.filter(change => change === 'numbers/sum').length, 1_100)
 })
 
-t.test('only the owner of a session adds to its streams; the one before hears that it lost it', async t => {
+t.test('only the owner of a session adds to its streams; the previous owner is notified', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
   const lost: string[] = []

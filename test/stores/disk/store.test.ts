@@ -57,7 +57,7 @@ t.test('what is written in the turn in which the store is closed is kept', async
   t.equal((await opened(t, folder).values.list('space')).length, 2)
 })
 
-t.test('a store that is closed says so, and does not mind being closed again', async t => {
+t.test('a closed store refuses calls, and can be closed again', async t => {
   const store = opened(t, await dataFolder(t))
   await store.values.put('space', 'key', 1)
   await store.close()
