@@ -52,7 +52,7 @@ const MAX_GROWTH = 20 * 1024 * 1024
 /** After this part of the messages, or of the time, everything that is made once is made. */
 const WARM = 0.4
 
-/** Sends mutated messages to one target until the count is reached, and tells what came of it. */
+/** Sends mutated messages to one target until the count is reached, and reports the results. */
 export async function campaign (plan: Plan): Promise<Report> {
   const { name, open } = plan
   const target = await open()
@@ -137,7 +137,7 @@ class Run {
     const after = await memoryInUse()
     const before = this.#warm ?? after
     this.#grown = { heap: after.heap - before.heap, native: after.native - before.native }
-    // In a small campaign, what the process gets from the system is mostly room it has not used yet.
+    // In a small campaign, what the process gets from the system is mostly memory it has not used yet.
     return Math.max(this.#grown.heap, this.#plan.count < LARGE ? 0 : this.#grown.native)
   }
 

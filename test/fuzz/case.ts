@@ -31,7 +31,7 @@ export interface Case {
   target: TargetName
   opening: Opening
   steps: Step[]
-  /** What is said to questions of the server, one after the other; `{{id}}` stands for the id of the question. */
+  /** The answers to questions of the server, one after the other; `{{id}}` stands for the id of the question. */
   answers: Buffer[]
   /** True when nothing is waited for between the steps. */
   burst: boolean

@@ -17,7 +17,7 @@ export const PROBE = JSON.stringify({ jsonrpc: '2.0', id: 'probe', method: 'ping
 export class Conversation {
   /** Every message as it went out, answers to questions included. */
   readonly sent: Buffer[] = []
-  /** Everything the server said, as text and as messages. */
+  /** Everything the server sent, as text and as messages. */
   readonly said: string[] = []
   readonly heard: Heard[] = []
   readonly faults: Fault[] = []
@@ -48,7 +48,7 @@ export class Conversation {
     return bytes.includes('{{') ? Buffer.from(this.fill(bytes.toString('latin1')), 'latin1') : bytes
   }
 
-  /** Takes what the server said, and gives what is said to its questions. */
+  /** Takes a text that the server sent, and gives the answers to its questions. */
   hear (text: string): Buffer[] {
     this.said.push(text)
     const messages = messagesIn(Buffer.from(text))
@@ -57,7 +57,7 @@ export class Conversation {
     return messages.filter(({ id, method }) => method !== undefined && isId(id)).flatMap(({ id }) => this.#answer(id))
   }
 
-  /** True when everything that has to be heard is. */
+  /** True when every expected message was received. */
   get complete (): boolean {
     return isComplete(this.heard, this.#expected())
   }
@@ -76,7 +76,7 @@ export class Conversation {
     return signaturesOf(this.#input.opening, this.sent, this.heard, more)
   }
 
-  /** Looks at everything that was said, in one of these revisions. */
+  /** Checks everything that the server sent, in one of these revisions. */
   judge (versions = versionsOf(this.#input), sent = this.sent): Fault[] {
     return this.said.flatMap(text => faultsOf(text, sent, versions))
   }

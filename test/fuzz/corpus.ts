@@ -22,7 +22,7 @@ export function readRows (file: string): Row[] {
   return Array.isArray(rows) ? rows : [rows]
 }
 
-/** Keeps what failed in a file of its own and tells where. */
+/** Keeps what failed in a file of its own and gives its path. */
 export function keepFinding (input: Case, why: string, folder = FOLDER): string {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `found-${input.target}-${digest(input)}.json`)

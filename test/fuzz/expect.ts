@@ -54,7 +54,7 @@ export const isObject = (value: unknown): value is Json => typeof value === 'obj
 function expectedOf (value: unknown, bytes: Buffer): Expectation {
   if (!isObject(value)) return [blank]
   const { id, method } = value
-  // Whether it answers a question of the server is not to be told from here; a malformed one is refused without its id.
+  // Whether it answers a question of the server is not known here; a malformed one is refused without its id.
   if (method === undefined && ('result' in value || 'error' in value)) return [silence, blank]
   if (id === undefined) return value.jsonrpc !== '2.0' || typeof method !== 'string' ? [blank] : isPlain(value) ? [silence] : [silence, blank]
   if (!isId(id)) return [blank]
@@ -63,7 +63,7 @@ function expectedOf (value: unknown, bytes: Buffer): Expectation {
   return isOrdinary(id, value, bytes) ? [answerTo(id), ...open] : [answerTo(id), blank, ...open]
 }
 
-/** A notification with nothing in it that anybody could refuse. */
+/** A notification with nothing in it that could be refused. */
 function isPlain (value: Json): boolean {
   if (depthOf(value, 8) > 8 || ('params' in value && !isObject(value.params))) return false
   const text = JSON.stringify(value)
@@ -80,7 +80,7 @@ function isModest (bytes: Buffer): boolean {
   return text.split('":').length <= ORDINARY.keys && text.split(',').length <= ORDINARY.values && text.split(/[[{]/).length <= ORDINARY.opened
 }
 
-/** What may be answered to a message that is refused for its size before it is parsed: nobody knows its id for sure, if it is JSON at all. */
+/** What may be answered to a message that is refused for its size before it is parsed: its id is unknown, if it is JSON at all. */
 function unparsed (bytes: Buffer): Expectation {
   if (isModest(bytes)) return []
   const written = [...bytes.toString().matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)/g)].map(([, json = '']) => parsed(json))

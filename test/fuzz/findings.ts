@@ -9,7 +9,7 @@ export interface Finding { input: Case, fault: Fault, again: boolean }
 
 const TRIES = 3
 
-/** Tries cases one by one on a target of their own: tells which of them fails, and makes it small. */
+/** Tries cases one by one on a target of their own: finds the one that fails, and minimises it. */
 export class Suspects {
   readonly #open: () => Promise<Target>
   readonly #watch: Watch

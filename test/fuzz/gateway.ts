@@ -27,7 +27,7 @@ export const OPTIONS: Partial<Options> = {
   searchTimeout: CALL_TIMEOUT,
   // A client that closed one half of its connection first is missed no sooner than something is written to it.
   keepAlive: 1_000,
-  // Nobody is refused for being many, or for the machine being busy.
+  // No client is refused for the rate of its requests, or because the machine is busy.
   rate: 1_000_000_000,
   burst: 1_000_000_000,
   toolRates: {},

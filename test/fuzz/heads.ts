@@ -20,5 +20,5 @@ export function rawRequest ({ method, path, headers }: Head, body: Buffer): Buff
   return framed ? Buffer.concat([bytes, body]) : bytes
 }
 
-// What a header cannot hold would be a header of its own, the end of the head, or the end of all patience.
+// What a header cannot hold would be a header of its own, the end of the head, or too long.
 const printable = (value: string): string => /^[ -~]{0,2000}$/.test(value) ? value : '?'

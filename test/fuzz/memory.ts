@@ -8,7 +8,7 @@ const collect = runInNewContext('gc') as () => void
 export interface Memory {
   /** Of objects and buffers. */
   heap: number
-  /** Of the process without the room of its heap, which grows and shrinks with how busy it was and not with what is held. */
+  /** Of the process without its heap, whose size depends on how busy it was and not on what is held. */
   native: number
 }
 

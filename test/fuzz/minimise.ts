@@ -2,7 +2,7 @@ import type { Case, Step } from './case.js'
 import { Members, placesIn, readTree, Text, writeTree, type Node } from './tree.js'
 import { fairTime, patience } from './waiting.js'
 
-/** Tells whether a smaller case still shows the fault. */
+/** Resolves to true when a smaller case still shows the fault. */
 export type Fails = (input: Case) => Promise<boolean>
 
 /** The smallest case that still fails, as far as it can be found in that many tries and milliseconds. */

@@ -10,7 +10,7 @@ export interface Fault { kind: 'unanswered' | 'unasked' | 'invalid' | 'leak' | '
 /** A message of the server. */
 export type Heard = Record<string, unknown>
 
-/** What nobody outside may see: our own errors, stack traces, paths, what a tool did not mean to tell. */
+/** What no client may see: our own errors, stack traces, paths, what a tool did not mean to reveal. */
 const LEAKS = /node_modules|\.[cm]?[jt]s:\d|Maximum call stack|\bat \S+ \(|file:\/\/\/(?!x|etc|\.)\S*\/build\/|Cannot read propert|is not a function|is not iterable|is not defined|Unexpected (token|end)|\bE(NOENT|CONNREFUSED|INVAL)\b|secret detail|Symbol\(/
 
 const INTERNAL = /^Internal error/
@@ -49,7 +49,7 @@ export function isComplete (messages: Heard[], { ids, blanks }: Tally): boolean 
   return heard.blanks >= blanks.min
 }
 
-/** Those who took their requests back may hear nothing. */
+/** Requests that were cancelled may get no answer. */
 export function excuse ({ ids, blanks }: Tally, excused: Set<Id>): Tally {
   return { ids: new Map([...ids].map(([id, { min, max }]) => [id, { min: excused.has(id) ? 0 : min, max }])), blanks }
 }

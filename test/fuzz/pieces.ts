@@ -1,7 +1,7 @@
 /** Bytes in pieces of that size; one piece for 0. */
 export function inPieces (bytes: Buffer, size: number): Buffer[] {
   if (size === 0) return [bytes]
-  // Many thousand writes would test the patience of the test only.
+  // Many thousand writes would only make the test slow.
   const step = Math.max(size, Math.ceil(bytes.length / 200))
   const pieces: Buffer[] = []
   for (let at = 0; at < bytes.length; at += step) pieces.push(bytes.subarray(at, at + step))

@@ -40,7 +40,7 @@ const others: Say[] = [
   era => call('ping', {}, 7)(era).replace('"params":{', '"params":{"constructor":{"prototype":{}},')
 ]
 
-/** What is said to questions, from the right answer to none at all. */
+/** Answers to questions, from the right answer to none at all. */
 export const ANSWERS = [
   '"result":{"action":"accept","content":{"name":"Ada"}}', '"result":{"action":"decline"}', '"result":{"action":"cancel","content":null}', '"result":{"action":"accept","content":{"confirm":true}}',
   '"result":{"role":"assistant","model":"m","content":{"type":"text","text":"Paris"}}', '"result":{"role":"assistant","model":"m","content":[{"type":"text","text":"Paris"}]}',

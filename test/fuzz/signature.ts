@@ -20,7 +20,7 @@ function inWords ({ id, method, result, error }: Heard, methods: Map<Id, string>
   return `${asked} ${isError === true ? `isError ${shape(content?.[0]?.text ?? '')}` : `ok ${resultType ?? ''}`}`
 }
 
-/** A message without what it was said of. */
+/** The text of a fault without the message it is about. */
 function shape (text: string): string {
   const [head = '', rest = ''] = text.split(/:(.*)/s)
   const words = /method not found/i.test(head) ? '' : rest

@@ -9,7 +9,7 @@ export async function connected (port: number): Promise<Socket> {
 
 /** Hangs up on a server in the way that leaves no trace in the kernel: there are too many of us for polite ends. */
 export function hangUp (socket: Socket): void {
-  // A socket that is shutting down cannot be reset, and would never tell that it is closed.
+  // A socket that is shutting down cannot be reset, and would never emit that it is closed.
   if (socket.writableEnded) socket.destroy()
   else if (!socket.destroyed) socket.resetAndDestroy()
 }

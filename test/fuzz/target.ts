@@ -13,7 +13,7 @@ export interface Target {
   run: (input: Case) => Promise<Heard>
   /** True when the next good message is answered in time. */
   probe: () => Promise<boolean>
-  /** What is wrong with the target besides what its clients were told, since this was last asked. */
+  /** What is wrong with the target besides what its clients received, since this was last asked. */
   overheard?: () => Fault[]
   /** What is held now; everybody has left when this is asked. */
   census: () => Promise<Record<string, number>>

@@ -17,7 +17,7 @@ export function fairTime (): number {
   return performance.eventLoopUtilization().idle + (user + system) / 1_000
 }
 
-/** Waits for something that others bring about, and tells whether it came. */
+/** Waits for a condition that others bring about, and gives whether it came. */
 export class Wait {
   readonly #holds: () => boolean
   readonly promise: Promise<boolean>

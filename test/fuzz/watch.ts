@@ -2,14 +2,14 @@ import type { Fault } from './oracle.js'
 
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Number.prototype, Promise.prototype, Map.prototype, Set.prototype]
 
-/** Sees what no single conversation shows: errors that nobody caught, and prototypes that changed. */
+/** Sees what no single conversation shows: uncaught errors, and prototypes that changed. */
 export class Watch {
   readonly #before = PROTOTYPES.map(described)
   readonly #uncaught: unknown[] = []
   readonly #note = (error: unknown) => { this.#uncaught.push(error) }
   readonly #events: Array<'uncaughtException' | 'uncaughtExceptionMonitor' | 'unhandledRejection'>
 
-  /** `survives` keeps the process alive after an error that nobody caught. */
+  /** `survives` keeps the process alive after an uncaught error. */
   constructor (survives: boolean) {
     this.#events = [survives ? 'uncaughtException' : 'uncaughtExceptionMonitor', 'unhandledRejection']
     for (const event of this.#events) process.on(event, this.#note)

@@ -58,7 +58,7 @@ const CHANGES: Change[] = [
   ({ headers }, _at, random) => { for (let count = random.pick([50, 250]); count > 0; count--) headers.push([`x-${count}`, 'y']) }
 ]
 
-/** Changes what is said about a body, never its framing beyond what a header can do. */
+/** Changes the head of a request, never its framing beyond what a header can do. */
 export function mutateHead ({ method, path, headers }: Head, random: Random): Head {
   const head = { method, path, headers: headers.map(([name, value]): [string, string] => [name, value]) }
   for (let times = 1 + random.below(3); times > 0; times--) random.pick(random.oneIn(40) ? CHANGES.slice(-1) : CHANGES.slice(0, -1))(head, random.below(Math.max(1, head.headers.length)), random)

@@ -26,7 +26,7 @@ const CHANGES: Change[] = [
   (steps, at) => { for (const step of steps) step.bytes = sameId(step.bytes, (steps[at] as Step).bytes) }
 ]
 
-/** Changes the order of things: doubled, left out, too early, taken back, answered by nobody's question, in one array. */
+/** Changes the order of steps: doubled, left out, too early, cancelled, answers to no question, in one array. */
 export function mutateSequence (steps: Step[], random: Random, others: () => Buffer): void {
   random.pick(CHANGES)(steps, random.below(steps.length), random, others)
   if (steps.length > 12) steps.length = 12

@@ -63,7 +63,7 @@ export class Caller {
     this.sockets.get(line)?.send(this.talk(line).send(bytes))
   }
 
-  /** Waits until everything is there that has to be heard over a connection that is not an HTTP reply. */
+  /** Waits for every expected message over a connection that is not an HTTP reply. */
   async settle (line: Line, ms?: number): Promise<void> {
     this.#wait = new Wait(() => this.talk(line).complete || this.sockets.get(line)?.gone === true, ms)
     await this.#wait.promise

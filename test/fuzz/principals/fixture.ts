@@ -7,7 +7,7 @@ const Text = Type.Object({ text: Type.String() })
 /** Ada has this right and Bob has not. */
 const scopes = ['notes:write']
 
-/** What tells a caller its own text on every way there is, and what only Ada may use. */
+/** Definitions that send a caller its own text in every possible way, and some that only Ada may use. */
 export default async function fixture ({ mcp: { tools, resources, prompts } }: FastifyInstance): Promise<void> {
   tools.add(tool({
     name: 'confide',

@@ -29,7 +29,7 @@ export function freshPair (random: Random): Case {
   return { target: 'principals', opening, steps, answers, burst: random.below(3) > 0, cut: random.oneIn(12) ? 1 + random.below(40) : 0 }
 }
 
-/** Changes what is said, where, and with which credential; what is left as it is plants the texts that must not be seen elsewhere. */
+/** Changes the messages, their connections and credentials; unchanged ones plant the texts that must not be seen elsewhere. */
 export function mutatePair (input: Case, random: Random): void {
   const others = () => random.pick(MESSAGES[random.oneIn(4) ? 'modern' : 'legacy'])
   if (random.oneIn(4)) mutateSequence(input.steps, random, others)

@@ -5,7 +5,7 @@ import { KEYS } from './callers.js'
 const IN_URLS = ['access_token', 'api_key', 'apikey', 'token']
 const TAKES_TICKETS = /^\/+(mcp|sse|mcp\/sse)\/?$/
 
-/** Whom a request speaks for by the rules of docs/authentication.md, read independently of the code under test; undefined when for nobody. */
+/** The caller of a request by the rules of docs/authentication.md, read independently of the code under test; undefined for none. */
 export function holderOf ({ method, path, headers }: Head, ownerOf: (ticket: string) => Who | undefined): Who | undefined {
   const inHeaders = headers.filter(([name]) => /^(authorization|x-api-key)$/i.test(name))
   const inUrl = queryOf(path).some(([name]) => IN_URLS.includes(name))

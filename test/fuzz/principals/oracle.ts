@@ -4,12 +4,12 @@ import type { Reply } from '../http-line.js'
 import type { Fault, Heard } from '../oracle.js'
 import { MARKS, SECRETS } from './callers.js'
 
-/** What a request showed and named: enough to tell what its reply may be. */
+/** What a request showed and named: enough to judge its reply. */
 export interface Visit {
   head: Head
-  /** Whom it speaks for. */
+  /** The caller that its credential identifies. */
   holder: Who | undefined
-  /** True when the message says itself that it needs no session. */
+  /** True when the message states that it needs no session. */
   stateless: boolean
   /** Whose session or stream each known id is. */
   owners: ReadonlyMap<string, Who>
@@ -18,12 +18,12 @@ export interface Visit {
 const PUBLIC = ['status', 'live', 'ready']
 const HEALTH = /^\/+(health|mcp\/\.\.\/health)\/?($|\?)/
 
-/** What is wrong with a text that reached a connection of that caller, or of nobody. */
+/** What is wrong with a text that reached a connection of that caller, or of none. */
 export function faultsOfText (text: string, holder: Who | undefined): Fault[] {
   const foreign = WHO.filter(who => who !== holder && text.includes(MARKS[who]))
   return [
     ...foreign.map((who): Fault => ({ kind: 'isolation', text: `${holder ?? 'a caller without a credential'} hears what belongs to ${who}: ${text.slice(0, 500)}` })),
-    // Bob can write no note, so there is none whose change he may hear of.
+    // Bob can write no note, so there is none whose change may be announced to him.
     ...holder === 'bob' && /"notifications\/resources\/updated".*"note:/.test(text) ? [{ kind: 'isolation', text: `bob hears of a note: ${text.slice(0, 500)}` } as const] : [],
     ...faultsOfSecrets(text)
   ]
@@ -34,7 +34,7 @@ export function faultsOfSecrets (text: string): Fault[] {
   return SECRETS.filter(secret => text.includes(secret)).map(secret => ({ kind: 'secret', text: `${secret.slice(0, 6)}… in ${text.slice(0, 500)}` }))
 }
 
-/** What is wrong with a reply, whatever its message says. */
+/** What is wrong with a reply, whatever its message is. */
 export function faultsOfReply (reply: Reply, visit: Visit): Fault[] {
   const { status, headers, body } = reply
   const said = `${visit.head.method} ${visit.head.path}: ${status} ${body.slice(0, 300)}`

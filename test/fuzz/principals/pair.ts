@@ -18,7 +18,7 @@ import type { World } from './world.js'
 
 const PACE = 30
 const PING = Buffer.from('{"jsonrpc":"2.0","id":"still there","method":"ping"}')
-/** What docs/errors.md lists; and, for heads that are not those of a good client, what Node.js says. */
+/** What docs/errors.md lists; and, for heads that are not those of a good client, the statuses of Node.js. */
 const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 426, 429, 431]
 const ODD_STATUSES = [...STATUSES, 0, 101, 408, 411, 414, 417, 501]
 const VERSIONS = [...REVISIONS, MODERN]
@@ -110,7 +110,7 @@ export class Pair {
     return reply
   }
 
-  /** Bytes that need not be a request: whoever hears a text has sent the credential of its owner. */
+  /** Bytes that need not be a request: only a connection that sent the credential of a caller may get its texts. */
   async #raw (step: Step, who: Who): Promise<void> {
     const bytes = Buffer.from(this.#fill(step.bytes.toString('latin1'), who, undefined), 'latin1')
     const http = new HttpLine(this.#world.port)
@@ -140,7 +140,7 @@ export class Pair {
     if (plain) this.#judgeAnswer(reply, texts, sent)
   }
 
-  /** A good client is answered as if nobody else were there. */
+  /** A good client is answered as if it were the only one. */
   #judgeAnswer ({ status, headers }: Reply, texts: string[], { caller, line, body }: Sent): void {
     if (headers.get('content-type')?.startsWith('text/event-stream') !== true) for (const text of texts) caller.hear(line, text)
     if (line === 'sse' || listens(body) || this.#mayEnd(caller.who) || (status === 413 && body.length > MAX_MESSAGE)) return
@@ -183,7 +183,7 @@ export class Pair {
     this.#owners.set(session, who)
   }
 
-  /** The steps that may speak for a caller, whoever sends them. */
+  /** The steps that may be made with the identity of a caller, from any connection. */
   #stepsOf (who: Who): Step[] {
     return this.#input.steps.filter(({ from, head, raw }) => raw === true || from?.who === who || /their_(key|ticket)/.test(JSON.stringify(head ?? {})))
   }

@@ -28,7 +28,7 @@ const messages: Say[] = [
   call('subscriptions/listen', LISTEN, 'same'), call('subscriptions/listen', LISTEN, 'listen'), call('logging/setLevel', { level: 'debug' }, 'same'), callTool('increment_counter', { amount: 1 }),
   retry('{{state}}'), retry('{{their_state}}'),
   ...['same', 7, 0].map(requestId => same(notification('notifications/cancelled', { requestId, reason: '{{canary}}' }))), same(notification('notifications/progress', { progressToken: 'same', progress: 1 })),
-  // Answers to questions that somebody else was asked.
+  // Answers to questions that another caller was asked.
   ...[0, 1, 2].map(id => same(JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: '{{canary}}' } } })))
 ]
 

@@ -20,7 +20,7 @@ export class WebSocketLine {
     socket.once('close', () => { this.gone = true; this.#wait?.look() })
   }
 
-  /** Settles when the server has said whether it upgrades, or nothing. */
+  /** Settles when the server has accepted or refused the upgrade, or was silent. */
   static async open (port: number, request: Buffer, onText: (text: string) => void): Promise<WebSocketLine> {
     const line = new WebSocketLine(await connected(port), onText)
     line.#socket.write(request)
@@ -41,7 +41,7 @@ export class WebSocketLine {
     if (this.#socket.writable) this.#socket.write(frame({ opcode: OPCODE.text, payload }))
   }
 
-  /** Waits for something that is looked at whenever the server says something. */
+  /** Waits for a condition that is checked whenever the server sends something. */
   async until (holds: () => boolean, ms?: number): Promise<boolean> {
     this.#wait = new Wait(() => holds() || this.gone, ms)
     return await this.#wait.promise

@@ -67,7 +67,7 @@ export class World {
     return ticket
   }
 
-  /** Whom a ticket lets in that was not seen to let somebody in. */
+  /** The owner of a ticket that was not yet seen to be used. */
   readonly ownerOf = (ticket: string): Who | undefined => this.#redeemed.has(ticket) ? undefined : this.#tickets.get(ticket)
 
   /** Notes that a ticket let its owner in; false when it had done so before. */

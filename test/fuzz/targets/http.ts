@@ -13,13 +13,13 @@ import { inPieces } from '../pieces.js'
 import type { Heard, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
-/** What docs/errors.md lists, and what Node says of bytes that are no HTTP. */
+/** What docs/errors.md lists, and the statuses of Node.js for bytes that are no HTTP. */
 const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 413, 415, 426, 429, 431]
 const ODD_STATUSES = [...STATUSES, 101, 408, 411, 414, 417, 501]
 
 const VERSIONS = [...REVISIONS, MODERN]
 
-/** What is said there is not, or not at first, JSON-RPC. */
+/** The replies there are not, or not at first, JSON-RPC. */
 const NOT_MESSAGES = /^\/+(health|sse|mcp\/sse|mcp\/\.\.\/health|ticket|\.well-known)/
 
 /** HTTP over real connections: every address, in every revision, with good heads and bad ones. */
@@ -178,7 +178,7 @@ class HttpCase {
     for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
     if (!plain || listened || this.#input.opening === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return
-    // What expects no answer is refused all the same, where nobody may say it.
+    // What expects no answer is refused all the same, where it is not allowed.
     const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
     const excused = cancelled(this.#input.steps.map(({ bytes }) => bytes))
     this.#talk.faults.push(...faultsOfAnswer(texts.flatMap(one => messagesIn(Buffer.from(one))), allowed.map(tally => excuse(tally, excused))))
@@ -211,5 +211,5 @@ class HttpCase {
   }
 }
 
-/** What Fastify says of bytes that are no HTTP to it. */
+/** The reply of Fastify to bytes that are no HTTP to it. */
 const isAboutHttp = (text: string): boolean => /^\{"error":"[\w ]+","message":"Client Error","statusCode":4\d\d\}$/.test(text)

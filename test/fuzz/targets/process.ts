@@ -99,7 +99,7 @@ class Line {
     return await wait.promise
   }
 
-  /** Whoever is not answered yet is taken back, so that nothing of this case comes during the next. */
+  /** Cancels the requests that are not answered yet, so that nothing of this case comes during the next. */
   async #settle (talk: Conversation): Promise<void> {
     const open = talk.unsettled()
     if (open.length === 0) return

@@ -71,7 +71,7 @@ class SocketCase {
     return { faults: this.#talk.faults, signatures: raw ? end.map(word => `${this.#input.opening} ${word}`) : this.#talk.signatures(end) }
   }
 
-  /** Nobody knows what such frames mean, but after a goodbye and the end of the input the server has to let go. */
+  /** Such frames have no defined meaning, but after a close frame and the end of the input the server has to close. */
   async #leave (): Promise<void> {
     this.#socket.end(frame({ opcode: OPCODE.close, payload: Buffer.from([3, 232]) }))
     await this.#until(() => this.#gone, 3_000)
