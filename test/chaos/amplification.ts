@@ -10,7 +10,7 @@ import { scenario } from './scenario.js'
 
 /** How many times what the same bytes cost as one string a message may cost, and how many times its own bytes may be written. */
 const MOST = { cpu: 10, memory: 10, written: 10, small: 10, smallWritten: 100 }
-/** What is less than this cannot be told from what the process does besides, in milliseconds and bytes. */
+/** Less than this cannot be distinguished from the other work of the process, in milliseconds and bytes. */
 const NOISE = { cpu: 50, memory: 32 * 1024 * 1024, written: 65_536 }
 const TICK = 10
 
@@ -101,7 +101,7 @@ async function sessions (port: number, count: number): Promise<number> {
   return count * initialize().length
 }
 
-/** A process with little room: many clients that say much of themselves, and many large calls at once. */
+/** A process with a small heap: many clients with large handshakes, and many large calls at once. */
 async function smallHeap (report: Report, size: number, handshakes: number, calls: number): Promise<void> {
   const gateway = await Gateway.start({ env: { NODE_OPTIONS: '--max-old-space-size=512' } })
   const { port, pid } = gateway
@@ -121,7 +121,7 @@ async function smallHeap (report: Report, size: number, handshakes: number, call
   await gateway.end()
 }
 
-/** Calls that wait until they are told to stop, all at the same time; the status of each. */
+/** Calls that run until they are stopped, all at the same time; the status of each. */
 async function inFlight (gateway: Gateway, fill: string, calls: number): Promise<number[]> {
   const { port } = gateway
   const key = String(performance.now())

@@ -6,11 +6,11 @@ import { Line } from './line.js'
 import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
-/** How many numbers are told before others have their turn: what is told while nobody listens has to fit into what is kept. */
+/** How many numbers are sent in one turn: what is sent while no client is connected has to fit into the stored events. */
 const PER_TURN = 10
 const PATIENCE = 120_000
 
-/** Streams that are cut again and again while much is told: nothing is lost, nothing comes twice, nothing in another order. */
+/** Streams that are cut again and again while many events are sent: nothing is lost, doubled or reordered. */
 export const cuts = scenario({ events: 10_000, cuts: 200 }, async ({ events, cuts }) => {
   const report = new Report(`cuts: ${events} events on a stream that is cut ${cuts} times`)
   const gateway = await Gateway.start()

@@ -51,7 +51,7 @@ export class Gateway {
     return this.#stderr.split('\n').filter(line => /"level":[56]0|^\s+at /.test(line))
   }
 
-  /** Gives how long it took until somebody could be served. */
+  /** Gives how long it took until a client could be served. */
   async start (): Promise<number> {
     const begun = performance.now()
     const { env = {}, args = [] } = this.#options
@@ -94,7 +94,7 @@ export class Gateway {
     await response.arrayBuffer()
   }
 
-  /** Stops a call of `chaos_until`; gives how many numbers it has told. */
+  /** Stops a call of `chaos_until`; gives how many numbers it has sent. */
   async stop (key: string): Promise<number> {
     return await (await fetch(`http://127.0.0.1:${this.port}/chaos/stop?key=${encodeURIComponent(key)}`)).json() as number
   }

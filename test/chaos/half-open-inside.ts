@@ -22,7 +22,7 @@ try {
 }
 process.stdout.write(JSON.stringify(report))
 
-/** Clients of one kind are lost, while nothing or much is told to them. */
+/** Clients of one kind are lost, while nothing or much is sent to them. */
 async function lose (kind: keyof typeof openers, talking: boolean): Promise<void> {
   const env = { PATCHBAY_HEARTBEAT: String(heartbeat), PATCHBAY_KEEP_ALIVE: String(heartbeat), PATCHBAY_WRITE_DEADLINE: String(heartbeat), PATCHBAY_MAX_QUEUE: '65536' }
   const gateway = await Gateway.start({ env })
@@ -45,7 +45,7 @@ async function lose (kind: keyof typeof openers, talking: boolean): Promise<void
   await gateway.end()
 }
 
-/** From now on nothing reaches that address, and nobody is told so. */
+/** From now on nothing reaches that address, and no error is reported to the sender. */
 function cut (): void {
   ip('route', 'add', 'blackhole', `${LOST}/32`, 'table', 'local')
   ip('route', 'del', 'local', '127.0.0.0/8', 'dev', 'lo', 'table', 'local')

@@ -34,7 +34,7 @@ export class Line {
     this.socket.write(bytes)
   }
 
-  /** Waits until something was said; gives what came up to its end, and forgets it. */
+  /** Waits until this text was received; gives everything up to its end, and forgets it. */
   async until (what: string, ms = 30_000): Promise<string> {
     for (;;) {
       const at = this.#heard.indexOf(what)

@@ -10,9 +10,9 @@ export interface Heard { progress: number[], messages: number[], listChanges: nu
 /** An official client that is in a long call and listens beside it. */
 export interface Talker {
   readonly heard: Heard
-  /** Settles when something more was heard. */
+  /** Settles when another message was received. */
   more: () => Promise<void>
-  /** Calls a tool that tells numbers until it is stopped; gives what it answers. */
+  /** Calls a tool that sends numbers until it is stopped; gives its answer. */
   tell: (key: string, timeout: number) => Promise<unknown>
   close: () => Promise<void>
 }

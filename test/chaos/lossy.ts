@@ -10,7 +10,7 @@ const PATIENCE = 60_000
 /** Connections that one client may leave behind: four of its reply, four of its own stream, and some on which it has posted. */
 const MOST_CONNECTIONS = 12
 
-/** What one client was told, and what of it came. */
+/** What was sent to one client, and what of it arrived. */
 interface Tale { cuts: number, told: number, lost: number, double: number, answered: boolean, deaf: boolean, leave: () => Promise<void> }
 
 /** Official clients whose network goes away again and again, while the server believes that all of their connections are open. */
@@ -37,7 +37,7 @@ export const lossy = scenario({ cuts: 200, clients: 10 }, async ({ cuts, clients
   return report
 })
 
-/** One client behind a network of its own: it is cut off as soon as it has heard something on both of its streams. */
+/** One client behind a network of its own, which is cut as soon as both of its streams have received a message. */
 async function suffer (gateway: Gateway, connect: (url: string) => Promise<Talker>, key: string, cuts: number): Promise<Tale> {
   const proxy = await LossyProxy.start(gateway.port)
   const client = await connect(proxy.url)

@@ -8,7 +8,7 @@ import type { Peer } from '../../protocol/peer/peer.js'
 /** What became of a call; times are in milliseconds since 1970. */
 export interface Seen { begun: number, ended?: number, how?: 'finished' | 'aborted' }
 
-/** What the gateway says of itself. */
+/** What the gateway reports of itself. */
 export interface State { peers: number, sessions: number, connections: number, calls: Record<string, Seen> }
 
 const Work = Type.Object({ key: Type.String(), ms: Type.Integer({ minimum: 0 }), progress: Type.Optional(Type.Boolean()), answer: Type.Optional(Type.Integer({ minimum: 0 })) })
@@ -18,7 +18,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
   const { mcp, mcp: { tools } } = fastify
   const calls = new Map<string, Seen>()
   const endless = new Map<string, { told: number, stop: () => void }>()
-  // Whoever started this gateway may be killed before it can end it.
+  // The process that started this gateway may be killed before it can end it.
   setInterval(() => { if (String(process.ppid) !== process.env['CHAOS_PARENT']) process.exit(1) }, 1_000).unref()
 
   fastify.get('/chaos/state', async (request): Promise<State> => {
@@ -27,7 +27,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     return { peers: mcp.dispatcher.lifecycle.peers.size, sessions: fastify.mcp.sessions.size, connections, calls: Object.fromEntries([...calls].filter(([key]) => key.startsWith(prefix))) }
   })
 
-  // How many numbers a call of chaos_until has told, which tells no more.
+  // How many numbers a call of chaos_until has sent, which sends no more.
   fastify.get('/chaos/stop', async request => {
     const call = endless.get((request.query as { key: string }).key)
     call?.stop()

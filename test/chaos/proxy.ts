@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/restarting.js'
 import { temporary } from './gateway.js'
 
-/** Something between a client and a gateway that cuts connections on which nothing is said. */
+/** A proxy between a client and a gateway that cuts idle connections. */
 export interface Proxy { name: string, port: number, stop: () => Promise<void> }
 
 /** nginx where it is installed, as it is by default apart from the time; else a few lines that do as much. */

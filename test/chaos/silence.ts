@@ -6,11 +6,11 @@ import { startProxy } from './proxy.js'
 import { Report } from '../support/report.js'
 import { scenario } from './scenario.js'
 
-/** How soon something that is told gets through; on a machine that is busy with other things it may take longer. */
+/** How soon a message arrives; on a machine that is busy with other things it may take longer. */
 const SOON = 1_000
 const FOREVER = 600_000
 
-/** Streams on which nothing is said, through a proxy that cuts what is silent: signs of life keep them, and nothing is held back on the way. */
+/** Idle streams through a proxy that cuts idle connections: keep-alives keep them open, and the proxy holds nothing back. */
 export const silence = scenario({ idle: 2_000, signs: 500, ms: 10_000 }, async ({ idle, signs, ms }) => {
   const report = new Report(`silence: ${ms} ms without a message, through a proxy that cuts after ${idle} ms of silence`)
   for (const [what, interval] of [['a sign of life every', signs], ['no sign of life for', FOREVER]] as const) {

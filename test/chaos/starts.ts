@@ -10,7 +10,7 @@ import { scenario } from './scenario.js'
 
 const AT_ONCE = 2
 
-/** Config files that nobody can start with, and a word of what has to be said about each. */
+/** Config files that cannot be used, and a word of the error for each. */
 const BROKEN: Array<[text: string, says: RegExp]> = [
   ['', /JSON/], ['{', /JSON/], ['{"port":1,}', /JSON/], ['port = 1', /JSON/], ['\u0000', /JSON/],
   ['[]', /object/], ['null', /object/], ['"port"', /object/], ['42', /object/],
@@ -21,7 +21,7 @@ const BROKEN: Array<[text: string, says: RegExp]> = [
 
 interface Ended { code: number | null, ms: number, stdout: string, stderr: string }
 
-/** Starts that cannot succeed: each ends by itself, with one sentence, and says nothing on standard output. */
+/** Starts that cannot succeed: each ends by itself, with one sentence, and writes nothing on standard output. */
 export const starts = scenario({ files: BROKEN.length }, async ({ files }) => {
   const report = new Report(`starts: a port that is in use, and ${files} broken config files`)
   const folder = temporary()

@@ -9,7 +9,7 @@ const AT_ONCE = 100
 const BACK = 60_000
 const AGAIN = 50
 
-/** Everybody returns at once after the gateway was killed: all are back soon, with the sessions they had, and each hears everything once. */
+/** All clients return at once after the gateway was killed: all are back soon, with their sessions, and each gets every message once. */
 export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   const report = new Report(`storm: ${clients} clients come back at once after a kill`)
   const gateway = await Gateway.start({ env: { PATCHBAY_MAX_SESSIONS: String(clients + 1) } })
@@ -18,7 +18,7 @@ export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   const sessions = crowd.filter(({ kind }) => kind !== 'WebSocket').length
 
   await gateway.end('SIGKILL')
-  // They begin to knock before anybody is there.
+  // They begin to connect before the gateway runs.
   const returning = Promise.all(crowd.map(async client => await client.comeBack()))
   const started = await gateway.start()
   const begun = performance.now()
@@ -76,7 +76,7 @@ class Returning {
   }
 }
 
-/** Settles when everybody has heard something, or the time is up. */
+/** Settles when every client has received the message, or the time is up. */
 async function heardBy (crowd: Returning[]): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) if (crowd.every(({ line }) => line?.heard.includes('after the storm'))) break
   await sleep(200)

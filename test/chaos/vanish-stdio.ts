@@ -8,7 +8,7 @@ import type { Report } from '../support/report.js'
 
 type Pipes = Gateway['pipes']
 
-/** Ways in which whoever launched a gateway can be gone. */
+/** Ways in which the process that launched a gateway can be gone. */
 const ENDS: Record<string, (pipes: Pipes) => void> = {
   'all pipes': pipes => { for (const pipe of [pipes.stdin, pipes.stdout, pipes.stderr]) pipe.destroy() },
   'standard output': pipes => { pipes.stdout.destroy(); pipes.stdin.write(`${call('ping', {}, 'again')('legacy')}\n`) }
