@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway } from './gateway.js'
 
 const PATIENCE = 60_000
-/** How long we listen for those who are told again. */
+/** How long the test waits for notifications that come twice. */
 const AFTERWARDS = 1_000
 
 /** One of many who only listen. */
@@ -41,7 +41,7 @@ export class Audience {
   }
 }
 
-/** Changes the list of tools: how long it takes until everybody knows, and who does not or is told again. */
+/** Changes the list of tools: how long until every client is notified, and how many are not or twice. */
 export async function announced (gateway: Gateway, audience: Audience): Promise<{ ms: number, missing: number, double: number }> {
   const since = performance.now()
   await gateway.call('load_change')

@@ -21,7 +21,7 @@ export interface GatewayOptions {
   env?: Record<string, string>
 }
 
-/** Those that run now, so that nobody is left behind. */
+/** Those that run now, so that none is left behind. */
 const running = new Set<Gateway>()
 
 /** A real process of the command that serves stdio, HTTP and WebSocket, with the tools of plugin.ts. */

@@ -10,7 +10,7 @@ import { needSockets } from './vitals.js'
 
 const MAX_KIB = 45
 
-/** Many event streams on one gateway, half of them of sessions, half of them of `subscriptions/listen`. All of them hear of a change. */
+/** Many event streams on one gateway, half of them of sessions, half of them of `subscriptions/listen`. All are notified of a change. */
 export const idleStreams: Scenario<{ sockets: number, hold: number }> = {
   defaults: { sockets: 10_000, hold: 30 },
   run: async ({ sockets, hold }, { plugins = [], env = {}, say } = {}) => {

@@ -10,7 +10,7 @@ import { needSockets } from './vitals.js'
 
 const MAX_KIB = 40
 
-/** Many WebSockets on one gateway. Few of them talk, and all of them hear of a change. */
+/** Many WebSockets on one gateway. Few of them send requests, and all are notified of a change. */
 export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
   defaults: { sockets: 10_000, hold: 30 },
   run: async ({ sockets, hold }, { plugins = [], env = {}, say } = {}) => {

@@ -1,6 +1,6 @@
 export type Json = Record<string, unknown>
 
-/** What was asked over one connection, and what became of it. Every client counts its ids from 0, so only the canaries tell them apart. */
+/** What was asked over one connection, and its answers. Every client counts its ids from 0, so only the canaries distinguish them. */
 export class Ledger {
   answered = 0
   /** Answered with an error, or refused by HTTP. */
@@ -50,7 +50,7 @@ export class Ledger {
     this.#settle(id as number)
   }
 
-  /** The server said that it does not serve this call. */
+  /** The server refused this call. */
   refuse (id: number): void {
     if (!this.#open.has(id)) return this.#unexpected(id, 'a refusal')
     this.refused++

@@ -26,7 +26,7 @@ export const mixedCalls: Scenario<{ calls: number, clients: number, patience: nu
     const share = Math.ceil(calls / transportNames.length)
     const everybody: Client[] = []
     for (const kind of transportNames) everybody.push(...await run(`${kind} alone`, [kind], share * ALONE))
-    // Whoever has lost something already has nothing to prove.
+    // A client that has lost an answer already has nothing to prove.
     if (everybody.every(({ ledger }) => ledger.open === 0)) everybody.push(...await run('all at once', transportNames, share * (1 - ALONE) * transportNames.length))
     await sleep(AFTERWARDS)
     judge(report, [...new Set(everybody)], calls)

@@ -94,7 +94,7 @@ const flood = ({ mcp }: FastifyInstance) => tool({
   }
 })
 
-/** Whoever has ever been there and is not gone for good. */
+/** Every peer that was ever connected and is not yet collected as garbage. */
 function memory ({ mcp }: FastifyInstance): Set<WeakRef<Peer>> {
   const known = new Set<WeakRef<Peer>>()
   const connect = mcp.dispatcher.lifecycle.connect.bind(mcp.dispatcher)

@@ -17,7 +17,7 @@ const misroute: Fault = (text, answer) => { answer(last === '' ? text : underIdO
 /** What goes wrong with answers, in turn. */
 const FAULTS = [double, misroute, double, misroute, lose]
 
-/** What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment says. The load programs have to notice. */
+/** What a gateway must never do, as a plugin: it spoils answers, or keeps clients in memory, as the environment sets. The load programs have to notice. */
 export default async function sabotage ({ mcp }: FastifyInstance): Promise<void> {
   const leaks = process.env['LOAD_SABOTAGE'] === 'memory'
   const receive = mcp.dispatcher.receive.bind(mcp.dispatcher)
@@ -45,7 +45,7 @@ function spoiled (channel: Channel, spoil: Fault): Channel {
   })
 }
 
-/** Somebody else's answer, to this question. */
+/** The answer of another client, to this question. */
 function underIdOf (text: string, other: string): string {
   const { id } = JSON.parse(text) as { id: number }
   return JSON.stringify({ ...JSON.parse(other) as object, id })

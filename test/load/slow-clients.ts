@@ -4,7 +4,7 @@ import { openSession } from './transports/post.js'
 import { greet, openSocket } from './transports/websocket.js'
 import { HttpConnection } from '../support/http-connection.js'
 
-/** Between two bytes of somebody who never finishes. */
+/** Between two bytes of a client that never finishes its request. */
 const DRIBBLE = 3_000
 
 export interface SlowReader { pause: () => void, cut: () => Promise<void> }
@@ -18,7 +18,7 @@ export const readerKinds = (count: number): Array<{ name: ReaderKind, count: num
   { name: 'GET /sse', count: Math.floor(count / 2) }
 ]
 
-/** Somebody who hears what is said to everybody, as long as he reads. */
+/** A client that gets all notifications, as long as it reads. */
 export async function openReader (port: number, kind: ReaderKind): Promise<SlowReader> {
   if (kind === 'WebSocket') return await openWebSocket(port)
   const connection = new HttpConnection(port)

@@ -16,12 +16,12 @@ const DEADLINE = 90_000
 /** Connections of those who broadcast. */
 const OWN = 1
 const MAX_GROWTH = 200 * MIB
-/** Below this, the clock of a busy machine says nothing. */
+/** Below this, the clock of a busy machine measures nothing. */
 const NOISE = 20
 
 interface Phase { times: number[], peak: number, left: number, ms: number }
 
-/** Clients that do not read while much is said, and clients that never finish their request: they are cut, and the others do not notice. */
+/** Clients that do not read while much is sent, and clients that never finish their request: they are cut, and the others do not notice. */
 export const slowReaders: Scenario<{ readers: number, requests: number, rounds: number, base: number, beat: number, deadline: number, factor: number }> = {
   defaults: { readers: 100, requests: 500, rounds: 2, base: 5_000, beat: 100, deadline: 10_000, factor: 2 },
   run: async ({ readers, requests, rounds, base: quietly, beat, deadline, factor }, { plugins = [], env = {}, say } = {}) => {

@@ -21,7 +21,7 @@ const TICKS_PER_SECOND = 100
 /** Besides its sockets, a process needs some files for itself. */
 const OWN_FILES = 200
 
-/** Whether this machine tells what a process uses. */
+/** Whether this machine reports what a process uses. */
 export const isMeasurable = existsSync('/proc/self/stat')
 
 export const MIB = 1024 * 1024

@@ -4,15 +4,15 @@ import type { Json, Ledger } from '../ledger.js'
 
 export interface Question { method: string, params: Json }
 
-/** One client of a gateway. What it hears goes into its ledger. */
+/** One client of a gateway. What it receives goes into its ledger. */
 export interface Connection {
   readonly ledger: Ledger
-  /** Settles when the connection is over, whoever ended it. */
+  /** Settles when the connection is over, on either end. */
   readonly over: Promise<void>
   send: (id: number, question: Question) => void
   /** Hangs up as a crashed client does, with a reset. */
   cut: () => void
-  /** Says goodbye, where there is a way to say it, and hangs up. */
+  /** Closes in order, where the transport has a way, and disconnects. */
   close: () => Promise<void>
 }
 
@@ -29,7 +29,7 @@ export async function closed (...streams: EventEmitter[]): Promise<void> {
 
 export const MODERN = '2026-07-28'
 
-/** What a client of the stateless revision says in every request. */
+/** What a client of the stateless revision sends in every request. */
 const modernMeta: Json = {
   'io.modelcontextprotocol/protocolVersion': MODERN,
   'io.modelcontextprotocol/clientCapabilities': {},
