@@ -6,7 +6,7 @@ import { resourceListing } from '../../../protocol/definitions/resource-listing.
 
 const CALL = {} as Call
 
-/** Numbers behind templates: `{ a: 3 }` has `a:1` to `a:3`; undefined cannot tell what it has. */
+/** Numbers behind templates: `{ a: 3 }` has `a:1` to `a:3`; undefined cannot list what it has. */
 function listing (fixed: string[], behind: Record<string, number | undefined>) {
   const collections = { fixed: new Collection<Resource>('resource'), templates: new Collection<Resource>('template') }
   const asked: Array<[template: string, after: string | undefined, size: number]> = []

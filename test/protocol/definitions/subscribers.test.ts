@@ -5,7 +5,7 @@ import { Subscribers } from '../../../protocol/definitions/subscribers.js'
 
 interface Starting { start: (stop?: (() => void) | null) => void, fail: (why: Error) => void }
 
-/** Subscribers of URIs whose watches start, or fail, when the test says so. */
+/** Subscribers of URIs whose watches start, or fail, when the test decides. */
 function setUp () {
   const starting: Starting[] = []
   const counts = { begun: 0, stopped: 0 }

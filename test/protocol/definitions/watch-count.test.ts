@@ -1,7 +1,7 @@
 import t from 'tap'
 import { WatchCount } from '../../../protocol/definitions/watch-count.js'
 
-/** Watches that start and fail when the test says so. */
+/** Watches that start and fail when the test decides. */
 function watches () {
   const begun: Array<{ uri: string, start: (stop?: (() => void) | null) => void, fail: (why: Error) => void, stops: number }> = []
   const count = new WatchCount(async uri => await new Promise((resolve, reject) => {
@@ -127,7 +127,7 @@ t.test('a watch whose end throws harms no other', async t => {
   const release = count.acquire('a')
   first().start(() => { throw new Error('cannot stop') })
   const lost = await release
-  // A rejection that nobody looks at fails this test by itself.
+  // An unhandled rejection fails this test by itself.
   t.doesNotThrow(() => lost?.())
   await settled()
 })

@@ -9,7 +9,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 
-/** Tells the version it was asked in. */
+/** Returns the revision it was asked in. */
 function telling (): Dispatcher {
   const mcp = dispatcher()
   for (const method of ['m', 'ping', 'server/discover']) mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))

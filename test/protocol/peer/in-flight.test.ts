@@ -5,7 +5,7 @@ import type { Id } from '../../../protocol/wire/jsonrpc.js'
 /** Of a call only its id is looked at. */
 const call = (id: Id): InFlightCall => ({ id }) as InFlightCall
 
-/** Calls in flight, and what a map says of them. */
+/** Calls in flight, and a map to compare them with. */
 function both (...ids: Id[]) {
   const calls = new InFlight()
   const known = new Map<Id, InFlightCall>()

@@ -5,7 +5,7 @@ import { fastCheck } from '../../../protocol/schema/fast-check.js'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false })
 
-// Each of them says something different about at least one of the values.
+// Each of them judges at least one of the values differently from the others.
 const SCHEMAS: object[] = [
   {}, { type: 'string' }, { type: 'number' }, { type: 'integer' }, { type: 'boolean' }, { type: 'null' }, { type: 'array' }, { type: 'object' },
   { type: ['string', 'null'] }, { const: 1 }, { const: null }, { enum: ['a', 1, null, true] },

@@ -4,7 +4,7 @@ import { parseJson } from '../../../protocol/wire/json.js'
 /** What is read as it was written. */
 const isWellFormed = (bytes: Buffer): boolean => Buffer.from(bytes.toString()).equals(bytes)
 
-/** What is said of these bytes: the text they are in JSON, or why not. */
+/** The result for these bytes: the text they are in JSON, or why not. */
 function outcome (bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)
