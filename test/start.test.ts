@@ -22,7 +22,7 @@ const HOOKS = `
     return await next(url, context)
   }`
 
-/** Runs the command as it is shipped, and tells which files were loaded until it had ended. */
+/** Runs the command as it is shipped, and gives which files were loaded until it had ended. */
 async function filesOf (t: Test, args: string[], talk?: (launched: Launched) => Promise<void>, plugin = ''): Promise<string[]> {
   const path = await folder(t, { 'witness.mjs': WITNESS, 'hooks.mjs': HOOKS, 'plugin.mjs': plugin, loaded: '' })
   const [program, rest] = unobserved([process.execPath, '--import', pathToFileURL(join(path, 'witness.mjs')).href, SHIPPED, ...args])

@@ -8,7 +8,7 @@ const BASE = ['dispatcher', 'store', 'standalone', 'provide', 'method', 'notific
 interface Plugin { name: string, dependencies: string[] }
 
 /**
- * Says which members of `app.mcp` are used by plugins, and by the routes and transports they import, without a declared dependency on the
+ * Lists which members of `app.mcp` are used by plugins, and by the routes and transports they import, without a declared dependency on the
  * plugin that provides them. A member that is used only if it is there (`mcp.a?.()`, `'a' in mcp`) needs no declaration.
  */
 export function undeclaredMembers (sources: ts.SourceFile[]): string[] {

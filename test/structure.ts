@@ -22,7 +22,7 @@ const below: Record<string, string[]> = {
 
 export interface Import { specifier: string, line: number, typeOnly: boolean }
 
-/** Says what is wrong with a file, one `path:line what` for each offence. */
+/** Reports what is wrong with a file, one `path:line what` for each offence. */
 export type Rule = (source: ts.SourceFile) => string[]
 
 /** Every file that ships, as the compiler finds them. */
@@ -77,7 +77,7 @@ export const hasShortFunctions = (lines: number): Rule => source => nodes(source
 
 const lengthOf = (source: ts.SourceFile, node: ts.Node): number => source.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source, node)
 
-/** Says which folders have more files than they may; the root is the folder `.`. */
+/** Lists the folders that have more files than they may; the root is the folder `.`. */
 export function crowdedFolders (paths: string[], most: (folder: string) => number): string[] {
   const counts = new Map<string, number>()
   for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)

@@ -11,7 +11,7 @@ import { socketConnection, stdioConnection } from '../support/connections.js'
 const list = call('tools/list')
 const get = (port: number, target: string) => request('GET', target, [['Host', `127.0.0.1:${port}`], ['Accept', 'text/event-stream']])
 
-/** Everything that somebody may begin with. */
+/** Every request and connection that a client may begin with. */
 const BEGINNINGS: Record<string, (port: number) => Buffer> = {
   'POST /message': port => request('POST', '/message', postHead(port), list('legacy')),
   'POST /mcp, stateless': port => request('POST', '/mcp', postHead(port, mirroredHead(list('modern'))), list('modern')),

@@ -13,12 +13,12 @@ const UPGRADE = upgradeHead(0).slice(1)
 const ISSUER = 'http://127.0.0.1:1'
 const METADATA = '/.well-known/oauth-protected-resource'
 
-/** What is shown to those, too, who do not say who they are: whoever adds to this list has a reason. */
+/** What is served without a credential, too: an addition to this list needs a reason. */
 const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health'].flatMap(named => [named, `${named}/`]).sort()
 
 interface Visit { method: string, url: string, more: Head, named: string }
 
-/** Every verb of every route there is, an upgrade of each URL, and what nobody serves. */
+/** Every HTTP method of every route, an upgrade of each URL, and URLs that are not served. */
 function visitsOf (app: FastifyInstance): Visit[] {
   const routes = [...routesOf(app), ['GET', '/not/served'], ['POST', '/not/served']] as Array<[string, string]>
   const urls = [...new Set(routes.map(([, url]) => url))]
@@ -28,7 +28,7 @@ function visitsOf (app: FastifyInstance): Visit[] {
   ]
 }
 
-/** A route and a WebSocket of somebody who adds one, and thinks of nothing. */
+/** A route and a WebSocket that an author adds without a thought of security. */
 async function thoughtless (app: FastifyInstance): Promise<void> {
   app.get('/added', async () => 'added')
   app.post('/added', async () => 'added')

@@ -86,7 +86,7 @@ t.test('in a host application our routes are guarded and its own are not', async
 
 const same = (url: string): string => url
 
-/** Probes ask for /health by whatever Host they know; what they are told is bare. */
+/** Probes ask for /health with any Host; the reply has bare fields only. */
 const isProbe = (method: string, url: string, { row }: Visit, more: Head): boolean =>
   /\/health\/?$/.test(url) && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
 

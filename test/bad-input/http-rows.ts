@@ -29,7 +29,7 @@ export async function tryHttpRows (t: Test, server: Server, rows: HttpRow[]): Pr
   }
 }
 
-/** Whatever happens, nobody outside sees paths or stack traces. */
+/** No reply shows paths or stack traces. */
 function noLeaks (t: Test, { body }: Reply): void {
   t.notMatch(body, /node_modules|\.[jt]s:\d|Maximum call stack/)
 }

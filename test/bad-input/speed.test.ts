@@ -12,7 +12,7 @@ const N = 100_000
 const LIMIT_MS = 100
 const many = (text: string) => text.repeat(Math.ceil(N / text.length)).slice(0, N)
 const uri = (value: string) => call('resources/read', { uri: value })
-/** Keys that look like numbers have a hash that anybody can compute: these share all its low bits. */
+/** Keys that look like numbers have a predictable hash: these share all its low bits. */
 const colliding = (count: number, step: number) => `{"jsonrpc":"2.0","id":7,"method":"ping","params":{${Array.from({ length: count }, (_, index) => `"${index * step}":1`).join(',')}}}`
 const objects = (depth: number) => nested(depth, '{"a":', '}').replace(':}', ':{}}')
 

@@ -23,7 +23,7 @@ const noteRows: Row[] = [
   { row: 'D35', title: 'a tag called __proto__ is only a tag', input: callTool('get_notes', { tags: ['__proto__', '../x'] }), expect: answered('ok id 7') }
 ]
 
-/** One who has no display is told so by the clipboard itself, in the way of its revision. */
+/** Without a display the clipboard itself gives the error, in the form of the revision. */
 const noDisplay: Expected = { ...failed, message: '200 -32001 id 7', sse: '202 -32001 id 7', 'session 2025-06-18': '200 -32001 id 7', 'websocket 2025-06-18': '-32001 id 7' }
 
 const clipboardRows: Row[] = [
@@ -42,7 +42,7 @@ t.test('keys and texts of notes are only text, up to a limit', async t => {
   await t.test('D35: one note more than there may be is refused, and those that are there stay', async t => {
     const server = await startServer(t, { maxNotes: 3 })
     for (const content of ['first', '../second', '__proto__']) t.match((await post(server.port, '/message', callTool('add_note', { content })('legacy'))).body, /added/)
-    // That there are new notes is told at the end of the turn, and not to those who come later.
+    // The change of the notes is announced at the end of the turn, to the clients that are connected then.
     await endOfTurn()
     await tryRows(t, server, [{ row: 'D35', title: 'the fourth of three notes', input: callTool('add_note', { content: 'fourth' }), expect: failed }])
     const { body } = await post(server.port, '/message', callTool('get_notes')('legacy'))

@@ -52,7 +52,7 @@ function judge (revision, expected, scenarios, exit) {
   }
 }
 
-// That the messages were well formed says nothing about the subject of a scenario.
+// Well-formed messages prove nothing about the subject of a scenario.
 function isIdle ({ checks }) {
   return !checks.some(check => VERDICTS.has(check.status) && check.id !== 'wire-schema-valid')
 }

@@ -6,7 +6,7 @@ import { until } from '../support/wait.js'
 const MAX = 1_000
 const DEADLINE = 60
 
-/** A client for whom bytes wait; it reads when told to. */
+/** A client for whom bytes wait; it reads when the test calls for it. */
 function client (together?: Backlogs) {
   const state = { waiting: 0, cut: 0 }
   const backlog = new Backlog({ size: () => state.waiting, max: MAX, deadline: DEADLINE, cut: () => { state.cut++ }, ...(together === undefined ? {} : { shared: together }) })

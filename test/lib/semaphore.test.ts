@@ -4,7 +4,7 @@ import { Semaphore } from '../../lib/semaphore.js'
 
 const never = new AbortController().signal
 
-/** Works that begin when it is their turn and end when they are told to. */
+/** Works that begin when it is their turn and end when the test ends them. */
 function works (turns: Semaphore) {
   const begun: string[] = []
   const ends = new Map<string, (error?: Error) => void>()

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { onImmediate, TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
 
-/** A batch that is handled when the test says so. */
+/** A batch that is handled when the test decides. */
 function batch (more: (item: number) => void = () => {}) {
   const handled: number[] = []
   const due: Array<() => void> = []

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
 
-/** A server with a resource that is watched, and tools that say something, wait and ask when they are told to. */
+/** A server with a resource that is watched, and tools that notify, wait and ask when the test calls for it. */
 async function setUp (t: Test, options: Partial<Options> = {}) {
   const watched = { begun: 0, ended: 0 }
   const signals = new EventEmitter().setMaxListeners(0)

@@ -33,7 +33,7 @@ function writes (app: FastifyInstance): () => number {
 const call = (id: number, name: string, args: Json = {}, meta: Json = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, _meta: meta } })
 
-/** Answers when the test says so. */
+/** Answers when the test decides. */
 function gate (app: FastifyInstance): { open: () => void, waiting: () => number } {
   let [open, waiting] = [() => {}, 0]
   const opened = new Promise<void>(resolve => { open = resolve })

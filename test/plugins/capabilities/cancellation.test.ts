@@ -5,7 +5,7 @@ import { gateway } from '../../support/gateway.js'
 import { within } from '../../support/wait.js'
 import { client } from '../../support/recorder.js'
 
-/** A gateway whose tool `wait` tells why it was aborted. */
+/** A gateway whose tool `wait` reports why it was aborted. */
 async function waiting (t: Test) {
   const calls = new EventEmitter()
   const wait = tool({

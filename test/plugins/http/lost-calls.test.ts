@@ -117,7 +117,7 @@ t.test('a session that was taken back is not given up because of what happened b
   const session = await openSession(one.url)
   await openSession(two.url)
   t.equal((await new HttpSession(two.url, session.id).post({ id: 1, method: 'ping' })).status, 200)
-  // The first server finds out by writing, and takes the session back before it hears of it from the second.
+  // The first server finds out by writing, and takes the session back before the second notifies it.
   await one.app.mcp.store.sessions.append(session.id, '0', { text: '{}', method: 'm' }, false)
   t.equal(one.app.mcp.sessions.find(session.id), undefined)
   const answer = session.post(slow(2, 1, 1_000, ''))

@@ -127,7 +127,7 @@ t.test('a slow reader gets all of a stream, however many signs of life fall into
   let text = ''
   await within(60_000, async signal => {
     await once(socket, 'readable', { signal })
-    // The server has said everything and ended its stream long before the client reads on.
+    // The server has sent everything and ended its stream long before the client reads on.
     await new Promise(resolve => setTimeout(resolve, 100))
     for await (const chunk of socket) text += String(chunk)
   })

@@ -12,7 +12,7 @@ import { openSession, slow } from '../../support/http-session.js'
 
 const HELLO = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } }
 
-/** A host application that believes who says who it is. */
+/** A host application that trusts the identity that a request names. */
 function believing (app: FastifyInstance): void {
   app.decorateRequest('identity')
   app.addHook('onRequest', async request => { request.identity = { principal: String(request.headers['x-user']), scopes: 'all' } })

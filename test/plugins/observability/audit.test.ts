@@ -170,7 +170,7 @@ t.test('a successful stdio call is logged at debug, a failed one and those of ot
   }
 })
 
-/** A logger with nothing but what Fastify asks of one, and the calls it was told of. */
+/** A logger with nothing but what Fastify asks of one, and the calls it has logged. */
 function plain (more: object = {}) {
   const told: unknown[] = []
   const say = () => {}

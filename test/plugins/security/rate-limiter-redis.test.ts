@@ -17,7 +17,7 @@ async function call (app: FastifyInstance): Promise<number> {
 const health = (app: FastifyInstance) => app.mcp.health.now()
 const isWell = (app: FastifyInstance) => health(app).status === 'healthy'
 
-/** Makes calls one after the other until told to stop; none may fail, nor take long. */
+/** Makes calls one after the other until it is stopped; none may fail, nor take long. */
 function calling (app: FastifyInstance) {
   const seen = { calls: 0, failed: 0, slowest: 0 }
   const over = new AbortController()

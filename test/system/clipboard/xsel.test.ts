@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Xsel } from '../../../system/clipboard/xsel.js'
 
-/** A clipboard that gives these texts, one after the other and then the last for ever, and tells what was written. */
+/** A clipboard that gives these texts, one after the other and then the last for ever, and records what was written. */
 function scripted (...texts: string[]) {
   const written: string[] = []
   let reads = 0

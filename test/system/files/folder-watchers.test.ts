@@ -6,7 +6,7 @@ import { FolderWatchers } from '../../../system/files/folder-watchers.js'
 import { until } from '../../support/wait.js'
 import { tree } from '../../support/environment/tree.js'
 
-/** Longer than what happens together is told late. */
+/** Longer than the delay with which changes at one time are reported. */
 const CALM = 150
 
 function watching (t: Test): FolderWatchers {

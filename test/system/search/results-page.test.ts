@@ -116,7 +116,7 @@ t.test('a page that goes deep is read', async t => {
   t.strictSame(titles(`${'<div>'.repeat(19_000)}${result('Deep', 'https://a.example/')}`), ['Deep'])
 })
 
-/** How long each page takes in a process of its own, where nobody counts what is covered. */
+/** How long each page takes in a process of its own, without the cost of coverage. */
 async function timesOf (pages: string[]): Promise<number[]> {
   const script = `
     import { readResults } from ${JSON.stringify(new URL('../../../system/search/results-page.js', import.meta.url).href)}

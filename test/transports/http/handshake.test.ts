@@ -5,7 +5,7 @@ import { openStream } from '../../support/event-reader.js'
 
 const initialize = (params: object = {}) => ({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
 
-/** A server with a middleware that says something before every answer, so that every reply is a stream. */
+/** A server with a middleware that sends a notification before every answer, so that every reply is a stream. */
 async function talkative (t: Test) {
   const { app, url } = await listening(t)
   app.mcp.use(async (call, next) => {

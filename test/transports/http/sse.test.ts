@@ -5,7 +5,7 @@ import { until } from '../../support/wait.js'
 import { post, slow } from '../../support/http-session.js'
 import { openStream, type Json, type EventReader } from '../../support/event-reader.js'
 
-/** Opens `/mcp/sse` as `curl -N` does, and gives the session it was told. */
+/** Opens `/mcp/sse` as `curl -N` does, and gives the session that the first event names. */
 async function named (url: string, headers: Record<string, string> = {}): Promise<{ stream: EventReader, id: string }> {
   const stream = await openStream(`${url}/mcp/sse`, { headers })
   const { event, data } = await stream.event() ?? {}

@@ -8,7 +8,7 @@ import { nextEvent, until } from '../../support/wait.js'
 import { openSession, post, slow } from '../../support/http-session.js'
 import { openStream } from '../../support/event-reader.js'
 
-/** A tool that reports once, then waits until it is told to go on or aborted. */
+/** A tool that reports once, then waits until it is released or aborted. */
 function waiting (app: FastifyInstance): EventEmitter {
   const calls = new EventEmitter()
   app.mcp.tools.add(tool({

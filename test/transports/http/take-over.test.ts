@@ -7,7 +7,7 @@ import { until } from '../../support/wait.js'
 import { openSession, post, slow, type HttpSession } from '../../support/http-session.js'
 import { openStream, type EventReader } from '../../support/event-reader.js'
 
-/** Tells the client of a session a number, which belongs to no call. */
+/** Sends the client of a session a number, which belongs to no call. */
 function tell (app: FastifyInstance, { id }: { id: string }, number: number): void {
   app.mcp.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
 }
@@ -49,7 +49,7 @@ t.test('a client that lost its connection returns with its last event and misses
   const lost = await session.listen()
   tell(app, session, 1)
   const { id } = (await lost.event(), await lost.event()) ?? {}
-  // These go to a connection that nobody reads.
+  // These go to a connection that is not read.
   tell(app, session, 2)
   tell(app, session, 3)
   const back = await session.listen(id)
@@ -157,7 +157,7 @@ t.test('a stream that its client has replaced does not keep a session that is id
   stays.drop()
 })
 
-/** Makes a method of the session store slow: what it did is told only after the promise. */
+/** Makes a method of the session store slow: its result comes only after the promise. */
 function delay (app: FastifyInstance, method: 'read' | 'save', until: Promise<unknown>): Promise<string> {
   const { sessions } = app.mcp.store
   const inner = sessions[method].bind(sessions) as (...args: unknown[]) => Promise<unknown>

@@ -8,7 +8,7 @@ import { within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 
-/** A standard output whose reader reads only when told to. */
+/** A standard output whose reader reads only when the test calls for it. */
 class Output extends Writable {
   text = ''
   writes = 0

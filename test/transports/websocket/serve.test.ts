@@ -32,7 +32,7 @@ async function ask (socket: WebSocket, message: object): Promise<Json> {
 
 const initialize = { id: 0, method: 'initialize', params: {} }
 
-/** A tool that waits until it is aborted, and tells of both. */
+/** A tool that waits until it is aborted, and reports both. */
 function waiting (app: Awaited<ReturnType<typeof serve>>['app']): EventEmitter {
   const calls = new EventEmitter()
   app.mcp.tools.add(tool({
