@@ -58,7 +58,7 @@ const HOSTILE: Record<string, (issuer: Issuer) => Promise<string> | string> = {
   'the type of another kind of token': async issuer => await issuer.sign({}, { typ: 'id+jwt' }),
   'the type of a logout token': async issuer => await issuer.sign({}, { typ: 'logout+jwt' }),
   'an extension that must be understood': async issuer => await issuer.sign().then(token => replaced(token, 0, { alg: 'ES256', kid: 'key-1', crit: ['x'], x: 1 })),
-  'nobody in it': async issuer => await issuer.sign({ sub: undefined as unknown as string }),
+  'no subject in it': async issuer => await issuer.sign({ sub: undefined as unknown as string }),
   'an empty name': async issuer => await issuer.sign({ sub: '' }),
   'a name with a NUL': async issuer => await issuer.sign({ sub: 'al\0ice' }),
   'half a character for a name': async issuer => await issuer.sign({ sub: 'a\ud800' }),

@@ -7,9 +7,9 @@ import type { Server } from '../support/server.js'
 import { socketConnection, sseConnection, stdioConnection, type Connection } from '../support/connections.js'
 import type { Json } from './speakers.js'
 
-/** Somebody who has subscribed to some resources and to changes of lists, and listens. */
+/** A client that is subscribed to some resources and to changes of lists. */
 export interface Ear {
-  /** What was heard so far: the methods and URIs of notifications. */
+  /** The methods and URIs of the notifications received so far. */
   heard: () => string[]
   close: () => Promise<void>
 }
@@ -67,7 +67,7 @@ function over ({ inbox, close }: Connection): Ear {
 const listen = (resourceSubscriptions: string[]): string =>
   call('subscriptions/listen', { notifications: { resourcesListChanged: true, toolsListChanged: true, resourceSubscriptions } })('modern')
 
-/** An acknowledgement tells what can be heard, so it counts as well. */
+/** An acknowledgement names the resources that were granted, so it counts as well. */
 function inWords (messages: Json[]): string[] {
   return messages.filter(({ method }) => method !== undefined).map(({ method, params }) => {
     const { uri, notifications } = (params ?? {}) as { uri?: string, notifications?: { resourceSubscriptions?: string[] } }

@@ -19,7 +19,7 @@ const whoIs = async ({ headers }: FastifyRequest): Promise<User | undefined> => 
 
 type Sample = (given: object) => Promise<FastifyInstance>
 
-/** The code of docs/embed.md that says who is calling, as it is printed there. */
+/** The code of docs/embed.md that sets the identity of the caller, as it is printed there. */
 async function printed (t: Test): Promise<FastifyInstance> {
   const page = readFileSync(new URL('../../../docs/embed.md', import.meta.url), 'utf8')
   const code = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, text]) => text as string).find(text => text.includes('whoIs'))
@@ -37,7 +37,7 @@ async function serving (t: Test, app: FastifyInstance): Promise<FastifyInstance>
   return app
 }
 
-/** An application that sets identities, but does not say so beforehand. */
+/** An application that sets identities, but did not decorate requests with them. */
 async function undecorated (t: Test, options: Partial<Options> = {}): Promise<FastifyInstance> {
   const app = Fastify()
   app.addHook('onRequest', async request => {

@@ -32,7 +32,7 @@ const BODIES: Record<string, string> = {
   'no message at all': '{}'
 }
 
-/** A request that names a session, by whoever says the head. */
+/** A request that names a session, with the credential in the head. */
 type Visit = (port: number, session: Head, head: Head) => Promise<Reply>
 
 const VISITS: Record<string, Visit> = {
@@ -115,7 +115,7 @@ t.test('F3: a stored session is restored for its owner alone, whichever caller a
   await expectUnharmed(t, after)
 })
 
-/** A session with everything in it that somebody could want to have: a stream, a call that waits, a subscription, a question. */
+/** A session with everything that another caller could try to take: a stream, a call in flight, a subscription, a question. */
 class AdasSession {
   readonly heard: string[] = []
   readonly #events: string[] = []
@@ -144,7 +144,7 @@ class AdasSession {
     return this.#events.filter(id => !id.startsWith('0-'))
   }
 
-  /** The stream is open and hears what it should, the call waits for its own answer, and nothing else was said. */
+  /** The stream is open and gets its notifications, the call waits for its own answer, and nothing else was sent. */
   async isUntouched (t: Test): Promise<void> {
     t.strictSame(this.heard, [], 'the stream heard nothing of all this')
     await this.#post(callTool('increment_counter', {}, 'count')('legacy'))
@@ -175,7 +175,7 @@ function stream (target: string, more: Head = []): Visit {
   return async (port, session, head) => await exchange(port, request('GET', target, [...postHead(port).filter(([name]) => name === 'Host'), STREAM, ...more, ...session, ...head]))
 }
 
-/** All that a reply tells, except when it was made. */
+/** A reply without its date. */
 function said ({ status, headers, body }: Reply): unknown {
   const { date: _date, ...rest } = Object.fromEntries(headers)
   return { status, body, rest }

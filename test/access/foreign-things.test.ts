@@ -7,7 +7,7 @@ import { speakers, type Answer, type Json, type Speaker } from './speakers.js'
 const TEMPLATE = { type: 'ref/resource', uri: 'note:///{id}' }
 const SECRET = 'secret of Ada'
 
-/** Something of Ada's that Bob tries, beside the same of nobody's. */
+/** Something of Ada's that Bob tries, beside the same thing that does not exist. */
 interface Attempt { what: string, method: string, params: (id: string) => Json }
 
 const tool = (name: string, args: (id: string) => Json = () => ({})): Attempt => ({ what: name, method: 'tools/call', params: id => ({ name, arguments: args(id) }) })
@@ -105,7 +105,7 @@ async function notesIn (speaker: Speaker): Promise<string[]> {
   }
 }
 
-/** What an answer says, whatever it is about. */
+/** The text of an answer, without the name of its subject. */
 function words ({ status, result, error }: Answer, about = ''): unknown {
   const text = JSON.stringify({ status, result, error })
   return about === '' ? text : text.replaceAll(`note:///${about}`, 'note:///X').replaceAll(`note \\"${about}\\"`, 'note X').replaceAll(`note ${about}`, 'note X')

@@ -7,7 +7,7 @@ import { ADA, apiKeys, bearer, listed, ping } from '../support/keys.js'
 
 const OLD = 'pb_old-0123456789-0123456789-0123456789-012'
 
-/** A gateway with keys and an issuer, and what its audit lines say of one refused request. */
+/** A gateway with keys and an issuer, and the audit lines of one refused request. */
 async function reasons (t: Test, withIssuer = true) {
   const lines: Array<{ audit?: Record<string, unknown> }> = []
   const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as object); done() } })

@@ -5,7 +5,7 @@ import { as, hosted } from './host.js'
 import guarded from './guarded.js'
 import { speakers, type Answer, type Json, type Speaker } from './speakers.js'
 
-/** What somebody may be granted, and what that is good for. */
+/** The scopes that a caller may be granted, and what they allow. */
 const GRANTS: Record<string, string[]> = {
   nothing: [],
   'the basic scope': ['mcp'],
@@ -111,7 +111,7 @@ function allows (granted: string[], scope: string): boolean {
   return granted.includes('admin') || granted.includes(scope) || granted.includes(scope.split(':')[0] as string)
 }
 
-/** What is wrong with a refusal. HTTP says which scope is missing; elsewhere it is as if there were no such thing. */
+/** What is wrong with a refusal. HTTP names the missing scope; elsewhere the thing appears not to exist. */
 async function doubts (caller: Speaker, { name, takes, method, params }: Thing, answer: Answer): Promise<string[]> {
   const title = `${method} ${name} is answered ${JSON.stringify(answer)}`
   if (!isRefusal(answer) || JSON.stringify(answer).includes('secret of')) return [title]

@@ -11,19 +11,19 @@ export type Json = Record<string, unknown>
 /** An answer, and the HTTP reply it came in, where it had one of its own. */
 export interface Answer { status?: number, headers?: Map<string, string>, result?: Json, error?: { code: number, message: string, data?: Json } }
 
-/** Somebody who asks and is answered, over any transport. */
+/** A client that sends requests over any transport. */
 export interface Speaker {
   era: Era
   ask: (method: string, params?: Json) => Promise<Answer>
   tell: (method: string, params: Json) => Promise<void>
-  /** What was said unasked; HTTP without a stream hears nothing. */
+  /** The notifications received; HTTP without a stream gets none. */
   heard: Json[]
   close: () => Promise<void>
 }
 
 const CAPABILITIES = { elicitation: {} }
 
-/** Every way in, each for whoever the server is seen by. */
+/** A client for each transport, with the credential of the given server. */
 export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
   session: async ({ port, head = [] }) => {
     const id = await openSession(port, initialize(NEWEST, CAPABILITIES), head)
