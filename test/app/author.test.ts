@@ -5,7 +5,7 @@ import type { Tool } from '../../protocol/definitions/tool.js'
 import { gateway } from '../support/gateway.js'
 import { callTool, type Json } from '../support/modern.js'
 
-/** What an author can do with one file, seen by a client of 2025-11-25 unless it says otherwise. */
+/** What an author can do with one file, seen by a client of 2025-11-25 unless a test names another revision. */
 async function client (t: Test, item: Tool, protocolVersion?: string): Promise<Client> {
   const app = await gateway(t, { plugins: [async fastify => { fastify.mcp.tools.add(item) }], http: false })
   return await createClient(app, protocolVersion === undefined ? {} : { protocolVersion })

@@ -14,7 +14,7 @@ const BOB: Identity = { principal: 'bob', scopes: new Set(['mcp']) }
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Collects garbage until something has become true; what becomes of it is told a little later. */
+/** Collects garbage until a condition holds; finalizers run a little later than the collection. */
 async function collecting (condition: () => boolean): Promise<void> {
   await within(60_000, async signal => {
     while (!condition()) {

@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 
 const ping = async (session: HttpSession): Promise<number> => (await session.post({ id: 1, method: 'ping' })).status
 
-/** When the store says that a session expires, counted from the time of day. */
+/** When a session expires according to the store, counted from the time of day. */
 function expiries (folder: string): number[] {
   const db = new DatabaseSync(`${folder}/patchbay.db`)
   try {

@@ -29,7 +29,7 @@ export class CounterListener {
     return new CounterListener(session)
   }
 
-  /** Waits until so many changes of the counter were heard of. */
+  /** Waits until so many changes of the counter were notified. */
   async heard (updates: number): Promise<void> {
     await within(60_000, async signal => { while (this.updates < updates) await sleep(10, undefined, { signal }) })
   }

@@ -15,7 +15,7 @@ const REFUSED = { code: -32601, message: 'Method not found' }
 const TOOLS = { ask_name: 'elicitation/create', ask_model: 'sampling/createMessage', ask_roots: 'roots/list' }
 const TRANSPORTS: Record<string, (server: Server) => Promise<Connection>> = { stdio: stdioConnection, WebSocket: socketConnection, 'HTTP+SSE': sseConnection }
 
-/** The answer to a tool call that failed with this text, as the revision says it: never with a code of the client's. */
+/** The answer to a tool call that failed with this text, in the form of the revision: never with a code of the client's. */
 const failed = (version: string, text: string) => version < '2025-11' ? { error: { code: -32603, message: text } } : { result: { isError: true, content: [{ type: 'text', text }] } }
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {

@@ -33,7 +33,7 @@ function timers (t: Test): () => number {
   return () => alive.size
 }
 
-/** How often something was committed to disk: each time ends with a page that says how many there are. */
+/** How often something was committed to disk: each commit ends with a page that has the number of pages. */
 function commits (folder: string): number {
   const log = readFileSync(join(folder, `${FILE}-wal`))
   const page = 24 + log.readUInt32BE(8)

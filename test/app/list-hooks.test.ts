@@ -21,7 +21,7 @@ async function listen (t: Test, app: FastifyInstance) {
   return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
 
-/** Where somebody may add a hook. */
+/** The places where a hook can be added. */
 const PLACES: Record<string, Serve> = {
   'of a host, from before Patchbay is there': async (t, add) => {
     const app = Fastify()

@@ -139,7 +139,7 @@ t.test('a tool that looks at one of two questions leaves no loose end', async t 
     void call.elicit('b', { message: 'B?', requestedSchema: FORM })
     return nameOf(await a)
   })
-  // A rejection that nobody looks at fails this test by itself.
+  // An unhandled rejection fails this test by itself.
   t.strictSame(keysOf(await call()), ['a', 'b'])
   await new Promise(resolve => setImmediate(resolve))
 })

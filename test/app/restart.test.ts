@@ -100,7 +100,7 @@ t.test('sessions and streams outlive the process', async t => {
     await gateway.end('SIGKILL')
     await batch.over
     await gateway.start()
-    // Once more, before anybody has come back: what was said at the first start is not said again.
+    // Restarted once more, before any client has come back: what was sent at the first start is not sent again.
     await gateway.restart()
     for (const goesOn of clients) await goesOn()
     const rest = await listen(old, batch.lastId)

@@ -87,7 +87,7 @@ const MISTAKES: Array<[what: string, make: () => unknown, says: RegExp]> = [
   ['an input schema that is not one', () => tool({ name: 'it', description: 'd', input: { type: 'object', properties: { a: { type: 'strin' } } }, run: () => '' }), /tool "it": .*type/],
   ['an output schema that is not one', () => tool({ name: 'it', description: 'd', output: { type: 'objekt' }, run: () => '' }), /tool "it": .*type/],
   ['a reference to elsewhere', () => tool({ name: 'it', description: 'd', input: { type: 'object', $ref: 'https://example.org/x' }, run: () => '' }), /tool "it": can't resolve reference/],
-  ['a dialect nobody speaks', () => tool({ name: 'it', description: 'd', input: { $schema: 'urn:x', type: 'object' }, run: () => '' }), /tool "it": JSON Schema dialect urn:x/],
+  ['an unknown dialect', () => tool({ name: 'it', description: 'd', input: { $schema: 'urn:x', type: 'object' }, run: () => '' }), /tool "it": JSON Schema dialect urn:x/],
   ['a header in the wrong place', () => tool({ name: 'it', description: 'd', input: { type: 'object', items: { 'x-mcp-header': 'A' } }, run: () => '' }), /tool "it": x-mcp-header/],
   ['a tool without run', () => tool({ name: 'it', description: 'd' } as never), /tool "it"/],
   ['a prompt without a name', () => prompt({ name: '', get: () => '' }), /prompt/],

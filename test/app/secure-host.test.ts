@@ -18,7 +18,7 @@ interface Client {
   leave: () => void
 }
 
-/** A host behind TLS; its route `/own/slow` answers when it is told to. */
+/** A host behind TLS; its route `/own/slow` answers when the test lets it. */
 async function secure (t: Test, server: object) {
   const own = new EventEmitter()
   const slow = (app: FastifyInstance) => app.get('/own/slow', async () => { own.emit('started'); await once(own, 'go'); return { slow: true } })

@@ -15,7 +15,7 @@ import { modernMeta, type Json } from '../support/modern.js'
 
 const SIZE = 5_000_000
 
-/** A tool whose answer fits into no socket buffer; it logs before, so whoever listens to logs gets a stream. */
+/** A tool whose answer fits into no socket buffer; it logs before, so a client that wants logs gets a stream. */
 function big (app: FastifyInstance): EventEmitter {
   const calls = new EventEmitter()
   app.mcp.tools.add(tool({

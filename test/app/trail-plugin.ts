@@ -5,10 +5,10 @@ import { tool } from '../../app.js'
 
 declare const gc: (options: { type: 'minor' }) => void
 
-/** Less than that was not collected because memory was full, but because somebody wanted it. */
+/** Less than that was not collected because memory was full, but on request. */
 const FULL = 1_000_000
 
-/** Tools that tell what of the memory used by calls is still in use when it is collected. Need `--expose-gc`. */
+/** Tools that report how much of the memory used by calls is still in use after a collection. Need `--expose-gc`. */
 export default async function trails (fastify: FastifyInstance): Promise<void> {
   const profiler = new GCProfiler()
   let release: Array<() => void> = []
