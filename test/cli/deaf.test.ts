@@ -5,7 +5,7 @@ import { COMMAND } from '../support/command.js'
 import { inTime } from '../support/wait.js'
 import { folder } from '../support/process.js'
 
-/** Says something large again and again, or gives one large answer. */
+/** Sends large notifications again and again, or one large answer. */
 const TALKER = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'
@@ -19,7 +19,7 @@ export default async function talker (fastify) {
   fastify.mcp.tools.add(tool({ name: 'large', description: 'd', run: () => 'x'.repeat(3_000_000) }))
 }`
 
-/** A process whose standard output nobody reads until it is told to. */
+/** A process whose standard output is not read until the test starts to. */
 async function deaf (t: Test, tool: string) {
   const cwd = await folder(t, { 'talker.mjs': TALKER })
   const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--plugin', 'talker.mjs'], {

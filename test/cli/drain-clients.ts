@@ -7,7 +7,7 @@ import { openSession, post } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 import { folder, type Json, type Launched } from '../support/process.js'
 
-/** A tool that ends a moment after the server begins to shut down, and one that tells how often the first was started. */
+/** A tool that ends a moment after the server begins to shut down, and one that returns how often the first was started. */
 const WAIT = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'

@@ -71,7 +71,7 @@ async function underWay (url: string, calls: number): Promise<void> {
   }
 }
 
-/** Asks until somebody else is being served. */
+/** Asks until another client is being served. */
 async function busy (url: string): Promise<void> {
   while (Number((JSON.parse(await text(await ask(`${url}/health`))) as Json).peers) === 0) await sleep(5)
 }

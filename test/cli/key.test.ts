@@ -98,7 +98,7 @@ t.test('keys and tokens on the command line', async t => {
   })
 
   for (const [what, env, says] of [
-    ['that nobody knows', { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada')]), PATCHBAY_TOKEN: 'pb_secret' }, /^patchbay: option token is not accepted: the API key is not known\n$/],
+    ['that is not known', { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada')]), PATCHBAY_TOKEN: 'pb_secret' }, /^patchbay: option token is not accepted: the API key is not known\n$/],
     ['whose issuer is not there', { PATCHBAY_OAUTH: JSON.stringify({ issuer: 'http://127.0.0.1:1', resource: 'https://gateway.test/mcp' }), PATCHBAY_TOKEN: 'a.b.c', PATCHBAY_LOG_LEVEL: 'silent' }, /^patchbay: option token is not accepted: .*\n$/]
   ] as Array<[string, Record<string, string>, RegExp]>) {
     t.test(`a token ${what} stops the start`, { buffered: true }, async t => {

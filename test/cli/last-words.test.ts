@@ -20,7 +20,7 @@ const leave = () => writeFileSync('leaving', 'x')
 `
 
 const TALKS: Array<[what: string, plugin: string, code: number, last: RegExp]> = [
-  ['a signal, and the plugin has something to say at the end', `export default async function (fastify) {
+  ['a signal, and the plugin writes at the end', `export default async function (fastify) {
     fastify.addHook('onClose', async () => { leave(); console.log('last words of the plugin') })
     fastify.mcp.tools.add(tool({ name: 'talk', description: 'd', run: () => { noise(fastify.log); setImmediate(() => process.kill(process.pid, 'SIGTERM')) } }))
   }`, 0, /^last words of the plugin$/],

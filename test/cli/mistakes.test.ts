@@ -5,7 +5,7 @@ import { folder, launch, PROCESSES } from '../support/process.js'
 
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
 
-/** Every mistake ends the same way: one line on standard error that says what is wrong, nothing on standard output, exit 1. */
+/** Every mistake ends the same way: one line on standard error that names the mistake, nothing on standard output, exit 1. */
 async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, says: RegExp): Promise<void> {
   const cwd = await folder(t, files)
   const { code, stdout, stderr } = await launch(t, args, { env, cwd }).exit()

@@ -27,7 +27,7 @@ async function configured (t: Test, config: object, args: string[] = ['--port', 
 const linesOf = ({ stderr }: Launched): Line[] => stderr.split('\n').slice(0, -1).flatMap(line => line.startsWith('{"level"') ? [JSON.parse(line) as Line] : [])
 const reloads = (launched: Launched): Line[] => linesOf(launched).filter(({ msg }) => msg.startsWith('options reloaded: ') || msg.startsWith('options not reloaded'))
 
-/** Sends SIGHUP; what the log says of it. */
+/** Sends SIGHUP and returns the log lines about it. */
 async function hangUp (launched: Launched): Promise<Line> {
   const before = reloads(launched).length
   launched.kill('SIGHUP')
