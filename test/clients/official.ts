@@ -24,7 +24,7 @@ export interface Official {
   /** What the client complained about. */
   readonly complaints: Error[]
   readonly call: (params: ToolCall, options?: CallOptions) => Promise<ToolResult>
-  /** Asks for logs from a level on: returns what has to be added to the calls that are to be heard of. */
+  /** Asks for logs from a level on: returns what has to be added to the calls whose logs are wanted. */
   readonly listenToLogs: (level: 'info') => Promise<Pick<ToolCall, '_meta'>>
   readonly subscribe: (uri: string) => Promise<void>
   readonly unsubscribe: (uri: string) => Promise<void>
@@ -48,7 +48,7 @@ export const ANSWERS = {
   roots: () => ({ roots: [{ uri: 'file:///home/ada', name: 'Home' }] })
 }
 
-/** Tells when the client fetched the list of tools again because it heard of a change. */
+/** Emits `tools` when the client fetched the list of tools again after a notification. */
 export function toolsWatcher (heard: EventEmitter) {
   return {
     tools: {

@@ -62,7 +62,7 @@ for (const [name, connect] of Object.entries(generations)) {
       return response
     })
     await t.rejects(call({ name: 'start_and_break' }, { onprogress: () => {} }), { code: -32603 })
-    // The first generation does not take an error for an answer and asks for the rest of the stream, unless told that there is none.
+    // The first generation does not take an error for an answer and asks for the rest of the stream, unless the error states that there is none.
     if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
     t.strictSame(resumed.filter(status => status !== 204), [])
   })

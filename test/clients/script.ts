@@ -49,7 +49,7 @@ const scenes: Record<string, Scene> = {
     t.match((await client.call({ name: 'every_block' })).content.map(block => (block as { type: string }).type), ['text', 'image', 'audio', 'resource', 'resource_link'])
   },
 
-  'hears of progress': async (t, client) => {
+  'gets progress notifications': async (t, client) => {
     const seen: object[] = []
     t.equal(text(await client.call({ name: 'slow', arguments: { steps: 3 } }, { onprogress: progress => { seen.push(progress) } })), '3 steps')
     // The third comes together with the answer.
@@ -71,7 +71,7 @@ const scenes: Record<string, Scene> = {
     t.equal(text(await client.call({ name: 'ask_model' })), 'Paris')
   },
 
-  'tells a tool its roots': async (t, client) => {
+  'gives a tool its roots': async (t, client) => {
     t.equal(text(await client.call({ name: 'ask_roots' })), 'file:///home/ada')
   },
 
@@ -89,7 +89,7 @@ const scenes: Record<string, Scene> = {
     t.match(await verbs.readResource({ uri: 'test://item/7' }), { contents: [{ uri: 'test://item/7', text: '{"id":"7"}' }] })
   },
 
-  'hears that a resource it subscribed to was updated, until it has enough': async (t, client) => {
+  'is notified of updates of a resource while it is subscribed': async (t, client) => {
     await client.subscribe('test://text')
     const [updated] = await Promise.all([next(client.heard, 'updated'), client.call({ name: 'touch' })])
     t.match(updated, { uri: 'test://text' })
@@ -99,7 +99,7 @@ const scenes: Record<string, Scene> = {
     await client.call({ name: 'echo', arguments: { text: 'later' } })
   },
 
-  'hears that a tool was added, and can call it': async (t, client) => {
+  'is notified of a new tool, and can call it': async (t, client) => {
     const [names] = await Promise.all([next(client.heard, 'tools'), client.call({ name: 'grow' })])
     t.ok(Array.isArray(names))
     t.equal(text(await client.call({ name: 'grown' })), 'grown')
@@ -116,7 +116,7 @@ const scenes: Record<string, Scene> = {
     t.match(template.completion, { values: ['two', 'three'] })
   },
 
-  'is told what it did wrong': async (t, client) => {
+  'gets an error for a wrong request': async (t, client) => {
     await t.rejects(client.call({ name: 'nonsense' }), { code: -32602, message: /Unknown tool: nonsense/ })
     await t.rejects(client.verbs.getPrompt({ name: 'nonsense' }), { code: -32602 })
     await t.rejects(client.verbs.getPrompt({ name: 'introduce' }), { code: -32602, message: /who/ })
@@ -124,7 +124,7 @@ const scenes: Record<string, Scene> = {
     t.match(await client.call({ name: 'echo', arguments: { text: 3 } }), { isError: true, content: [{ text: /text/ }] })
   },
 
-  'is told when a tool fails, in the words of the tool and in no others': async (t, client) => {
+  'gets the failure of a tool, in the words of the tool only': async (t, client) => {
     t.match(await client.call({ name: 'refuse' }), { isError: true, content: [{ text: 'not today' }] })
     const error = await client.call({ name: 'boom' }).then(() => undefined, (error: unknown) => error as Error)
     t.match(error, { code: -32603 })

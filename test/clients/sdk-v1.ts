@@ -35,7 +35,7 @@ export async function connectV1 (t: Test, transport: Transport): Promise<Officia
   }
 }
 
-// This client tells the agreed version to its transport and to nobody else.
+// This client passes the agreed version to its transport only.
 function versionOf (transport: Transport): () => string | undefined {
   const tell = transport.setProtocolVersion?.bind(transport)
   let version: string | undefined
