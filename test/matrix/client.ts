@@ -5,12 +5,12 @@ import { oldest, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults } from '../support/specification/schema.js'
 import type { Parcel, Place, Transport, Connection } from './connection.js'
 
-/** What is said to a question; undefined for silence. */
+/** The answer to a question; undefined for none. */
 export type Answers = Record<string, (params: Json) => Json | undefined>
 
 export interface ClientOptions {
   capabilities?: Json
-  /** What is said to questions of the server, by method. */
+  /** The answers to questions of the server, by method. */
   answers?: Answers
   /** False for a client that leaves out the handshake. */
   greet?: boolean
@@ -163,7 +163,7 @@ export class Client {
   #settle (reply: Reply, message: Message): void {
     const { id } = reply
     const pending = id === undefined || id === null ? undefined : this.#pending.get(id)
-    // Where nothing is remembered, what cannot be read was said in the first revision.
+    // Without a session, what cannot be read is taken to be of the first revision.
     this.#check(message, pending?.revision ?? (this.transport.remembers ? this.revision : oldest), pending?.method)
     this.replies.push(reply)
     if (id === undefined || id === null) return

@@ -10,7 +10,7 @@ export interface Member { canary: string, client: Client }
 
 export interface Crowd {
   members: Member[]
-  /** Those that can be told something between their calls. */
+  /** Those that can get notifications between their calls. */
   listeners: Member[]
   faults: string[]
 }

@@ -9,7 +9,7 @@ import { textOf } from '../support/specification/message.js'
 
 const input = Type.Object({})
 
-/** Returns only when it is told that nobody waits any more. */
+/** Returns only when its call is aborted. */
 const stuck = tool({
   name: 'stuck',
   description: 'Never returns',

@@ -17,7 +17,7 @@ export async function openMessage ({ url }: Place, receive: Receive): Promise<Co
   }
 }
 
-// The first revision is what is spoken here anyway, and a stateless request says by itself what it speaks.
+// The first revision is the default here, and a stateless request names its own revision.
 function headersOf ({ modern, version }: Revision): Record<string, string> {
   return modern || version === oldest.version ? {} : { 'mcp-protocol-version': version }
 }

@@ -7,7 +7,7 @@ const PROGRESS = 'notifications/progress'
 
 /** What happens while a call is answered. */
 export const calls: Record<string, Chapter> = {
-  'tells how far it is, to whom asked, before the answer': async (t, { client, revision, transport }) => {
+  'reports progress to a client that asked for it, before the answer': async (t, { client, revision, transport }) => {
     for (const progressToken of [unique('token'), 0, '']) {
       client.notifications.empty()
       const reply = await client.call('slow', { steps: 3, delay: 1 }, { _meta: { progressToken } })
@@ -17,7 +17,7 @@ export const calls: Record<string, Chapter> = {
     }
   },
 
-  'says nothing of progress to whom did not ask': async (t, { client }) => {
+  'reports no progress to a client that did not ask for it': async (t, { client }) => {
     client.notifications.empty()
     await client.call('slow', { steps: 2, delay: 1 })
     t.strictSame(heard(client, PROGRESS), [])
@@ -64,7 +64,7 @@ export const calls: Record<string, Chapter> = {
   }
 }
 
-/** What a client has heard of one kind so far; the answer that came last closed the list. */
+/** The notifications of one method that a client has received so far; the answer that came last closed the list. */
 function heard (client: Client, method: string): Json[] {
   return client.notifications.empty().filter(message => message.method === method).map(({ params = {} }) => params)
 }

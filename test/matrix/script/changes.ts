@@ -7,7 +7,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 const UPDATED = 'notifications/resources/updated'
 const KINDS = ['tool', 'prompt', 'resource'] as const
 
-/** Changes are pushed to whoever can hear them: unasked before the stateless revision, and to listeners in it. */
+/** Changes are notified to every client with a stream: unasked before the stateless revision, and to listeners in it. */
 export const changes: Record<string, Chapter> = {
   'announces what is added and removed': async (t, { client, revision, transport }) => {
     if (!transport.streams) return
@@ -23,7 +23,7 @@ export const changes: Record<string, Chapter> = {
     listener?.cancel()
   },
 
-  'tells of a resource that changed whom subscribed to it, until told to stop': async (t, cell) => {
+  'notifies subscribers of a changed resource until they unsubscribe': async (t, cell) => {
     if (!cell.transport.streams || cell.revision.modern) return
     const { client } = cell
     for (const uri of ['test://text', 'test://bytes', 'test://item/5']) t.strictSame((await client.request('resources/subscribe', { uri })).result, {})
@@ -34,7 +34,7 @@ export const changes: Record<string, Chapter> = {
     t.equal((await client.request('resources/subscribe', { uri: 'nothing://here' })).error?.code, -32002)
   },
 
-  'acknowledges a listener first and then tells it what it asked for, and nothing else': async (t, cell) => {
+  'acknowledges a listener first and then notifies it of what it asked for only': async (t, cell) => {
     if (!cell.transport.streams || !cell.revision.modern) return
     const { client } = cell
     client.notifications.empty()
@@ -50,7 +50,7 @@ export const changes: Record<string, Chapter> = {
     listener.cancel()
   },
 
-  'tells a listener that stopped nothing more, and another one everything': async (t, cell) => {
+  'notifies a listener no more after it stopped, and another one of everything': async (t, cell) => {
     if (!cell.transport.streams || !cell.revision.modern) return
     const { client } = cell
     const [one, two] = [await listen(client, { resourceSubscriptions: ['test://text'] }), await listen(client, { resourceSubscriptions: ['test://text', 'test://bytes'] })]
@@ -73,7 +73,7 @@ export const changes: Record<string, Chapter> = {
 
 const about = (listener: { id: Id } | undefined): Json => ({ _meta: { [meta.subscription]: listener?.id } })
 
-/** Starts to listen where that has to be said, and waits until it was heard. */
+/** Starts to listen where the revision requires it, and waits for the acknowledgement. */
 export async function listen (client: Client, notifications: Json): Promise<ReturnType<Client['start']> | undefined> {
   client.notifications.empty()
   if (!client.revision.modern) return undefined
@@ -82,7 +82,7 @@ export async function listen (client: Client, notifications: Json): Promise<Retu
   return listener
 }
 
-/** The resources a client hears of while some are touched; it must be subscribed to the last one. */
+/** The resources a client is notified of while some are touched; it must be subscribed to the last one. */
 async function updates (client: Client, touched: string[]): Promise<unknown[]> {
   client.notifications.empty()
   const heard: unknown[] = []
@@ -91,7 +91,7 @@ async function updates (client: Client, touched: string[]): Promise<unknown[]> {
   return heard
 }
 
-// A dropped connection takes a moment to be noticed, so the resource is touched until only one listener hears of it.
+// A dropped connection takes a moment to be noticed, so the resource is touched until only one listener is notified.
 async function untilOne ({ client }: Cell, uri: string): Promise<void> {
   const settle = async () => {
     for (;;) {

@@ -29,7 +29,7 @@ export const envelopes: Record<string, Chapter> = {
   },
 
   'answers for each member of a batch that is no message': async (t, { client, revision, transport }) => {
-    // Nothing in these members says which revision is spoken, so where nothing is remembered it is the first.
+    // These members do not name a revision, so without a session it is the first.
     const served = revision.batches || (revision.modern && !transport.remembers)
     client.sendText('[1, {"jsonrpc":"2.0"}]')
     const replies = await client.others()
@@ -37,7 +37,7 @@ export const envelopes: Record<string, Chapter> = {
     t.equal(replies.length, served ? 2 : 1)
   },
 
-  'says what is wrong with what it cannot read, and reads on': async (t, { client, revision, transport }) => {
+  'refuses what it cannot read with a reason, and reads on': async (t, { client, revision, transport }) => {
     const named = !revision.modern || !transport.remembers
     for (const [text, code] of [['{', -32700], ['7', -32600], ['{"jsonrpc":"1.0"}', -32600], ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600]] as const) {
       client.sendText(text)

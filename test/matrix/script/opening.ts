@@ -4,16 +4,16 @@ import type { Chapter } from '../cell.js'
 
 const CAPABILITIES = { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {} }
 
-/** What is said at the beginning of a connection, or about the server when there is no beginning. */
+/** The handshake, or `server/discover` where there is no handshake. */
 export const opening: Record<string, Chapter> = {
-  'tells its version and what it can do': async (t, { client: { opening: { result = {} } }, revision }) => {
+  'has its version and its capabilities': async (t, { client: { opening: { result = {} } }, revision }) => {
     const capabilities = { ...CAPABILITIES, ...(revision.audio ? { completions: {} } : {}) }
     t.strictSame(result.capabilities, capabilities)
     if (revision.modern) t.strictSame(result.supportedVersions, revisions.map(({ version }) => version).reverse())
     else t.match(result, { protocolVersion: revision.version, serverInfo: { name: 'mcp-patchbay', version: String } })
   },
 
-  'says on every result what its revision says on every result, and nothing of it before': async (t, { client, revision }) => {
+  'puts on every result what its revision requires, and nothing of it before': async (t, { client, revision }) => {
     const { result = {} } = await client.request('tools/list')
     t.equal(['resultType', 'ttlMs', 'cacheScope', '_meta'].some(key => key in result), revision.modern)
     if (!revision.modern) return

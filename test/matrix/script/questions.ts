@@ -91,7 +91,7 @@ export const questions: Record<string, Chapter> = {
     t.strictSame(mute.asked, [])
   },
 
-  'tells an author beforehand what can be asked': async (t, cell) => {
+  'shows an author beforehand what can be asked': async (t, cell) => {
     const methods = [...(cell.revision.elicitation ? ['elicitation/create'] : []), 'sampling/createMessage', 'roots/list']
     t.equal(textOf(await cell.client.call('can_ask')), canAsk(cell) ? methods.join(' ') : '')
   }

@@ -11,14 +11,14 @@ export const resources: Record<string, Chapter> = {
     t.strictSame(await read('test://item/7'), [{ uri: 'test://item/7', mimeType: 'application/json', text: '{"id":"7"}' }])
   },
 
-  'says that a resource does not exist with the code of the revision': async (t, { client, revision }) => {
+  'refuses a resource that does not exist with the code of the revision': async (t, { client, revision }) => {
     for (const uri of ['test://item/missing', 'nothing://here']) {
       t.match((await client.request('resources/read', { uri })).error, { code: revision.unknownResource, data: { uri } })
     }
     t.equal((await client.request('resources/read', {})).error?.code, -32602)
   },
 
-  'says how long what was read may be kept, where the revision can': async (t, { client, revision }) => {
+  'has how long the contents may be cached, where the revision can': async (t, { client, revision }) => {
     const { result = {} } = await client.request('resources/read', { uri: 'test://text' })
     if (revision.modern) t.match(result, { resultType: 'complete', ttlMs: Number, cacheScope: 'private' })
     else t.strictSame(Object.keys(result), ['contents'])
