@@ -78,7 +78,7 @@ const BATCHES: Example[] = [
 ]
 
 const ERRORS: Example[] = [
-  // Printed as -32601 "Method not found"; two other documents and the specification say -32602.
+  // Printed as -32601 "Method not found"; two other documents and the specification have -32602.
   { title: 'unknown tool', send: call(5, 'invalid_tool', {}), back: refused(5, 'Unknown tool: invalid_tool') },
   { title: 'no text', send: call(6, 'set_clipboard', {}), back: refused(6, "set_clipboard requires 'text' parameter") },
   { title: 'text that is none', send: call(6, 'set_clipboard', { text: 42 }), back: refused(6, "set_clipboard requires 'text' parameter") },
@@ -101,7 +101,7 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
   const endings: Launched[] = []
 
   for (const transport of TRANSPORTS) {
-    // Whoever launches a server is its only client.
+    // The program that launches a server is its only client.
     const fresh = async () => {
       if (transport !== 'stdio') return await connect(t, transport, served)
       const own = await serving(t, { DISPLAY })

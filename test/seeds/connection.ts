@@ -10,7 +10,7 @@ export interface Line {
 /** What the client answers when the server asks, by method. */
 export type Answers = Record<string, (params: Json) => Json>
 
-/** A client that says what it is told to and keeps what it hears. */
+/** A client that sends given messages and stores what it receives. */
 export class Connection {
   /** Every notification so far. */
   readonly notifications: Json[] = []
@@ -44,7 +44,7 @@ export class Connection {
     return await this.sayText(JSON.stringify(messages))
   }
 
-  /** Sends text as it is, and resolves with the next thing that answers a batch or nobody. */
+  /** Sends text as it is, and resolves with the next message that answers a batch or whose id is null. */
   async sayText (text: string): Promise<unknown> {
     await this.#line.write(text)
     return await this.#find(this.answers, answer => Array.isArray(answer) || (answer as Json).id === null)

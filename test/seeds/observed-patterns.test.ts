@@ -57,15 +57,15 @@ const EXAMPLES: Example[] = [
   { title: 'execution error', send: call(5, 'fails', {}), back: result(5, failure('Error message')) },
   // Printed as an isError result; a tool that does not exist cannot have one.
   { title: 'tool not found', send: call(6, 'nope', {}), back: { id: 6, error: { code: -32602, data: { details: 'Unknown tool: nope' } } } },
-  // What nobody expected is not told to strangers.
+  // The text of an unexpected error is not sent to clients.
   { title: 'unexpected error', send: call(7, 'crashes', {}), back: { id: 7, error: { code: -32603, message: /^Internal error \(see the server's log for [\w-]+\)$/ } } },
   { title: 'a tool that prints', send: call(8, 'chatty', {}), back: result(8, { content: [] }) },
-  // Printed as the end of the process; here it ends nobody else's calls.
-  { title: 'a promise that nobody looked at', send: call(8, 'forgetful', {}), back: result(8, { content: [] }) },
+  // Printed as the end of the process; here no other call is affected.
+  { title: 'an unhandled rejection', send: call(8, 'forgetful', {}), back: result(8, { content: [] }) },
   { title: 'it is alive after all that', send: call(8, 'tool_name', {}), back: { id: 8, result: { content: [{ type: 'text' }] } } }
 ]
 
-/** What breaks the schema of `constrained`, each with the name that the refusal has to tell. */
+/** What breaks the schema of `constrained`, each with the name that the error has to contain. */
 const OFFENCES: Array<[args: Json | undefined, names: RegExp]> = [
   [undefined, /param_name/],
   [{}, /param_name/],

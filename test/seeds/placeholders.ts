@@ -6,7 +6,7 @@ import { resource, tool, ToolError } from '../../app.js'
 /** This file, for --plugin. */
 export const PLACEHOLDERS = fileURLToPath(import.meta.url)
 
-/** What the documents use as examples and nobody would serve: `tool_name`, `custom://resource/id` and the like. */
+/** What the documents use as examples and no gateway would serve: `tool_name`, `custom://resource/id` and the like. */
 export default async function placeholders (fastify: FastifyInstance): Promise<void> {
   for (const item of [toolName, constrained, fails, crashes, chatty, forgetful, contentTypes, flatResource, askCapital, indexServices]) fastify.mcp.tools.add(item)
   fastify.mcp.resources.add(resource({ uri: 'custom://resource/id', name: 'Resource Name', description: 'What this resource provides', mimeType: 'text/plain', read: () => 'Resource content' }))

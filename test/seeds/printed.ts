@@ -20,10 +20,10 @@ export const call = (id: number | string, name: string, args?: Json): Json => re
 
 export const result = (id: number | string, result: Json): Json => ({ jsonrpc: '2.0', id, result })
 
-/** The result of a tool that says something. */
+/** The result of a tool with a text. */
 export const text = (text: string | RegExp): Json => ({ content: [{ type: 'text', text }] })
 
-/** Says what the examples say, one after the other, and compares. */
+/** Sends the messages of the examples, one after the other, and compares the answers. */
 export async function replay (t: Test, client: Connection, examples: Example[]): Promise<void> {
   for (const { title, send, back, exactly, lists = {} } of examples) {
     const silent = !Array.isArray(send) && send.id === undefined

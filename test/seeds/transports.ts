@@ -59,7 +59,7 @@ const LINES: Record<Transport, (served: Served) => Line | Promise<Line>> = {
   }
 }
 
-/** Posts each message; `remember` says what later ones carry because of a reply. A session is listened to once it is initialized. */
+/** Posts each message; `remember` returns what later ones carry because of a reply. A session is listened to once it is initialized. */
 function http (url: string, remember: (headers: IncomingHttpHeaders, body: string) => Record<string, string>): Line {
   const arrived = new Mailbox<unknown>()
   const agent = new Agent({ keepAlive: true })
@@ -76,7 +76,7 @@ function http (url: string, remember: (headers: IncomingHttpHeaders, body: strin
     close: () => agent.destroy()
   }
 
-  /** An answer in JSON is all there is; of a stream nobody knows when it ends. */
+  /** An answer in JSON is all there is; the end of a stream is not known. */
   function read (reply: IncomingMessage, done: () => void): void {
     if (reply.headers['content-type']?.startsWith('text/event-stream') === true) {
       done()
