@@ -58,7 +58,7 @@ export async function stdioConnection ({ app, identity }: Pick<Server, 'app' | '
   }
 }
 
-/** Hands over what a stream says, line by line. */
+/** Passes on a stream line by line. */
 export function readLines (stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = ''
   stream.setEncoding('utf8').on('data', (text: string) => {

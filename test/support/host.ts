@@ -4,7 +4,7 @@ import { patchbay, type Options } from '../../app.js'
 import fixture from './gateway.js'
 import { modernMeta } from './modern.js'
 
-/** An application of somebody else, with routes of its own, that has Patchbay under /ai. */
+/** A host application with routes of its own, and Patchbay under /ai. */
 export async function host (t: Test, before: (app: FastifyInstance) => unknown = () => {}, options: Partial<Options> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
   const app = Fastify(server)
   t.teardown(async () => await app.close())

@@ -27,7 +27,7 @@ export async function endSession (port: number, id: string, more: Head = []): Pr
   return await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ['Mcp-Session-Id', id], ...more]))
 }
 
-/** What a client of the stateless revision has to say in headers about this body. */
+/** The headers that a client of the stateless revision has to send with this body. */
 export function mirroredHead (body: Bytes): Head {
   const { method, params } = parsed(body)
   const name = params?.name ?? params?.uri

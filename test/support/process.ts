@@ -14,7 +14,7 @@ export type Json = Record<string, unknown>
 
 const DEADLINE = 60_000
 
-/** Where processes keep things that are not told where: not among the user's own. */
+/** The data folder of processes that are given none: not the user's own. */
 const DATA = process.env['XDG_DATA_HOME'] ?? mkdtempSync(join(tmpdir(), 'patchbay-data-'))
 if (DATA !== process.env['XDG_DATA_HOME']) process.on('exit', () => rmSync(DATA, { recursive: true, force: true }))
 
@@ -88,7 +88,7 @@ export class Launched {
     return await inTime(this.ended, 'the end', DEADLINE)
   }
 
-  /** Where HTTP is served, as the banner says. */
+  /** The URL of HTTP, as printed in the banner. */
   async url (): Promise<string> {
     return (await this.#said(/MCP +(http:\/\/\S+)\/mcp/))[1] as string
   }
@@ -122,7 +122,7 @@ export class Launched {
     this.#child.stderr.resume()
   }
 
-  /** Nobody reads its standard error any more. */
+  /** Stops reading its standard error. */
   deafen (): void {
     this.#child.stderr.destroy()
   }

@@ -53,7 +53,7 @@ export function dispatcher (options: Partial<DispatcherOptions> = {}): Dispatche
   return new Dispatcher({ info: { name: 'test', version: '1.0.0' }, ...options })
 }
 
-/** One connected client that needs no handshake, with the channel it hears on. */
+/** One connected client that needs no handshake, with its channel. */
 export function client (mcp: Dispatcher, { revision: spoken = revision('2025-06-18'), ...options }: PeerOptions = {}) {
   const channel = new Recorder()
   const peer = new Peer({ channel, revision: spoken, ...options })

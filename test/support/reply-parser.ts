@@ -13,7 +13,7 @@ interface Head extends Pick<Reply, 'status' | 'headers'> {
 }
 
 export interface ReplyOptions {
-  /** No body follows, whatever the headers say: the reply to HEAD. */
+  /** No body follows, whatever the headers are: the reply to HEAD. */
   bodiless?: boolean
   /** `100 Continue` is not the reply but comes before it. */
   skipsContinue?: boolean

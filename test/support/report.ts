@@ -38,7 +38,7 @@ export interface Setting {
   /** Files of further plugins for the gateway. */
   plugins?: string[]
   env?: Record<string, string>
-  /** Is told how far things are. */
+  /** Receives lines about the progress. */
   say?: (line: string) => void
 }
 

@@ -32,7 +32,7 @@ export class Gateway {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** Gives what it took until somebody could be served. */
+  /** Returns the time until a client could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
     this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env }, observed: false })
@@ -69,7 +69,7 @@ export async function gatewayOn (t: Test, args: string[] = [], env: Record<strin
   return new Gateway(t, await freePort(), await dataFolder(t), args, env)
 }
 
-/** The processor time of a process, where the system tells. */
+/** The processor time of a process, where the system reports it. */
 function busyFor (pid: number | undefined): number | undefined {
   try {
     const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? []

@@ -21,7 +21,7 @@ export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<vo
   }
 }
 
-/** The message is refused while it is read. HTTP says so in its status; on HTTP+SSE only where no id tells the stream which call is meant. */
+/** The message is refused while it is read. HTTP shows it in its status; on HTTP+SSE only where no id names the call on the stream. */
 export function unreadable (code: number, id?: string, status = 400): Expected {
   const legacy = `${code} id ${id ?? 'null'}`
   const modern = `${code} ${id === undefined ? 'no id' : `id ${id}`}`

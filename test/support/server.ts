@@ -14,9 +14,9 @@ export interface Server {
   seen: { counted: number, hanging: number, aborted: number }
   /** Connections it has open. */
   sockets: Set<Socket>
-  /** Errors nobody caught while this server ran. */
+  /** Uncaught errors while this server ran. */
   faults: unknown[]
-  /** What every client says of itself, in HTTP headers and elsewhere; nothing when absent. */
+  /** The identity of every client, in HTTP headers and elsewhere; none when absent. */
   head?: Head
   identity?: Identity
 }
@@ -34,7 +34,7 @@ export function watched (t: Test, app: FastifyInstance, seen: Server['seen']): S
   return { app, port: (app.server.address() as AddressInfo).port, seen, sockets: watchSockets(t, app), faults: watchFaults(t) }
 }
 
-/** The server has let go of whoever was there, nothing was left uncaught, and the next good message is answered. */
+/** The server has removed its former peers, no error was uncaught, and the next good message is answered. */
 export async function expectUnharmed (t: Test, { app, port, sockets, faults, head = [] }: Server): Promise<void> {
   const ping = request('POST', '/message', [['Host', 'localhost'], ['Content-Type', 'application/json'], ...head], '{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const reply = summariseReply(await exchange(port, ping))
@@ -67,7 +67,7 @@ function watchFaults (t: Test): unknown[] {
   return faults
 }
 
-/** Tools that tell what became of their calls. */
+/** Tools that report how their calls ended. */
 export function addWitnesses ({ mcp: { tools } }: FastifyInstance, seen: Server['seen']): void {
   tools.add(tool({ name: 'count', description: 'Counts how often it is run', run: () => String(++seen.counted) }))
   tools.add(tool({

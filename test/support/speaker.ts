@@ -21,7 +21,7 @@ export const ASKING = ERAS.slice(2)
 
 const DEADLINE = 60_000
 
-/** A client of any revision, whoever it is, that answers what it is asked in the way of its revision. */
+/** A client of any revision and caller that answers questions in the way of its revision. */
 export class Speaker {
   readonly heard: Array<{ method: string, params: Json }> = []
   readonly asked: Array<{ method: string, params: Json }> = []

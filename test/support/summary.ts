@@ -16,7 +16,7 @@ export function summarise (heard: unknown): string {
   return `${result?.isError === true ? 'isError' : 'ok'} ${name}`
 }
 
-/** An HTTP reply in a few words: the status, and what the body says. */
+/** An HTTP reply in a few words: the status, and a summary of the body. */
 export function summariseReply ({ status, headers, body }: Reply): string {
   if (body === '') return String(status)
   const type = headers.get('content-type') ?? ''

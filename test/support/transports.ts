@@ -4,9 +4,9 @@ import type { Server } from './server.js'
 import { summarise, summariseReply } from './summary.js'
 import { socketConnection, sseConnection, stdioConnection, type Connection } from './connections.js'
 
-/** A connected client that can say anything. */
+/** A connected client that can send any bytes. */
 export interface Client {
-  /** Sends one message and tells what came back; where nothing may come back it has to be told, so that it does not wait. */
+  /** Sends one message and returns what came back; `silent` is set where nothing may come back, so that it does not wait. */
   send: (input: Input, silent?: boolean) => Promise<string>
   close: () => Promise<void>
 }
@@ -51,7 +51,7 @@ export function talk (connection: Connection, era: Era): Client {
   }
 }
 
-/** Asks something good and tells what came before its answer. */
+/** Sends a valid request and returns what came before its answer. */
 export async function probe (connection: Connection, era: Era): Promise<string[]> {
   await connection.write(call(era === 'modern' ? 'server/discover' : 'ping', {}, 'probe')(era))
   const before: string[] = []

@@ -13,7 +13,7 @@ export class Closed {
 }
 
 export interface RawSocket {
-  /** What text frames say, and at last a `Closed`. */
+  /** The content of text frames, and at last a `Closed`. */
   readonly inbox: Inbox<unknown>
   readonly headers: string
   write: (bytes: Bytes) => void

@@ -50,7 +50,7 @@ export class Display {
     return readdirSync('/proc').filter(entry => /^\d+$/.test(entry)).filter(pid => this.#isOurs(pid)).map(Number)
   }
 
-  /** Makes whoever owns the clipboard as deaf as a program that hangs. */
+  /** Stops the owner of the clipboard, as if it hung. */
   freeze (): number {
     const [owner] = this.programs()
     if (owner === undefined) throw new Error('nobody owns the clipboard')

@@ -41,7 +41,7 @@ export class Issuer {
     return signer
   }
 
-  /** A token that is good, but for what is said. */
+  /** A valid token, but for the given claims. */
   async sign (claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}, signer = this.signers[0] as Signer): Promise<string> {
     const now = Math.floor(Date.now() / 1_000)
     const payload = { iss: this.url, aud: RESOURCE, sub: 'alice', scope: 'mcp', iat: now, exp: now + 300, ...claims }

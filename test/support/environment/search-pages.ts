@@ -64,7 +64,7 @@ export const three = page(
   result('Servers', redirecting('https://github.com/modelcontextprotocol/servers'), 'Reference servers')
 )
 
-/** What the page above says, as results. */
+/** The results on the page above. */
 export const found = [
   { title: 'Model Context Protocol', url: 'https://modelcontextprotocol.io/docs?a=1&b=2', snippet: 'The MCP is an open protocol & more.' },
   { title: 'Specification', url: 'https://spec.example/mcp', snippet: 'Read it\'s here' },
