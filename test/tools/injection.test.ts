@@ -11,10 +11,10 @@ import { payloads } from './payloads.js'
 
 interface Answer { isError?: boolean, content: [{ text: string }], structuredContent?: { stdout: string } }
 
-/** Tells each argument it was given, as it is, with a NUL behind. */
+/** Prints each argument unchanged, with a NUL behind. */
 const SHOW = 'for arg in "$@"; do printf \'%s\\0\' "$arg"; done'
 const NARROW = ['-la?', '/tmp(/(?!\\.\\.?(/|$))[\\w.-]+)*']
-/** In plain letters: some of them are lines of their own to whoever reads the results. */
+/** In plain letters: some of them are lines of their own to readers of the results. */
 const named = (payload: string): string => JSON.stringify(payload).replace(/[^ -~]/g, letter => `\\u${letter.charCodeAt(0).toString(16)}`)
 const impossible = /\0|\p{Surrogate}/u
 

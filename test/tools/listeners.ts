@@ -17,13 +17,13 @@ export type Transport = 'in-process' | 'WebSocket' | 'HTTP stream' | 'HTTP+SSE'
 
 const MODERN = '2026-07-28'
 
-/** Every transport of each revision on which a client hears of what it did not ask for. */
+/** Every transport of each revision on which a client gets notifications outside of calls. */
 export const LISTENERS: Array<[version: string, transport: Transport]> = [
   ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', MODERN].flatMap(version => (['in-process', 'WebSocket', 'HTTP stream'] as const).map((transport): [string, Transport] => [version, transport])),
   ['2024-11-05', 'HTTP+SSE']
 ]
 
-/** Connects a client that hears of the resource, and of lists of resources. */
+/** Connects a client that is notified of the resource, and of lists of resources. */
 export async function listener (t: Test, version: string, transport: Transport, served: Served, uri: string): Promise<Listener> {
   if (transport === 'in-process') return await inProcess(served, version, uri)
   if (transport === 'WebSocket') return await overWebSocket(t, served.url, version, uri)

@@ -9,11 +9,11 @@ import { openSession } from '../support/http-session.js'
 
 const task = (args: object, progressToken?: string) => ({ name: 'long_running_task', arguments: args, ...(progressToken === undefined ? {} : { _meta: { progressToken } }) })
 
-/** Three steps as a client hears of them. */
+/** The progress notifications of three steps. */
 const STEPS = [1, 2, 3].map(step => ({ method: 'notifications/progress', params: { progressToken: 'p', progress: step, total: 3, message: `Step ${step} of 3` } }))
 const DONE = { content: [{ type: 'text', text: 'Completed 3 steps' }], structuredContent: { steps: 3, seconds: Number } }
 
-/** A gateway that tells when the work of a call has come to its end, answered or not. */
+/** A gateway that emits an event when the work of a call has ended, answered or not. */
 async function watched (t: Test, options: Partial<Options> = {}) {
   const work = new EventEmitter()
   const { app, url } = await listening(t, options)

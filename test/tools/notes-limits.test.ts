@@ -14,7 +14,7 @@ const REFUSED: Array<[what: string, tool: string, args: Json, says: RegExp]> = [
   ['a tag that is too long', 'add_note', { content: 'a', tags: ['x'.repeat(65)] }, /tags\.0 must NOT have more than 64 characters/],
   ['a tag twice', 'add_note', { content: 'a', tags: ['x', 'x'] }, /tags must NOT have duplicate items/],
   ['too many tags', 'add_note', { content: 'a', tags: Array.from({ length: 33 }, String) }, /tags must NOT have more than 32 items/],
-  ['what nobody knows', 'add_note', { content: 'a', color: 'red' }, /"color"/],
+  ['an unknown member', 'add_note', { content: 'a', color: 'red' }, /"color"/],
   ['a limit of none', 'get_notes', { limit: 0 }, /limit must be >= 1/],
   ['a limit beyond reason', 'get_notes', { limit: 1001 }, /limit must be <= 1000/],
   ['half a limit', 'get_notes', { limit: 1.5 }, /limit must be integer/],

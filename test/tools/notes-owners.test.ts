@@ -17,7 +17,7 @@ async function listed (speaker: Speaker): Promise<string[]> {
   return (result.resources as Array<{ uri: string }>).map(({ uri }) => uri).filter(uri => uri.startsWith('note:'))
 }
 
-/** Ada has notes 1 to 3, Bob has note 1, nobody in particular has none. */
+/** Ada has notes 1 to 3, Bob has note 1, the anonymous caller has none. */
 async function owned (app: FastifyInstance, version = '2025-11-25') {
   const [ada, bob, nobody] = ['ada', 'bob', undefined].map(principal => new Speaker(app, { version, ...(principal === undefined ? {} : { principal }) })) as [Speaker, Speaker, Speaker]
   for (const content of ['secret of Ada', 'another', 'third']) await ada.tool('add_note', { content, tags: ['t'] })

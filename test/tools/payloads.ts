@@ -1,4 +1,4 @@
-/** What people try to smuggle into arguments; each would create the canary if somebody interpreted it. */
+/** What people try to smuggle into arguments; each would create the canary if a program interpreted it. */
 export const payloads = (canary: string): string[] => {
   const touch = `touch ${canary}`
   return [

@@ -156,7 +156,7 @@ const FAILURES: Array<[what: string, serve: (t: Test) => Promise<{ url: string }
   ['a service that doubts that we are a person', async t => await giving(t, anomaly, 202), 'Search error: The search service asks for proof that a person is searching; try again later'],
   ['a service that is none', async t => await giving(t, '<h1>It works!</h1>'), 'Search error: The search service sent something that is not a results page'],
   ['a service that has moved', async t => await service(t, (_, response) => { response.writeHead(301, { location: 'https://elsewhere.example/' }).end() }), /^Search error: The search service redirects to another host/],
-  ['a service that says too much', async t => await giving(t, 'x'.repeat(3 * 1024 * 1024)), 'Search error: The search service sent more than 2 MiB'],
+  ['a service that sends too much', async t => await giving(t, 'x'.repeat(3 * 1024 * 1024)), 'Search error: The search service sent more than 2 MiB'],
   ['a service that hangs up', async t => await service(t, ({ socket }) => { socket.destroy() }), /^Search error: The search service cut the connection/]
 ]
 for (const [what, serve, text] of FAILURES) {
