@@ -33,12 +33,12 @@ async function watched (t: Test) {
   return { app, url, root, file, uri: uriOf(file), watches: () => systemWatches() - before }
 }
 
-/** What the client is told next. Keeps the process awake meanwhile. */
+/** The next notification of the client. Keeps the process awake meanwhile. */
 const told = async (client: Client): Promise<Json> => await within(60_000, async () => await client.notified(UPDATED))
 
 type Next = () => Promise<Json>
 
-/** Goes on when a client that reads the file each time it is told of it has read this. */
+/** Resolves when a client that reads the file after each notification has read this. */
 async function toldOf (t: Test, { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string }, text: string | undefined): Promise<void> {
   const reader = await createClient(app)
   for (;;) {

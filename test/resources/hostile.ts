@@ -10,7 +10,7 @@ import { tree } from '../support/environment/tree.js'
 /** What is in every file outside the folder. */
 export const FOREIGN = 'FOREIGN BYTES'
 
-/** `root` with everything in it that could lead out, beside files that nobody may see. */
+/** `root` with everything in it that could lead out, beside files that no client may see. */
 export async function hostileTree (t: Test): Promise<{ base: string, root: string }> {
   const base = await tree(t, {
     'served/inside.txt': 'inside',

@@ -6,7 +6,7 @@ import { gateway } from '../support/gateway.js'
 import type { Json } from '../support/recorder.js'
 import { ERAS, Speaker } from '../support/speaker.js'
 
-/** Resources behind templates, some of which can tell what they have. */
+/** Resources behind templates, some of which can list what they have. */
 class Shelves {
   readonly #shelves = new Map<string, number[]>()
 
