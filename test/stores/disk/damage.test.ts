@@ -125,7 +125,7 @@ t.test('a damaged key is found when the file is opened', async t => {
   t.match(error, IN_WORDS, `${rows} rows are left, and nobody is told`)
 })
 
-// How far the latest changes were written before a process died cannot be told from how much of them was lost: what remains is a beginning of them.
+// How far the latest changes were written before a process died cannot be distinguished from how much of them was lost: a prefix of them remains.
 t.test('a cut or damaged log of changes leaves all that came before, and nothing that never was', async t => {
   const folder = await filled(t, 'wal')
   const file = `${FILE}-wal`

@@ -20,7 +20,7 @@ async function fill (store: Store, most: number): Promise<number> {
   return most
 }
 
-/** Fills a store, lets room be made, and checks that nothing suffers. */
+/** Fills a store, frees space, and checks that nothing was lost. */
 async function survives (t: Test, store: Store, makeRoom: (taken: number) => Promise<void>): Promise<void> {
   const troubles: Array<string | undefined> = []
   store.onFailureChange(() => { troubles.push(store.failure) })

@@ -7,7 +7,7 @@ import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
-/** How long a change may take to be heard of elsewhere. */
+/** How long a change may take to reach another store. */
 const SOON = 2_000
 
 async function soon (condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -9,7 +9,7 @@ import { mounted } from './mount.js'
 import { dataFolder, FILE, GIBIBYTE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
-/** What opening says; fails when it says nothing. */
+/** The error of opening; fails when there is none. */
 function refusal (t: Test, folder: string): string {
   try {
     opened(t, folder)

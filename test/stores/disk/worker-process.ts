@@ -1,4 +1,4 @@
-// A process that uses a store as it is told.
+// A process that uses a store at the commands of its parent.
 import { diskStore } from '../../../stores/disk/store.js'
 import type { Store } from '../../../protocol/store.js'
 import type { Asked } from './worker.js'
@@ -22,7 +22,7 @@ const commands: Record<string, (...args: never[]) => unknown> = {
       await Promise.all(Array.from({ length: atOnce }, async () => await open().values.increment('numbers', key, 1)))
     }
   },
-  /** Puts one entry after the other until it is killed, and tells of each as soon as it is acknowledged. */
+  /** Puts one entry after the other until it is killed, and reports each as soon as it is acknowledged. */
   fill: async (space: string, from: number) => {
     for (let number = from; ; number += 5) {
       await Promise.all([0, 1, 2, 3, 4].map(async more => {
@@ -31,7 +31,7 @@ const commands: Record<string, (...args: never[]) => unknown> = {
       }))
     }
   },
-  /** Holds the file so that nobody else can write. */
+  /** Locks the file so that no other process can write. */
   hold: async (ms: number) => {
     const { DatabaseSync } = await import('@photostructure/sqlite')
     const db = new DatabaseSync(process.argv[2] as string)
