@@ -10,10 +10,10 @@ export const FAULTS: Record<string, () => unknown> = {
   'throws nothing': () => { throw undefined }, // eslint-disable-line no-throw-literal
   'throws null': () => { throw null }, // eslint-disable-line no-throw-literal
   'throws an error that cannot be looked at': () => { throw Object.defineProperties(new Error(SECRET), { name: { get: explode }, message: { get: explode }, stack: { get: explode } }) },
-  'throws what cannot be touched': () => { throw untouchable() },
+  'throws what nobody can touch': () => { throw untouchable() },
   rejects: async () => { throw new Error(SECRET) },
   'rejects with nothing': async () => await Promise.reject(), // eslint-disable-line prefer-promise-reject-errors
-  'returns a foreign promise that throws': () => ({ then: explode }),
+  'returns a promise of somebody else that throws': () => ({ then: explode }),
   'never settles': async () => await new Promise(() => {}),
   'returns a cycle': () => { const cycle: { self?: object } = {}; cycle.self = cycle; return cycle },
   'returns a BigInt': () => 1n,
@@ -22,7 +22,7 @@ export const FAULTS: Record<string, () => unknown> = {
   'returns a symbol': () => Symbol(SECRET),
   'returns an object that cannot be read': () => ({ get value () { return explode() } }),
   'returns an object that cannot be written': () => ({ toJSON: explode }),
-  'returns what cannot be touched': untouchable,
+  'returns what nobody can touch': untouchable,
   'returns a proxy that was revoked': () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy },
   'returns what is nested too deep': () => { let deep = {}; for (let level = 0; level < 100_000; level++) deep = { deep }; return deep },
   'needs more stack than there is': function again (): unknown { return again() }
