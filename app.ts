@@ -18,7 +18,7 @@ import elicitation from './plugins/capabilities/elicitation.js'
 import health from './plugins/core/health.js'
 import files from './plugins/builtin/files.js'
 import unavailable from './plugins/core/unavailable.js'
-import lifecycle from './plugins/capabilities/lifecycle.js'
+import lifecycle from './plugins/capabilities/handshake.js'
 import logging from './plugins/capabilities/logging.js'
 import mcp from './plugins/core/mcp.js'
 import notes from './plugins/builtin/notes.js'
@@ -69,7 +69,7 @@ export { prompt } from './protocol/definitions/prompt.js'
 export { resource } from './protocol/definitions/resource.js'
 export { tool } from './protocol/definitions/tool.js'
 export { serveStdio, type Stdio } from './transports/stdio/serve.js'
-export { createClient, type Client, type ClientOptions } from './transports/memory.js'
+export { createClient, type Client, type ClientOptions } from './transports/memory/create-client.js'
 export { version }
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */

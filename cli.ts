@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { checkExposure } from './cli/exposure.js'
-import { catchHangUp } from './cli/hang-up.js'
+import { catchHangUp } from './cli/sighup.js'
 import { serve } from './cli/serve.js'
 import { FLUSH_TIMEOUT } from './cli/shutdown.js'
 import { isUp, watchSignals } from './cli/signals.js'

@@ -4,7 +4,7 @@ import { Options, type Options as Values } from '../options.js'
 import { isObject } from '../protocol/wire/json.js'
 import type { Environment } from '../system/environment.js'
 import { withoutTilde } from '../system/process/data-folder.js'
-import { parseOrHint } from './parse-or-hint.js'
+import { parseOrHint } from './parse-arguments.js'
 
 export interface Settings {
   options: Partial<Values>

@@ -33,15 +33,15 @@ export class Backlog {
     return this.#options.size()
   }
 
-  /** To be called after each write; a response (`answer`) never cuts the client off by itself. */
-  recordWrite (bytes: number, answer: boolean): void {
+  /** To be called after each write; a response never cuts the client off by itself. */
+  recordWrite (bytes: number, isResponse: boolean): void {
     const { max, cut, toleratesResponses = false, shared } = this.#options
     this.#written += bytes
     const waiting = this.size
     if (waiting <= max) return
     shared?.add(this)
-    if (!answer && (waiting > HARD_LIMIT * max || shared?.isExceeded === true)) cut()
-    else if (this.#timer === undefined && !(answer && toleratesResponses)) this.#watch(waiting)
+    if (!isResponse && (waiting > HARD_LIMIT * max || shared?.isExceeded === true)) cut()
+    else if (this.#timer === undefined && !(isResponse && toleratesResponses)) this.#watch(waiting)
   }
 
   stop (): void {

@@ -63,7 +63,7 @@ const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
 
 t.test('docs/logs.md quotes messages of the log as the code has them', async t => {
   const root = new URL('../../', import.meta.url)
-  const code = ['cli', 'plugins'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`))
+  const code = ['cli', 'plugins', 'system'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`))
     .filter(file => file.endsWith('.ts')).map(file => readFileSync(new URL(file, root), 'utf8')).join('\n')
   const rows = page('logs.md').split('\n').filter(line => /\| (info|warn|error)/.test(line)).map(line => line.split('|')[1] as string)
   const messages = rows.flatMap(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, message]) => message as string))

@@ -7,7 +7,7 @@ const TOLERANCE = 1_000
 export class ClockStep {
   #ahead = Date.now() - now()
 
-  /** True when the time of day was set since the last look that found so. */
+  /** True when the time of day was set since the last call that returned true. */
   happened (): boolean {
     const ahead = Date.now() - now()
     if (Math.abs(ahead - this.#ahead) <= TOLERANCE) return false

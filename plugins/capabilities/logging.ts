@@ -35,7 +35,7 @@ export default fp(async fastify => {
 
   mcp.onLog((level, data, call) => {
     const fields = { ...(call === undefined ? {} : { method: call.method, ...call.target?.auditSubject, id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
-    fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'mcp' : `log of ${call.method}`)
+    fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'log outside a call' : `log of ${call.method}`)
   })
 }, { name: 'patchbay-logging', dependencies: ['patchbay-mcp'] })
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import { Collection } from '../../protocol/definitions/collection.js'
-import { registryOf, type Registry } from '../../protocol/definitions/registry.js'
+import { registryOf, type Registry } from '../../protocol/definitions/definition-registry.js'
 import { errors } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'

@@ -13,7 +13,7 @@ export default fp(async fastify => {
     const { method, ip: address, id: correlation, headers: { upgrade }, routeOptions: { url } } = request
     const principal = isIdentity(request.identity) ? request.identity.principal : undefined
     const transport = upgrade === undefined ? 'http' : 'websocket'
-    request.log.info({ audit: { outcome: 'refused', status, ...audit, principal, transport, method, route: routeOf(url), address, correlation } }, 'request')
+    request.log.info({ audit: { outcome: 'refused', status, ...audit, principal, transport, method, route: routeOf(url), address, correlation } }, 'request refused')
   })
 }, { name: 'patchbay-audit-rejections' })
 

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import { auditLevel, type AuditLine } from '../../lib/audit-line.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
@@ -9,6 +8,26 @@ import { isObject } from '../../protocol/wire/json.js'
 import type { AuditSubject } from '../../protocol/dispatch/target.js'
 
 const MAX_NAME = 64
+
+/** The caller, the method and the outcome of one call; never its arguments or its result. */
+interface AuditLine {
+  principal: string | undefined
+  /** How the client names itself. Not verified. */
+  client: string | undefined
+  transport: string
+  revision: string
+  method: string | undefined
+  tool: string | undefined
+  resource: string | undefined
+  prompt: string | undefined
+  outcome: string
+  code: number | undefined
+  /** When it ended, and how long it took, in milliseconds. */
+  at: number
+  ms: number
+  /** The id that the client got with an internal error. */
+  correlation: string | undefined
+}
 
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
 export default fp(async fastify => {
@@ -23,6 +42,11 @@ export default fp(async fastify => {
     }
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
+
+/** A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. All others are at info. */
+function auditLevel (transport: string, outcome: string): 'debug' | 'info' {
+  return transport === 'stdio' && outcome === 'ok' ? 'debug' : 'info'
+}
 
 const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
 

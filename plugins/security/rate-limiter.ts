@@ -5,7 +5,7 @@ import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identit
 import { Bucket } from '../../system/rate/bucket.js'
 import type { Rate } from '../../system/rate/bucket.js'
 import { limiter, loadCounters } from '../../system/rate/limiter.js'
-import { connectRedis } from '../../system/redis/link.js'
+import { connectRedis } from '../../system/redis/connection.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -1,6 +1,6 @@
 import type { Report } from '../../lib/listeners.js'
 import { Collection } from './collection.js'
-import { checkKind } from './registry.js'
+import { checkKind } from './definition-registry.js'
 import type { Resource } from './resource.js'
 import type { Variables } from './uri-template.js'
 

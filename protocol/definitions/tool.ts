@@ -43,9 +43,9 @@ export interface Tool {
   readonly mirrors: Mirror[]
   /** What is wrong with the arguments, in words; undefined when they fit. */
   readonly checkInput: Check
-  /** What its author's function gives, or promises. */
+  /** Calls the author's `run`. */
   run (input: Record<string, unknown>, call: Call): unknown
-  /** The result that says it. */
+  /** Makes the result from what `run` returned. */
   finish (output: unknown, input: Record<string, unknown>): CallToolResult
 }
 

@@ -56,7 +56,7 @@ class BatchChannel {
     this.#waiting = size
   }
 
-  /** Where one of the answers goes. Whatever brought the batch here was counted for its first request only. */
+  /** The channel of one response. The HTTP request that carried the batch counted as its first call. */
   slot (index: number, first: boolean): Channel {
     const channel = this.#channel
     return {

@@ -30,7 +30,7 @@ export const httpErrors = {
   originNotAllowed: (origin: string) => new HttpError(
     'PATCHBAY_ORIGIN_NOT_ALLOWED', 403, `Origin ${JSON.stringify(origin)} is not allowed; add it to allowedOrigins`),
   /** A `%` in the path is not followed by two hexadecimal digits, or the bytes are not UTF-8. Remedy: encode the path again. */
-  undecodablePath: () => new HttpError('PATCHBAY_UNDECODABLE_PATH', 400, 'The path cannot be decoded: % is not followed by what it should be'),
+  undecodablePath: () => new HttpError('PATCHBAY_UNDECODABLE_PATH', 400, 'The path cannot be decoded: % is not followed by two hexadecimal digits, or the bytes are not UTF-8'),
   /** There is no route at this path. Remedy: use `/mcp`, or the path under the gateway's `prefix`. */
   notFound: (method: string, path: string) => new HttpError(
     'PATCHBAY_NOT_FOUND', 404, `There is nothing at ${method} ${path}; MCP clients go to /mcp, and /health tells whether all is well`),

@@ -3,7 +3,7 @@ import type { Implementation } from '../revisions/revision.js'
 const MAX_NAME = 256
 const MEMBERS = ['name', 'version', 'title'] as const
 
-/** What is kept of what a client says of itself: who it is, cut to a length that can be shown, without its pictures and whatever else it says. */
+/** Keeps the name, version and title of a client, each cut to a length that can be shown, and drops the rest. */
 export function shortenClientInfo (declared: Record<string, unknown> | undefined): Implementation | undefined {
   if (declared === undefined) return undefined
   const kept: Record<string, string> = {}

@@ -93,7 +93,7 @@ export class Peer {
     return this.#inbound ?? NONE.calls
   }
 
-  /** A handshake: what was agreed before is over, except for calls that are still being answered. What they asked the client is not for the next one to answer. */
+  /** Handles a handshake. Calls in flight keep the earlier conversation; their requests to the client fail, because the new client must not answer them. */
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.initialized) this.#own.replaced = true
     this.#outgoing?.rejectAll(method => errors.cannotAsk(method, REINITIALIZED))

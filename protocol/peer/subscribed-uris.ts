@@ -23,7 +23,7 @@ export class SubscribedUris {
     return changes
   }
 
-  /** Marks what could not be kept as changed again. What counts is how it is now: a later change of the same URI may have been kept meanwhile. */
+  /** Marks changes that could not be stored as changed again. The present state counts, as a later change of the same URI may have been stored meanwhile. */
   restoreChanges (changes: Map<string, boolean>): void {
     for (const uri of changes.keys()) this.#changes.set(uri, this.uris.has(uri))
   }

@@ -7,7 +7,7 @@ const TAG = 16
 export class Sealer {
   readonly #key: Buffer
 
-  /** Instances that share a secret understand each other's tokens; without one, tokens live as long as the process. */
+  /** Gateways that share a secret understand each other's tokens; without one, tokens live as long as the process. */
   constructor (secret?: string) {
     this.#key = secret === undefined ? randomBytes(32) : Buffer.from(hkdfSync('sha256', secret, '', 'patchbay tokens', 32))
   }

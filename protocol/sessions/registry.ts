@@ -175,7 +175,7 @@ export class SessionRegistry {
   }
 
   #dropTaken (session: Session): void {
-    this.#removeSession(session, errors.interrupted('Another server took over the session'))
+    this.#removeSession(session, errors.interrupted('Another gateway took over the session'))
     session.disconnect()
   }
 

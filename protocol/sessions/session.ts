@@ -53,7 +53,7 @@ export class Session implements Channel {
   }
 
   /** A session as the store has it. */
-  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed' | 'known'>): Session {
+  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed'>): Session {
     const revision = record.revision === undefined ? undefined : revisionNamed(record.revision)
     const session = new Session({
       ...options,

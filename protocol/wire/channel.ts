@@ -17,13 +17,13 @@ export interface Channel {
   readonly headers?: Headers | undefined
   /** True where a proxy brought the connection that carries the messages. */
   readonly forwarded?: boolean | undefined
-  /** The answer. `status` and `headers` are what HTTP says of it; other wires ignore them. */
+  /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The response in two parts, of which many responses share the second; where it is absent, `respond` gets both. */
   respondShared? (start: string, ending: SharedTail): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
-  /** There will be no answer: a notification was taken, or the call was cancelled. */
+  /** There is no response: the message was a notification, or the call was cancelled. */
   end (): void
   /** Lets the connection go while the call runs on; the client fetches the rest later. Only where replies can be resumed. */
   release? (retryMs: number): void

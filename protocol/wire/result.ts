@@ -64,7 +64,7 @@ function hasOnly (value: object, one: string, other: string): boolean {
   return true
 }
 
-// HTTP tools/call 100 KiB with JSON.stringify in place of this: 0.70 [0.61..0.81].
+// A text of 100 KiB takes 296 µs; JSON.stringify takes 406 µs.
 function openPlainText ({ content: [{ text }], isError }: PlainText): string {
   const end = isError === undefined ? '}]' : isError ? '}],"isError":true' : '}],"isError":false'
   return `{"content":[{"type":"text","text":${quoted(text)}${end}`

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 
 type Done = (error?: Error) => void
 
-/** How many bytes may wait for the reader. */
+/** The most bytes that may wait for the reader. */
 const TOO_MUCH = 4 * 1024 * 1024
 const NOTHING = Buffer.alloc(0)
 const LOST = 'too much waits for the reader of this stream'
@@ -25,7 +25,7 @@ export class DescriptorWriter {
     this.#fd = fd
   }
 
-  /** How many bytes wait. */
+  /** The bytes that wait for the reader. */
   get size (): number {
     return this.#size
   }
@@ -58,7 +58,7 @@ export class DescriptorWriter {
     return Object.assign(new Error(LOST), { code: 'ENOBUFS' })
   }
 
-  /** What of the bytes is not taken now; nothing where nothing will ever be taken. */
+  /** Writes what the descriptor takes without blocking; returns the rest, or nothing when the reader is gone. */
   #offer (bytes: Buffer): Buffer {
     let taken = 0
     try {
@@ -73,7 +73,7 @@ export class DescriptorWriter {
     return bytes.subarray(taken)
   }
 
-  /** True when all of the first was taken. */
+  /** Writes the first chunk of the queue; true when all of it was written. */
   #offerFirst (): boolean {
     const [first] = this.#waiting as [Buffer]
     const left = this.#offer(first)

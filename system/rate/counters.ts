@@ -1,6 +1,6 @@
 import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes, type RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Ask, Rate } from './bucket.js'
-import type { RedisLink } from '../redis/link.js'
+import type { RedisLink } from '../redis/connection.js'
 import { WindowCounter } from './window-counter.js'
 
 type Limiter = RateLimiterMemory | RateLimiterRedis

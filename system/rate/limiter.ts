@@ -1,5 +1,5 @@
 import type { Ask, Rate } from './bucket.js'
-import type { RedisLink } from '../redis/link.js'
+import type { RedisLink } from '../redis/connection.js'
 
 let counters: Promise<typeof import('./counters.js')> | undefined
 

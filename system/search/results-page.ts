@@ -1,6 +1,6 @@
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 import { SearchFailure } from './failure.js'
-import { isAdvertising, targetOf } from './link.js'
+import { isAdvertising, targetOf } from './result-link.js'
 
 export interface Result { title: string, url: string, snippet: string }
 

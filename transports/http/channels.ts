@@ -3,7 +3,7 @@ import type { Sink } from '../../protocol/sessions/sink.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { sendJson, sendPrepared } from './json-reply.js'
 
-/** An event stream that cannot be resumed. */
+/** Sends server-sent events that cannot be resumed. */
 export function sinkChannel (sink: Sink): Channel {
   return {
     streams: true,

@@ -13,7 +13,7 @@ interface JsonReply {
   headers: Record<string, string> | undefined
 }
 
-/** Sends JSON text, or no body. Replies of one turn of the event loop are written together. */
+/** Sends JSON text, or no body. Replies that are ready in the same microtask run are written together. */
 export function sendJson (reply: FastifyReply, text: string | undefined, status: number, headers?: Record<string, string>): void {
   outgoing.add({ reply, text, tail: undefined, status, headers })
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LineReader } from './lines.js'
+import type { LineReader } from './line-reader.js'
 
 /** How many bytes are read of a client that does not read, before reading pauses, too. */
 const MOST = 4 * 1024 * 1024

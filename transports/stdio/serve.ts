@@ -7,7 +7,7 @@ import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identit
 import { Peer } from '../../protocol/peer/peer.js'
 import { HeldInput } from './held-input.js'
 import { LineWriter } from './line-writer.js'
-import { LineReader } from './lines.js'
+import { LineReader } from './line-reader.js'
 
 export interface StdioOptions {
   input: Readable

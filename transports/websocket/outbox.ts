@@ -6,7 +6,7 @@ import { TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
 /** The most characters in one write. */
 const MAX_BATCH = 1024 * 1024
 
-/** The messages that one socket is sent in one turn leave in one write. */
+/** Messages to one socket that are ready in the same microtask run leave in one write. */
 export class Outbox {
   readonly #socket: WebSocket
   readonly #rawSocket: Duplex | undefined

@@ -34,7 +34,7 @@ export class HostIdentities {
   disconnectAnonymous (mcp: { peers: Iterable<Peer>, disconnect: (peer: Peer, reason: Error) => void }): void {
     for (const peer of [...mcp.peers]) {
       if (!isAnonymous(peer)) continue
-      peer.giveUp(errors.interrupted('The application has begun to say who is calling, and did not say it of this caller,'))
+      peer.giveUp(errors.interrupted('The application now identifies its callers, and not this one,'))
       mcp.disconnect(peer, new Error(NOT_IDENTIFIED))
     }
   }

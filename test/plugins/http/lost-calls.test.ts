@@ -9,7 +9,7 @@ import type { Json } from '../../support/event-reader.js'
 
 const LONG = 600_000
 const ENDED = { error: { code: -32603, message: /^The session was ended .* before the call was answered; whether it took effect is not known$/ } }
-const TAKEN = { error: { code: -32603, message: 'Another server took over the session before the call was answered; whether it took effect is not known' } }
+const TAKEN = { error: { code: -32603, message: 'Another gateway took over the session before the call was answered; whether it took effect is not known' } }
 
 /** A call that lasts for ever: silent, or with one word before it. */
 const silent = (id: number) => slow(id, 1, LONG, '')

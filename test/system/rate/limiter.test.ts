@@ -1,6 +1,6 @@
 import t from 'tap'
 import { limiter } from '../../../system/rate/limiter.js'
-import type { RedisLink } from '../../../system/redis/link.js'
+import type { RedisLink } from '../../../system/redis/connection.js'
 import { until } from '../../support/wait.js'
 
 t.test('as many as the burst are allowed at once, and a refusal gives the time to wait', async t => {

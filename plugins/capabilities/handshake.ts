@@ -73,4 +73,4 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   function instructions (): { instructions?: string } {
     return dispatcher.server.instructions === undefined ? {} : { instructions: dispatcher.server.instructions }
   }
-}, { name: 'patchbay-lifecycle', dependencies: ['patchbay-mcp'] })
+}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp'] })

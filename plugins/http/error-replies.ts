@@ -20,7 +20,7 @@ export default fp(async fastify => {
     const { method, url, originalUrl } = request
     refuse(request, reply, originalUrl === url ? httpErrors.notFound(method, String(url.split('?')[0])) : httpErrors.undecodablePath())
   })
-}, { name: 'patchbay-http-errors' })
+}, { name: 'patchbay-error-replies' })
 
 interface Refusal { statusCode: number, message: string, headers?: Record<string, string> | undefined, code?: string | undefined }
 

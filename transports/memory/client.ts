@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events'
-import type { Channel } from '../protocol/wire/channel.js'
-import type { Dispatcher } from '../protocol/dispatch/dispatcher.js'
-import { codes, errors, isMcpError, type WireError } from '../protocol/wire/errors.js'
-import type { Identity } from '../protocol/wire/identity.js'
-import { isId, type Id } from '../protocol/wire/jsonrpc.js'
-import { Peer } from '../protocol/peer/peer.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import { codes, errors, isMcpError, type WireError } from '../../protocol/wire/errors.js'
+import type { Identity } from '../../protocol/wire/identity.js'
+import { isId, type Id } from '../../protocol/wire/jsonrpc.js'
+import { Peer } from '../../protocol/peer/peer.js'
 
 export type Json = Record<string, unknown>
 export type Answer = (params: Json) => object | Promise<object>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LineReader } from '../../../transports/stdio/lines.js'
+import { LineReader } from '../../../transports/stdio/line-reader.js'
 
 /** Reads chunks, and gives the lines and how often one was too long. */
 function read (chunks: Array<string | Buffer>, max = 1_000, { end = true } = {}): { lines: string[], tooLong: number } {

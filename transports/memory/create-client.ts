@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { ANONYMOUS_ALL_SCOPES, type Identity } from '../protocol/wire/identity.js'
-import { MemoryClient, type Answer, type Json } from './memory-client.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
+import { MemoryClient, type Answer, type Json } from './client.js'
 
 export interface ClientOptions {
   /** The version to ask for; the newest one with a handshake when absent. */
