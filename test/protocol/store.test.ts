@@ -7,8 +7,8 @@ const reply = (stream: string, size = 1, ended = true, seen = true): StreamSumma
 t.test('values in spaces of their own do not meet others', async t => {
   const { values } = memoryStore()
   const [ours, theirs] = [prefixSpaces(values, 'ours/'), prefixSpaces(values, 'theirs/')]
-  const heard: string[] = []
-  ours.onChange((space, key) => { heard.push(`${space}/${key}`) })
+  const received: string[] = []
+  ours.onChange((space, key) => { received.push(`${space}/${key}`) })
   await ours.put('space', 'key', 'our')
   await theirs.put('space', 'key', 'their')
   await values.put('space', 'key', 'plain')
@@ -18,7 +18,7 @@ t.test('values in spaces of their own do not meet others', async t => {
   t.strictSame(await ours.keys('space', { descending: true, limit: 1 }), ['key'])
   t.equal(await ours.delete('space', 'key'), true)
   t.equal(await theirs.get('space', 'key'), 'their')
-  t.strictSame(heard, ['space/key', 'numbers/sum', 'space/key'], 'and only of these it is heard')
+  t.strictSame(received, ['space/key', 'numbers/sum', 'space/key'], 'and only of these it is heard')
   await t.rejects(ours.put('space', 'a', 1, { max: 0 }))
   await theirs.put('space', 'key', 'another', { ifAbsent: true })
   t.equal(await theirs.get('space', 'key'), 'their')

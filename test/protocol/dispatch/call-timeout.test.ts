@@ -146,8 +146,8 @@ t.test('progress that is no finite number is not sent, nor is such a total', asy
   })
   const { ask, channel } = client(mcp)
   ask('m', { _meta: { progressToken: 7 } })
-  const told = [await channel.next(), await channel.next(), await channel.next(), await channel.next()].map(({ params }) => params)
-  t.strictSame(told, [{ progressToken: 7, progress: 1 }, { progressToken: 7, progress: 2 }, { progressToken: 7, progress: 3 }, { progressToken: 7, progress: 4, total: 4 }])
+  const notified = [await channel.next(), await channel.next(), await channel.next(), await channel.next()].map(({ params }) => params)
+  t.strictSame(notified, [{ progressToken: 7, progress: 1 }, { progressToken: 7, progress: 2 }, { progressToken: 7, progress: 3 }, { progressToken: 7, progress: 4, total: 4 }])
   t.match(await channel.next(), { result: {} })
 })
 

@@ -111,13 +111,13 @@ t.test('params that do not fit never reach the handler', async t => {
 t.test('an invalid or unknown notification, or one whose handler throws, is not answered', async t => {
   const mcp = dispatcher()
   const logged: unknown[] = []
-  const heard: unknown[] = []
+  const received: unknown[] = []
   mcp.observers.log.add((_level, data) => { logged.push(data) })
-  mcp.notification('n', Type.Object({ n: Type.Integer() }), ({ n }) => { heard.push(n); if (n === 13) throw new Error('unlucky') })
+  mcp.notification('n', Type.Object({ n: Type.Integer() }), ({ n }) => { received.push(n); if (n === 13) throw new Error('unlucky') })
   const { send, channel } = client(mcp)
   for (const params of [{ n: 1 }, { n: 'x' }, { n: 13 }, { n: 2 }]) send({ jsonrpc: '2.0', method: 'n', params })
   send({ jsonrpc: '2.0', method: 'unheard/of' })
-  t.strictSame(heard, [1, 13, 2])
+  t.strictSame(received, [1, 13, 2])
   t.equal(channel.ends, 5)
   t.strictSame(channel.sent, [])
   t.match(logged, [{ err: { message: 'unlucky' }, notification: 'n' }])

@@ -15,44 +15,44 @@ function observed () {
 for (const [name, event] of [['onBegin', 'begin'], ['onEnd', 'end'], ['onLog', 'log']] as const) {
   t.test(`a listener of ${name} that throws harms neither the call nor the others, and is logged once`, async t => {
     const { mcp, logged, request } = observed()
-    const heard: number[] = []
+    const received: number[] = []
     mcp.observers[event].add(broken)
-    mcp.observers[event].add(() => { heard.push(1) })
+    mcp.observers[event].add(() => { received.push(1) })
     mcp.use(async (call, next) => { call.log('debug', { said: true }); return await next() })
     t.match(await request('m'), { id: 1, result: { fine: true } })
     t.match(await request('m'), { id: 2, result: { fine: true } })
-    t.ok(heard.length >= 2, 'the second is told of every call')
+    t.ok(received.length >= 2, 'the second is told of every call')
     t.match(logged.filter(({ listener }) => listener !== undefined), [{ level: 'error', listener: name, err: { message: 'a secret of the listener' } }])
     t.equal(logged.filter(({ listener }) => listener !== undefined).length, 1)
   })
 
   t.test(`a second listener of ${name} does not replace the first, and each can be removed`, async t => {
     const { mcp, request } = observed()
-    const heard: string[] = []
+    const received: string[] = []
     mcp.use(async (call, next) => { call.log('debug', {}); return await next() })
-    const removeFirst = mcp.observers[event].add(() => { heard.push('first') })
-    const removeSecond = mcp.observers[event].add(() => { heard.push('second') })
+    const removeFirst = mcp.observers[event].add(() => { received.push('first') })
+    const removeSecond = mcp.observers[event].add(() => { received.push('second') })
     await request('m')
-    t.strictSame(heard, ['first', 'second'])
+    t.strictSame(received, ['first', 'second'])
     removeFirst()
     await request('m')
-    t.strictSame(heard.splice(0), ['first', 'second', 'second'])
+    t.strictSame(received.splice(0), ['first', 'second', 'second'])
     removeSecond()
     await request('m')
-    t.strictSame(heard, [])
+    t.strictSame(received, [])
   })
 }
 
 t.test('all listeners of the drain are called, and the drain goes on', async t => {
   const { mcp, logged } = observed()
-  let told = 0
+  let calls = 0
   mcp.lifecycle.onDrain(broken)
-  mcp.lifecycle.onDrain(() => { told++ })
-  const remove = mcp.lifecycle.onDrain(() => { told++ })
+  mcp.lifecycle.onDrain(() => { calls++ })
+  const remove = mcp.lifecycle.onDrain(() => { calls++ })
   remove()
   await mcp.lifecycle.drain()
   await mcp.lifecycle.drain()
-  t.equal(told, 1)
+  t.equal(calls, 1)
   t.match(logged, [{ level: 'error', listener: 'onDrain' }])
 })
 

@@ -10,14 +10,14 @@ const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 
 /** Returns the revision it was asked in. */
-function telling (): Dispatcher {
+function revisionDispatcher (): Dispatcher {
   const mcp = dispatcher()
   for (const method of ['m', 'ping', 'server/discover']) mcp.method(method, Type.Object({}), (_params, { revision }) => ({ version: revision.version }))
   mcp.method('initialize', Type.Object({}), (_params, { peer, revision }) => { peer.initialized = true; peer.revision = revision; return { version: revision.version } })
   return mcp
 }
 
-function stranger (mcp = telling(), options: PeerOptions = {}) {
+function stranger (mcp = revisionDispatcher(), options: PeerOptions = {}) {
   const connected = client(mcp, options)
   connected.peer.revision = undefined
   return connected
@@ -40,7 +40,7 @@ t.test('an HTTP session shakes hands once', async t => {
 
 for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
   t.test(`a connection (${transport}) may shake hands again`, async t => {
-    const { request } = stranger(telling(), { transport })
+    const { request } = stranger(revisionDispatcher(), { transport })
     await request('initialize', { protocolVersion: '2025-06-18' })
     t.match(await request('initialize', { protocolVersion: '2024-11-05' }), { result: { version: '2024-11-05' } })
     t.match(await request('m'), { result: { version: '2024-11-05' } })
@@ -63,7 +63,7 @@ t.test('a version that is not spoken is refused with those that are', async t =>
   }
 })
 
-const MALFORMED: Array<[what: string, meta: unknown, says: RegExp]> = [
+const MALFORMED: Array<[what: string, meta: unknown, expected: RegExp]> = [
   ['a version that is no text', { [VERSION]: 7, [CAPABILITIES]: {} }, /protocolVersion/],
   ['no capabilities', { [VERSION]: '2026-07-28' }, /clientCapabilities/],
   ['capabilities that are no object', { [VERSION]: '2026-07-28', [CAPABILITIES]: [] }, /clientCapabilities/],
@@ -74,20 +74,20 @@ const MALFORMED: Array<[what: string, meta: unknown, says: RegExp]> = [
   ['a list', [], /_meta must be an object/]
 ]
 
-for (const [what, _meta, says] of MALFORMED) {
+for (const [what, _meta, expected] of MALFORMED) {
   t.test(`a _meta with ${what} is refused with -32602 and HTTP 400`, async t => {
-    const { request, channel } = client(telling())
-    t.match(await request('m', { _meta }), { error: { code: -32602, message: says } })
+    const { request, channel } = client(revisionDispatcher())
+    t.match(await request('m', { _meta }), { error: { code: -32602, message: expected } })
     t.strictSame(channel.statuses, [400])
   })
 }
 
 t.test('methods that a revision does not have are not found in it', async t => {
-  const { request } = client(telling())
+  const { request } = client(revisionDispatcher())
   t.match(await request('server/discover'), { error: { code: -32601 } })
   t.match(await request('server/discover', modern()), { result: { version: '2026-07-28' } })
   t.match(await request('ping'), { result: {} })
-  const { request: other, channel } = client(telling())
+  const { request: other, channel } = client(revisionDispatcher())
   t.match(await other('ping', modern()), { error: { code: -32601 } })
   t.match(await other('initialize', modern()), { error: { code: -32601 } })
   t.strictSame(channel.statuses, [404, 404])

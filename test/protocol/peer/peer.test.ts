@@ -5,12 +5,12 @@ import { Peer } from '../../../protocol/peer/peer.js'
 import { within } from '../../support/wait.js'
 import { Recorder, type Json } from '../../support/recorder.js'
 
-const { signal: patient } = new AbortController()
+const { signal: neverAborted } = new AbortController()
 
 function asking () {
   const channel = new Recorder()
   const peer = new Peer({ channel })
-  return { peer, channel, ask: (method = 'm', signal = patient) => peer.request(method, { method }, channel, { signal, toError: error => errors.clientFailed(method, error) }) }
+  return { peer, channel, ask: (method = 'm', signal = neverAborted) => peer.request(method, { method }, channel, { signal, toError: error => errors.clientFailed(method, error) }) }
 }
 
 t.test('answers find their questions, in whatever order they come', async t => {
@@ -102,9 +102,9 @@ t.test('a peer that is gone gets no more messages', async t => {
 t.test('what runs when things end in order runs at once if they are ending already', async t => {
   const { peer } = asking()
   await peer.drain(10)
-  let told = 0
-  peer.onDrain(() => { told++ })
-  t.equal(told, 1)
+  let calls = 0
+  peer.onDrain(() => { calls++ })
+  t.equal(calls, 1)
 })
 
 t.test('an idle peer has no collections of its own, and peers do not share what they get', async t => {

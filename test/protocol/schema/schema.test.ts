@@ -8,7 +8,7 @@ import { compile, lazily, type Schema } from '../../../protocol/schema/schema.js
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema'
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#'
 
-const KEYWORDS: Array<[keyword: string, schema: Schema, good: unknown, bad: unknown, says: RegExp]> = [
+const KEYWORDS: Array<[keyword: string, schema: Schema, good: unknown, bad: unknown, expected: RegExp]> = [
   ['$defs and $ref', { $defs: { port: { type: 'integer' } }, properties: { port: { $ref: '#/$defs/port' } } }, { port: 80 }, { port: 'x' }, /port must be integer/],
   ['$anchor', { $defs: { p: { $anchor: 'port', type: 'integer' } }, properties: { port: { $ref: '#port' } } }, { port: 80 }, { port: 'x' }, /port must be integer/],
   ['$id and a reference to it', { $id: 'https://example.org/tool', $defs: { p: { type: 'integer' } }, properties: { port: { $ref: 'https://example.org/tool#/$defs/p' } } }, { port: 80 }, { port: 'x' }, /port/],
@@ -24,11 +24,11 @@ const KEYWORDS: Array<[keyword: string, schema: Schema, good: unknown, bad: unkn
   ['a nested field', { properties: { a: { properties: { list: { items: { type: 'string' } } } } } }, { a: { list: ['x'] } }, { a: { list: ['x', 1] } }, /a\.list\.1 must be string/]
 ]
 
-for (const [keyword, schema, good, bad, says] of KEYWORDS) {
+for (const [keyword, schema, good, bad, expected] of KEYWORDS) {
   t.test(`${keyword}: good values fit and the message about a bad one names the field`, async t => {
     const check = compile({ $schema: DRAFT_2020, type: 'object', ...schema })
     t.equal(check(good), undefined)
-    t.match(check(bad), says)
+    t.match(check(bad), expected)
   })
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ANONYMOUS_ALL_SCOPES, grants, hasExpired, UNAUTHENTICATED, type Granted } from '../../../protocol/wire/identity.js'
 
-const somebody = (...scopes: string[]) => ({ principal: 'ada', scopes: new Set(scopes) as Granted })
+const callerWith = (...scopes: string[]) => ({ principal: 'ada', scopes: new Set(scopes) as Granted })
 
 const ROWS: Array<[granted: string[], needed: string[], answer: boolean]> = [
   [['mcp'], ['mcp'], true],
@@ -28,7 +28,7 @@ const ROWS: Array<[granted: string[], needed: string[], answer: boolean]> = [
 
 for (const [granted, needed, answer] of ROWS) {
   t.test(`"${granted.join(' ')}" ${answer ? 'is enough' : 'is not enough'} for "${needed.join(' ')}"`, async t => {
-    t.equal(grants(somebody(...granted), needed), answer)
+    t.equal(grants(callerWith(...granted), needed), answer)
   })
 }
 
@@ -38,7 +38,7 @@ t.test('an anonymous caller may do everything where no credential is needed, els
 })
 
 t.test('an identity expires at its time, and one without a time does not', async t => {
-  t.notOk(hasExpired(somebody()))
-  t.notOk(hasExpired({ ...somebody(), expires: Date.now() + 60_000 }))
-  t.ok(hasExpired({ ...somebody(), expires: Date.now() }))
+  t.notOk(hasExpired(callerWith()))
+  t.notOk(hasExpired({ ...callerWith(), expires: Date.now() + 60_000 }))
+  t.ok(hasExpired({ ...callerWith(), expires: Date.now() }))
 })
