@@ -40,8 +40,8 @@ t.test('notifications of two subscriptions of one client carry different ids', a
   const other = ask('subscriptions/listen', { notifications: { toolsListChanged: true }, ...modern() })
   await channel.next()
   app.mcp.tools.add(late())
-  const told = [await channel.next(), await channel.next()].map(({ params }) => (params as { _meta: Record<string, unknown> })._meta[SUBSCRIPTION])
-  t.strictSame(told.sort(), [id, other])
+  const received = [await channel.next(), await channel.next()].map(({ params }) => (params as { _meta: Record<string, unknown> })._meta[SUBSCRIPTION])
+  t.strictSame(received.sort(), [id, other])
 })
 
 t.test('a subscription that is cancelled ends without an answer, and gets no more notifications', async t => {
@@ -69,10 +69,10 @@ t.test('a subscription over a channel that cannot stream is refused', async t =>
 
 t.test('a client with a handshake gets notifications without asking, from the handshake on', async t => {
   const app = await gateway(t, { http: false })
-  const [greeted, silent] = [client(app.mcp.dispatcher, { revision: revision('2024-11-05') }), client(app.mcp.dispatcher)]
+  const [initialized, silent] = [client(app.mcp.dispatcher, { revision: revision('2024-11-05') }), client(app.mcp.dispatcher)]
   silent.peer.revision = undefined
   app.mcp.tools.add(late())
-  t.strictSame(await greeted.channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  t.strictSame(await initialized.channel.next(), { jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   t.strictSame(silent.channel.sent, [])
 })
 
@@ -101,10 +101,10 @@ t.test('a session without a stream learns once of many changes', async t => {
     app.mcp.tools.add(tool({ name: `late_${count}`, description: 'd', run: () => '' }))
     await there.channel.next()
   }
-  const told: string[] = []
-  session?.standalone.attach({ write: ({ text }) => { told.push(text) }, end: () => {}, close: () => {} })
+  const received: string[] = []
+  session?.standalone.attach({ write: ({ text }) => { received.push(text) }, end: () => {}, close: () => {} })
   await session?.standalone.flush()
-  t.strictSame(told, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
+  t.strictSame(received, ['{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'])
 })
 
 t.test('updates of a resource are sent while it has subscribers', async t => {

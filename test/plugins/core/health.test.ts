@@ -6,15 +6,15 @@ import { Speaker, dataOf } from '../../support/speaker.js'
 
 async function health (app: FastifyInstance) {
   const { statusCode, headers, body } = await app.inject('/health')
-  const told = JSON.parse(body) as { parts?: object }
-  return { code: statusCode, retryAfter: headers['retry-after'], ...told }
+  const shown = JSON.parse(body) as { parts?: object }
+  return { code: statusCode, retryAfter: headers['retry-after'], ...shown }
 }
 
 t.test('a gateway that is well is live and ready, and names no parts', async t => {
   const app = await gateway(t)
-  const told = await health(app)
-  t.match(told, { code: 200, status: 'healthy', live: true, ready: true, sessions: 0 })
-  for (const absent of ['reason', 'parts']) t.notOk(absent in told)
+  const shown = await health(app)
+  t.match(shown, { code: 200, status: 'healthy', live: true, ready: true, sessions: 0 })
+  for (const absent of ['reason', 'parts']) t.notOk(absent in shown)
 })
 
 t.test('a part in trouble is named, with why, until it is well again', async t => {
@@ -77,14 +77,14 @@ t.test('the tool and the resource say the same', async t => {
 
 t.test('a listener is called once for each change', async t => {
   const app = await gateway(t)
-  let heard = 0
-  app.mcp.health.onChange(() => { heard++ })
+  let calls = 0
+  app.mcp.health.onChange(() => { calls++ })
   app.mcp.health.report('redis', undefined)
-  t.equal(heard, 0, 'it was well before')
+  t.equal(calls, 0, 'it was well before')
   for (let times = 0; times < 3; times++) app.mcp.health.report('redis', 'it does not answer')
-  t.equal(heard, 1)
+  t.equal(calls, 1)
   app.mcp.health.report('redis', 'it does not answer', 'overloaded')
-  t.equal(heard, 2)
+  t.equal(calls, 2)
   for (let times = 0; times < 3; times++) app.mcp.health.report('redis', undefined)
-  t.equal(heard, 3)
+  t.equal(calls, 3)
 })

@@ -17,14 +17,14 @@ t.test('pipelined requests beyond the limit are refused, those before are answer
   const { app } = await listening(t, { maxPipelined: 3 })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  let heard = ''
-  socket.on('data', chunk => { heard += String(chunk) })
+  let received = ''
+  socket.on('data', chunk => { received += String(chunk) })
   socket.write(Buffer.concat(Array.from({ length: 6 }, () => call('slow', { steps: 1, delay: 50 }))))
-  await until(() => heard.split('HTTP/1.1').length === 7)
-  t.strictSame([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ['200', '200', '200', '429', '429', '429'])
-  t.match(heard, /retry-after: 1/)
+  await until(() => received.split('HTTP/1.1').length === 7)
+  t.strictSame([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status), ['200', '200', '200', '429', '429', '429'])
+  t.match(received, /retry-after: 1/)
   socket.write(call('echo', { text: 'again' }))
-  await until(() => heard.includes('again'))
+  await until(() => received.includes('again'))
 })
 
 t.test('a client that reads nothing of a reply is cut off, a slow one is not', async t => {
@@ -32,14 +32,14 @@ t.test('a client that reads nothing of a reply is cut off, a slow one is not', a
   const [idle, slow] = [connect(portOf(app), '127.0.0.1'), connect(portOf(app), '127.0.0.1')]
   t.teardown(() => { idle.destroy(); slow.destroy() })
   idle.pause().write(call('large'))
-  let heard = 0
+  let received = 0
   slow.on('data', chunk => {
-    heard += chunk.length
+    received += chunk.length
     slow.pause()
     setTimeout(() => slow.resume(), 5)
   })
   slow.write(call('large'))
-  await until(() => heard > 8_000_000)
+  await until(() => received > 8_000_000)
   slow.end()
   await until(async () => await connections(app) === 0)
 })
@@ -48,11 +48,11 @@ t.test('a handler that takes longer than the write deadline is answered, on a re
   const { app } = await listening(t, { writeDeadline: 100 })
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  let heard = ''
-  socket.on('data', chunk => { heard += String(chunk) })
+  let received = ''
+  socket.on('data', chunk => { received += String(chunk) })
   socket.write(Buffer.concat([call('echo', { text: 'quick' }), call('slow', { steps: 1, delay: 400 })]))
-  await until(() => heard.includes('1 steps'))
-  t.match(heard, /quick/)
+  await until(() => received.includes('1 steps'))
+  t.match(received, /quick/)
   const left = once(socket, 'close')
   socket.end()
   await left

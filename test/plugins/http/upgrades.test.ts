@@ -30,12 +30,12 @@ t.test('two requests on one connection are two answers, whatever the first one o
   const { app } = await listening(t)
   const socket = connect(portOf(app), '127.0.0.1')
   t.teardown(() => socket.destroy())
-  let heard = ''
-  socket.on('data', chunk => { heard += String(chunk) })
+  let received = ''
+  socket.on('data', chunk => { received += String(chunk) })
   socket.write(request('POST', '/message', [HOST, JSON_TYPE, ...H2C], PING))
-  await until(() => heard.split('"result"').length === 2)
+  await until(() => received.split('"result"').length === 2)
   socket.write(request('POST', '/message', [HOST, JSON_TYPE], PING))
-  await until(() => heard.split('"result"').length === 3)
+  await until(() => received.split('"result"').length === 3)
 })
 
 t.test('a URL that cannot be decoded passes the same checks as any other, and nothing is left of it', async t => {

@@ -161,48 +161,48 @@ t.test('a successful stdio call is logged at debug, a failed one and those of ot
       await request('tools/call', { name: 'breaks' })
     }
     await app.close()
-    const told = lines.flatMap(({ level, audit }) => audit === undefined ? [] : [[level, audit['transport'], audit['outcome']]])
+    const logged = lines.flatMap(({ level, audit }) => audit === undefined ? [] : [[level, audit['transport'], audit['outcome']]])
     const all = [
       [20, 'stdio', 'ok'], [30, 'stdio', 'failed'], [30, 'stdio', 'error'],
       ...['http', 'websocket'].flatMap(transport => [[30, transport, 'ok'], [30, transport, 'failed'], [30, transport, 'error']])
     ]
-    t.strictSame(told, level === 'debug' ? all : all.slice(1), level)
+    t.strictSame(logged, level === 'debug' ? all : all.slice(1), level)
   }
 })
 
 /** A logger with nothing but what Fastify asks of one, and the calls it has logged. */
 function plain (more: object = {}) {
-  const told: unknown[] = []
+  const logged: unknown[] = []
   const say = () => {}
-  const logger: FastifyBaseLogger = { level: 'info', fatal: say, error: say, warn: say, debug: say, trace: say, silent: say, info: (...said: unknown[]) => { if (said[1] === 'call') told.push(said[0]) }, child: () => logger, ...more }
-  return { logger, told }
+  const logger: FastifyBaseLogger = { level: 'info', fatal: say, error: say, warn: say, debug: say, trace: say, silent: say, info: (...args: unknown[]) => { if (args[1] === 'call') logged.push(args[0]) }, child: () => logger, ...more }
+  return { logger, logged }
 }
 
 const AUDITED = { audit: { tool: 'echo', outcome: 'ok', transport: 'http', method: 'tools/call', at: Number, ms: Number } }
 
 t.test('a logger without a check of its level gets a line for every call', async t => {
-  const { logger, told } = plain()
+  const { logger, logged } = plain()
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
   for (let call = 0; call < 3; call++) await app.inject(asJson)
   await app.close()
-  t.match(told, [AUDITED, AUDITED, AUDITED])
-  t.equal(told.length, 3)
+  t.match(logged, [AUDITED, AUDITED, AUDITED])
+  t.equal(logged.length, 3)
 })
 
 t.test('a logger with the level off gets no line, and the next one when it is on', async t => {
-  let heard = false
-  const { logger, told } = plain({ isLevelEnabled: (level: string) => level === 'info' && heard })
+  let enabled = false
+  const { logger, logged } = plain({ isLevelEnabled: (level: string) => level === 'info' && enabled })
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
   await app.inject(asJson)
-  heard = true
+  enabled = true
   await app.inject(asJson)
   await app.close()
-  t.match(told, [AUDITED])
-  t.equal(told.length, 1)
+  t.match(logged, [AUDITED])
+  t.equal(logged.length, 1)
 })
 
 t.test('a logger that throws costs no answer', async t => {
-  const { logger } = plain({ info: (_what: unknown, said: string) => { if (said === 'call') throw new Error('the disk is full') } })
+  const { logger } = plain({ info: (_what: unknown, text: string) => { if (text === 'call') throw new Error('the disk is full') } })
   const app = await host(t, () => {}, {}, { loggerInstance: logger })
   for (let call = 0; call < 3; call++) t.equal((await app.inject(asJson)).statusCode, 200)
   await app.close()
@@ -212,13 +212,13 @@ t.test('a host whose logger has a level or a method of that name gets its lines 
   const lines: Line[] = []
   const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
   const other: unknown[] = []
-  const { logger, told } = plain({ audit: (...said: unknown[]) => { other.push(said) } })
+  const { logger, logged } = plain({ audit: (...args: unknown[]) => { other.push(args) } })
   for (const loggerInstance of [pino({ customLevels: { audit: 35 } }, out), logger]) {
     const app = await host(t, () => {}, {}, { loggerInstance })
     await app.inject(asJson)
     await app.close()
   }
   t.match(lines.filter(({ audit }) => audit !== undefined), [{ level: 30, msg: 'call', ...AUDITED }])
-  t.match(told, [AUDITED])
+  t.match(logged, [AUDITED])
   t.strictSame(other, [], 'what it is for is not ours to know')
 })

@@ -5,7 +5,7 @@ import { createClient, tool, type Options } from '../../../app.js'
 import { host } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { client } from '../../support/recorder.js'
-import { transports, postMessage, type Connection, type Said } from './rate-transports.js'
+import { transports, postMessage, type Connection, type Answer } from './rate-transports.js'
 
 const list = (id: number) => ({ id, method: 'tools/list' })
 const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'count', arguments: {} } })
@@ -17,16 +17,16 @@ async function counting (t: Test, options: Partial<Options>) {
   return { ran, ...await listening(t, { plugins: [plugin], ...options }) }
 }
 
-const isRefused = ({ body }: Said) => 'error' in body
+const isRefused = ({ body }: Answer) => 'error' in body
 
 /** Sends until it is refused: how many were answered, and how many whole seconds it took, each of which brings new tokens. */
-async function untilRefused (send: () => Promise<Said>) {
+async function untilRefused (send: () => Promise<Answer>) {
   const begun = performance.now()
   for (let answered = 0; ; answered++) {
-    const said = await send()
+    const response = await send()
     // Pipes within one process never wait, and what counts is loaded when it is first needed.
     await turn()
-    if (isRefused(said)) return { answered, seconds: Math.floor((performance.now() - begun) / 1_000), said }
+    if (isRefused(response)) return { answered, seconds: Math.floor((performance.now() - begun) / 1_000), response }
   }
 }
 
@@ -43,31 +43,31 @@ for (const name of Object.keys(transports)) {
     const begun = performance.now()
     const { app, url, ran } = await counting(t, { rate: 1, burst: 6 })
     const { cost, send } = await openConnection(t, name, app, url)
-    const { answered, said } = await untilRefused(async () => await send(count(1)))
+    const { answered, response } = await untilRefused(async () => await send(count(1)))
     const seconds = Math.floor((performance.now() - begun) / 1_000)
     t.ok(answered >= 6 - cost && answered <= 6 - cost + seconds, `${answered} of ${6 - cost}, in ${seconds} s`)
-    t.match(said.body, { error: { code: -32603, message: /^Too many calls by one caller \(option rate\); try again in 1 s$/ } })
+    t.match(response.body, { error: { code: -32603, message: /^Too many calls by one caller \(option rate\); try again in 1 s$/ } })
     t.equal(ran.times, answered)
-    if (isHttp) t.match(said, { status: 429, retryAfter: '1' })
-    else t.match(said.body, { id: 1, error: { data: { retryAfter: 1 } } })
+    if (isHttp) t.match(response, { status: 429, retryAfter: '1' })
+    else t.match(response.body, { id: 1, error: { data: { retryAfter: 1 } } })
   })
 
   t.test(`${name}: a tool has a rate of its own`, async t => {
     const { app, url, ran } = await counting(t, { toolRates: { count: 3 } })
     const { send } = await openConnection(t, name, app, url)
-    const { answered, seconds, said } = await untilRefused(async () => await send(count(1)))
+    const { answered, seconds, response } = await untilRefused(async () => await send(count(1)))
     t.ok(answered >= 3 && answered <= 3 + 3 * seconds, `${answered} in ${seconds} s`)
-    t.match(said.body, { id: 1, error: { code: -32603, message: /^Too many calls to count by one caller \(option toolRates\); try again in 1 s$/, data: { retryAfter: 1 } } })
+    t.match(response.body, { id: 1, error: { code: -32603, message: /^Too many calls to count by one caller \(option toolRates\); try again in 1 s$/, data: { retryAfter: 1 } } })
     t.equal(ran.times, answered)
-    if (isHttp && name !== 'HTTP+SSE') t.match(said, { status: 429, retryAfter: '1' })
+    if (isHttp && name !== 'HTTP+SSE') t.match(response, { status: 429, retryAfter: '1' })
     t.notOk(isRefused(await send(list(2))), 'others are served')
   })
 }
 
 t.test('after the time in the refusal requests are served again', async t => {
   const { url } = await listening(t, { rate: 2, burst: 2 })
-  const { said } = await untilRefused(async () => await postMessage(`${url}/message`, list(1)))
-  await sleep(1_000 * Number(said.retryAfter))
+  const { response } = await untilRefused(async () => await postMessage(`${url}/message`, list(1)))
+  await sleep(1_000 * Number(response.retryAfter))
   t.equal((await postMessage(`${url}/message`, list(1))).status, 200)
 })
 
@@ -92,10 +92,10 @@ for (const [method, names] of [
       const begun = performance.now()
       const { app, url } = await listening(t, { rate: 1, burst: 6 })
       const { cost, send } = await openConnection(t, name, app, url)
-      const { answered, said } = await untilRefused(async () => await send({ id: 1, method, params: {} }))
+      const { answered, response } = await untilRefused(async () => await send({ id: 1, method, params: {} }))
       const seconds = Math.floor((performance.now() - begun) / 1_000)
       t.ok(answered >= 6 - cost && answered <= 6 - cost + seconds, `${answered} of ${6 - cost}, in ${seconds} s`)
-      t.match(said.body, { error: { code: -32603, message: /^Too many calls by one caller \(option rate\)/ } })
+      t.match(response.body, { error: { code: -32603, message: /^Too many calls by one caller \(option rate\)/ } })
     })
   }
 }

@@ -10,12 +10,12 @@ import { openSession, post } from '../../support/http-session.js'
 import { openStream, type Json } from '../../support/event-reader.js'
 
 /** How a call was answered; over HTTP with the status, and how long one has to wait if one has to. */
-export interface Said { body: Json | Json[], status?: number, retryAfter?: string | null }
+export interface Answer { body: Json | Json[], status?: number, retryAfter?: string | null }
 
 export interface Connection {
   /** How many calls it took to get here. */
   cost: number
-  send: (message: object) => Promise<Said>
+  send: (message: object) => Promise<Answer>
   close: () => void
 }
 
@@ -23,10 +23,10 @@ type Opener = (app: FastifyInstance, url: string) => Promise<Connection>
 
 /** Every way in, with how many calls it takes to open it. */
 export const transports: Record<string, Opener> = {
-  'POST /mcp in 2026-07-28': async (_app, url) => ({ cost: 0, send: async message => await said(await post(url, modern(message), modernHeaders(message))), close: () => {} }),
+  'POST /mcp in 2026-07-28': async (_app, url) => ({ cost: 0, send: async message => await toAnswer(await post(url, modern(message), modernHeaders(message))), close: () => {} }),
   'POST /mcp with a session': async (_app, url) => {
     const session = await openSession(url)
-    return { cost: 1, send: async message => await said(await session.post(message)), close: () => {} }
+    return { cost: 1, send: async message => await toAnswer(await session.post(message)), close: () => {} }
   },
   'POST /message': async (_app, url) => ({ cost: 0, send: async message => await postMessage(`${url}/message`, message), close: () => {} }),
   'HTTP+SSE': openSse,
@@ -34,7 +34,7 @@ export const transports: Record<string, Opener> = {
   stdio: openStdio
 }
 
-export async function postMessage (url: string, message: object): Promise<Said> {
+export async function postMessage (url: string, message: object): Promise<Answer> {
   const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text(message) })
   const body = await reply.text()
   return { status: reply.status, retryAfter: reply.headers.get('retry-after'), body: (body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : {}) as Json }
@@ -55,9 +55,9 @@ async function openSocket (_app: FastifyInstance, url: string): Promise<Connecti
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   await once(socket, 'open')
   const send = async (message: object) => {
-    const heard = within(60_000, async signal => await once(socket, 'message', { signal }))
+    const received = within(60_000, async signal => await once(socket, 'message', { signal }))
     socket.send(text(message))
-    return { body: JSON.parse(String((await heard)[0])) as Json }
+    return { body: JSON.parse(String((await received)[0])) as Json }
   }
   await send({ id: 'hello', method: 'initialize', params: { protocolVersion: '2025-03-26' } })
   return { cost: 2, send, close: () => socket.terminate() }
@@ -88,6 +88,6 @@ function modernHeaders (message: object): Record<string, string> {
   return { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(params?.name === undefined ? {} : { 'mcp-name': params.name }) }
 }
 
-async function said ({ status, headers, body }: Awaited<ReturnType<typeof post>>): Promise<Said> {
+async function toAnswer ({ status, headers, body }: Awaited<ReturnType<typeof post>>): Promise<Answer> {
   return { status, retryAfter: headers.get('retry-after'), body }
 }
