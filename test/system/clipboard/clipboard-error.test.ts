@@ -5,7 +5,7 @@ import type { Session } from '../../../system/clipboard/desktop-session.js'
 t.test('errors of the library become our texts, with a hint that fits the desktop session', async t => {
   const DISPLAY = "Clipboard access requires a display server (X11 or Wayland). This doesn't work in headless environments."
   const XSEL = "Couldn't find the `xsel` binary and fallback didn't work. On Debian/Ubuntu you can install xsel with: sudo apt install xsel"
-  const SAYINGS: Array<[message: string, session: Session, told: string, hint: RegExp]> = [
+  const MESSAGES: Array<[message: string, session: Session, expected: string, hint: RegExp]> = [
     [DISPLAY, 'x11', 'No display environment available', /DISPLAY.*Xvfb/],
     [DISPLAY, 'wayland', 'No display environment available', /apt install wl-clipboard/],
     [XSEL, 'x11', 'xsel was not found', /apt install xsel/],
@@ -14,7 +14,7 @@ t.test('errors of the library become our texts, with a hint that fits the deskto
     ['Command `wl-paste` failed', 'wayland', 'The clipboard program of this system failed', /wl-paste/],
     ['Command failed: pbpaste', 'other', 'The clipboard program of this system failed', /other programs/]
   ]
-  for (const [message, session, told, hint] of SAYINGS) t.match(clipboardFailure(new Error(message), session), { message: told, hint }, `${message} (${session})`)
+  for (const [message, session, expected, hint] of MESSAGES) t.match(clipboardFailure(new Error(message), session), { message: expected, hint }, `${message} (${session})`)
   t.match(clipboardFailure('no error at all', 'x11'), { message: 'The clipboard program of this system failed' })
 })
 

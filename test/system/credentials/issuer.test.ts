@@ -24,7 +24,7 @@ t.test('the metadata are where one of the two standards puts them', async t => {
 t.test('metadata that cannot be believed are not', async t => {
   const issuer = await startIssuer(t)
   const place = '/.well-known/oauth-authorization-server'
-  const cases: Array<[document: unknown, says: RegExp]> = [
+  const cases: Array<[document: unknown, expected: RegExp]> = [
     [{ ...issuer.metadata, issuer: 'https://evil.test' }, /the issuer is called "https:\/\/evil\.test"/],
     [{ ...issuer.metadata, issuer: `${issuer.url}/` }, /the issuer is called/],
     [{ jwks_uri: issuer.metadata.jwks_uri }, /the issuer is called undefined/],
@@ -34,9 +34,9 @@ t.test('metadata that cannot be believed are not', async t => {
     [{ issuer: issuer.url, jwks_uri: 'https://user:password@evil.test/jwks' }, /jwks_uri is not an https URL/],
     [null, /the issuer is called undefined/]
   ]
-  for (const [document, says] of cases) {
+  for (const [document, expected] of cases) {
     issuer.answers.set(place, (_request, response) => json(response, document))
-    await t.rejects(findJwks(issuer.url, signal), { message: says }, JSON.stringify(document))
+    await t.rejects(findJwks(issuer.url, signal), { message: expected }, JSON.stringify(document))
   }
 })
 

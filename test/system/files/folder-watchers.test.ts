@@ -15,19 +15,19 @@ function watching (t: Test): FolderWatchers {
   return watchers
 }
 
-async function heard (watchers: FolderWatchers, ...files: string[]) {
-  const told = { count: 0 }
-  const stop = await watchers.watch(files, () => { told.count++ })
-  return { told, stop, after: async (count: number) => await until(() => told.count >= count) }
+async function watched (watchers: FolderWatchers, ...files: string[]) {
+  const changes = { count: 0 }
+  const stop = await watchers.watch(files, () => { changes.count++ })
+  return { changes, stop, after: async (count: number) => await until(() => changes.count >= count) }
 }
 
 t.test('a listener is called when a file is changed, replaced, removed and created again', async t => {
   const root = await tree(t, { a: '1', b: '1' })
-  const { told, after } = await heard(watching(t), join(root, 'a'))
+  const { changes, after } = await watched(watching(t), join(root, 'a'))
   await writeFile(join(root, 'a'), '2')
   await after(1)
   await sleep(CALM)
-  told.count = 0
+  changes.count = 0
   await writeFile(join(root, 'new'), '3')
   await rename(join(root, 'new'), join(root, 'a'))
   await after(1)
@@ -35,44 +35,44 @@ t.test('a listener is called when a file is changed, replaced, removed and creat
   await after(2)
   await writeFile(join(root, 'a'), '4')
   await after(3)
-  told.count = 0
+  changes.count = 0
   await writeFile(join(root, 'b'), '2')
   await sleep(CALM)
-  t.equal(told.count, 0, 'its neighbours are not its business')
+  t.equal(changes.count, 0, 'its neighbours are not its business')
 })
 
 t.test('changes at one time are reported once, and lasting changes while they last', async t => {
   const root = await tree(t, { a: '' })
-  const { told } = await heard(watching(t), join(root, 'a'))
+  const { changes } = await watched(watching(t), join(root, 'a'))
   for (let count = 0; count < 10; count++) await writeFile(join(root, 'a'), `${count}`)
-  await until(() => told.count > 0)
+  await until(() => changes.count > 0)
   await sleep(CALM)
-  t.ok(told.count <= 2, `told ${told.count} times`)
-  told.count = 0
+  t.ok(changes.count <= 2, `told ${changes.count} times`)
+  changes.count = 0
   const end = Date.now() + 400
   while (Date.now() < end) {
     await writeFile(join(root, 'a'), 'x')
     await sleep(5)
   }
-  t.ok(told.count > 2, `told ${told.count} times`)
+  t.ok(changes.count > 2, `told ${changes.count} times`)
 })
 
 t.test('files of one folder share a watcher, which ends with the last of them', async t => {
   const root = await tree(t, { a: '', b: '', 'sub/c': '' })
   const watchers = watching(t)
-  const [a, again, b, c] = await Promise.all(['a', 'a', 'b', 'sub/c'].map(async name => await heard(watchers, join(root, name)))) as [Heard, Heard, Heard, Heard]
+  const [a, again, b, c] = await Promise.all(['a', 'a', 'b', 'sub/c'].map(async name => await watched(watchers, join(root, name)))) as [Watched, Watched, Watched, Watched]
   t.equal(watchers.size, 2)
   a.stop()
   a.stop()
   await writeFile(join(root, 'a'), '1')
   await again.after(1)
-  t.equal(a.told.count, 0)
+  t.equal(a.changes.count, 0)
   c.stop()
   t.equal(watchers.size, 1)
   again.stop()
   b.stop()
   t.equal(watchers.size, 0)
-  const anew = await heard(watchers, join(root, 'a'))
+  const anew = await watched(watchers, join(root, 'a'))
   await writeFile(join(root, 'a'), '2')
   await anew.after(1)
 })
@@ -80,22 +80,22 @@ t.test('files of one folder share a watcher, which ends with the last of them', 
 t.test('a listener that was removed is not called', async t => {
   const root = await tree(t, { a: '' })
   const watchers = watching(t)
-  const { told, stop } = await heard(watchers, join(root, 'a'))
+  const { changes, stop } = await watched(watchers, join(root, 'a'))
   await writeFile(join(root, 'a'), '1')
   stop()
   await sleep(CALM)
-  t.equal(told.count, 0)
+  t.equal(changes.count, 0)
 })
 
 t.test('the watches of a removed folder end, and the folder that replaces it can be watched', async t => {
   const root = await tree(t, { 'sub/a': '' })
   const watchers = watching(t)
-  const before = await heard(watchers, join(root, 'sub/a'))
+  const before = await watched(watchers, join(root, 'sub/a'))
   await rm(join(root, 'sub'), { recursive: true })
   await before.after(1)
   await mkdir(join(root, 'sub'))
   await writeFile(join(root, 'sub/a'), '')
-  const after = await heard(watchers, join(root, 'sub/a'))
+  const after = await watched(watchers, join(root, 'sub/a'))
   await writeFile(join(root, 'sub/a'), '1')
   await after.after(1)
   before.stop()
@@ -106,11 +106,11 @@ t.test('the watches of a removed folder end, and the folder that replaces it can
 t.test('a folder whose parent was moved is not mistaken for the one at its path', async t => {
   const root = await tree(t, { 'x/sub/a': '' })
   const watchers = watching(t)
-  await heard(watchers, join(root, 'x/sub/a'))
+  await watched(watchers, join(root, 'x/sub/a'))
   await rename(join(root, 'x'), join(root, 'y'))
   await mkdir(join(root, 'x/sub'), { recursive: true })
   await writeFile(join(root, 'x/sub/a'), '')
-  const after = await heard(watchers, join(root, 'x/sub/a'))
+  const after = await watched(watchers, join(root, 'x/sub/a'))
   await writeFile(join(root, 'x/sub/a'), '1')
   await after.after(1)
   t.equal(watchers.size, 2)
@@ -119,8 +119,8 @@ t.test('a folder whose parent was moved is not mistaken for the one at its path'
 t.test('a watch of several files that cannot begin leaves none behind', async t => {
   const root = await tree(t, { a: '' })
   const watchers = watching(t)
-  await t.rejects(heard(watchers, join(root, 'a'), join(root, 'nowhere', 'b')), { code: 'ENOENT' })
+  await t.rejects(watched(watchers, join(root, 'a'), join(root, 'nowhere', 'b')), { code: 'ENOENT' })
   t.equal(watchers.size, 0)
 })
 
-type Heard = Awaited<ReturnType<typeof heard>>
+type Watched = Awaited<ReturnType<typeof watched>>

@@ -110,10 +110,10 @@ function pipe (t: Test) {
   const writer = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   t.teardown(() => { for (const fd of [writer, reader]) fs.closeSync(fd) })
-  const room = Buffer.alloc(1_000_000)
+  const buffer = Buffer.alloc(1_000_000)
   const read = (): string => {
     try {
-      return room.toString('latin1', 0, readSync(reader, room))
+      return buffer.toString('latin1', 0, readSync(reader, buffer))
     } catch {
       return ''
     }
@@ -123,17 +123,17 @@ function pipe (t: Test) {
 
 t.test('no write waits for a reader; one that reads again gets whole lines and the number lost', { skip: process.platform === 'win32' }, async t => {
   const { logs, read } = pipe(t)
-  const said = 60_000
-  for (let index = 0; index < said; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
+  const written = 60_000
+  for (let index = 0; index < written; index++) logs.write(`{"level":30,"index":${index},"pad":"${'x'.repeat(100)}"}\n`)
   await logs.written(100)
   t.pass('it is waited for no longer than that')
   let text = ''
   await until(() => { text += read(); return text.includes('were dropped') })
-  const heard = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
-  const { lost = 0 } = heard.find(line => line.lost !== undefined) ?? {}
-  const indices = heard.flatMap(({ index }) => index === undefined ? [] : [index])
+  const readLines = text.trim().split('\n').map(line => JSON.parse(line) as { index?: number, lost?: number })
+  const { lost = 0 } = readLines.find(line => line.lost !== undefined) ?? {}
+  const indices = readLines.flatMap(({ index }) => index === undefined ? [] : [index])
   t.strictSame(indices, [...indices].sort((a, b) => a - b))
-  t.equal(indices.length + lost, said)
+  t.equal(indices.length + lost, written)
   t.ok(lost > 0 && indices.length > 20_000, `${lost} lost, ${indices.length} read`)
 })
 
@@ -159,18 +159,18 @@ t.test('what is printed is written at once, in its place among the lines', async
 
 t.test('a write settles when it was read or lost, and lost lines are counted', { skip: process.platform === 'win32' }, async t => {
   const { logs, read } = pipe(t)
-  const heard: Array<string | undefined> = []
+  const results: Array<string | undefined> = []
   let emptied = 0
   logs.onEmpty = () => { emptied++ }
   const printed = 60_000
-  for (let index = 0; index < printed; index++) logs.print(`${'x'.repeat(99)}\n`, error => heard.push((error as NodeJS.ErrnoException | undefined)?.code))
+  for (let index = 0; index < printed; index++) logs.print(`${'x'.repeat(99)}\n`, error => results.push((error as NodeJS.ErrnoException | undefined)?.code))
   await turn()
-  const lost = heard.filter(code => code === 'ENOBUFS').length
-  t.ok(lost > 0 && heard.length < printed, `${lost} of ${printed} are lost, and others wait`)
+  const lost = results.filter(code => code === 'ENOBUFS').length
+  t.ok(lost > 0 && results.length < printed, `${lost} of ${printed} are lost, and others wait`)
   t.ok(logs.size > 4_000_000 && logs.size <= 4 * 1024 * 1024)
   let text = ''
   await until(() => { text += read(); return text.includes('were dropped') })
-  await until(() => heard.length === printed)
+  await until(() => results.length === printed)
   t.equal(text.split('\n').filter(line => /^x{99}$/.test(line)).length, printed - lost)
   t.equal((JSON.parse(text.trim().split('\n').at(-1) as string) as { lost: number }).lost, lost)
   t.ok(emptied > 0)

@@ -3,12 +3,12 @@ import { Output } from '../../../system/programs/output.js'
 import { until } from '../../support/wait.js'
 
 function recorded (limit = 1_000) {
-  const heard: Array<[bytes: number, text: string]> = []
-  return { heard, output: new Output(limit, (bytes, text) => { heard.push([bytes, text]) }) }
+  const reported: Array<[bytes: number, text: string]> = []
+  return { reported, output: new Output(limit, (bytes, text) => { reported.push([bytes, text]) }) }
 }
 
 t.test('characters that come in pieces come out whole, on each stream by itself', async t => {
-  const { output, heard } = recorded()
+  const { output, reported } = recorded()
   const text = 'a€😀é'
   for (const byte of Buffer.from(text)) {
     output.write('stdout', Buffer.of(byte))
@@ -16,8 +16,8 @@ t.test('characters that come in pieces come out whole, on each stream by itself'
   }
   output.end()
   t.strictSame([output.stdout, output.stderr], [text, text])
-  t.notMatch(JSON.stringify(heard), '\ufffd')
-  t.equal(heard.at(-1)?.[0], 2 * Buffer.byteLength(text))
+  t.notMatch(JSON.stringify(reported), '\ufffd')
+  t.equal(reported.at(-1)?.[0], 2 * Buffer.byteLength(text))
 })
 
 t.test('what is no text is marked, also at the end', async t => {
@@ -44,12 +44,12 @@ t.test('output that fits exactly is whole', async t => {
 })
 
 t.test('the first output is reported at once, the rest together some time later, and nothing twice', async t => {
-  const { output, heard } = recorded()
+  const { output, reported } = recorded()
   for (const text of ['a', 'b', 'c']) output.write('stdout', Buffer.from(text))
-  t.strictSame(heard, [[1, 'a']])
-  await until(() => heard.length > 1)
-  t.strictSame(heard, [[1, 'a'], [3, 'bc']])
+  t.strictSame(reported, [[1, 'a']])
+  await until(() => reported.length > 1)
+  t.strictSame(reported, [[1, 'a'], [3, 'bc']])
   output.write('stderr', Buffer.from('d'))
   output.end()
-  t.strictSame(heard.at(-1), [4, 'd'])
+  t.strictSame(reported.at(-1), [4, 'd'])
 })

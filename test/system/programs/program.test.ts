@@ -128,10 +128,10 @@ t.test('output beyond the limit is left out, and the program goes on', async t =
 
 t.test('output is reported as it is written', async t => {
   const path = await scripts(t, { it: 'printf "h\\303"; sleep 0.2; printf "\\266he"; while [ ! -f go ]; do sleep 0.01; done; echo !' })
-  const heard: Array<[number, string]> = []
-  const outcome = run(path, 'it', { onOutput: (bytes, text) => { heard.push([bytes, text]) } })
-  await until(() => heard.map(([, text]) => text).join('') === 'höhe')
+  const reported: Array<[number, string]> = []
+  const outcome = run(path, 'it', { onOutput: (bytes, text) => { reported.push([bytes, text]) } })
+  await until(() => reported.map(([, text]) => text).join('') === 'höhe')
   await promisify(execFile)('/usr/bin/touch', [join(path, 'go')])
   t.match(await outcome, { stdout: 'höhe!\n' })
-  t.strictSame([heard[0], heard.at(-1)], [[2, 'h'], [7, '!\n']], 'half a character waits for its other half')
+  t.strictSame([reported[0], reported.at(-1)], [[2, 'h'], [7, '!\n']], 'half a character waits for its other half')
 })

@@ -208,13 +208,13 @@ t.test('a connection that fails is described in an error text', async t => {
 })
 
 t.test('of an error of the network only the code is repeated', async t => {
-  const said = (cause: object) => connectionFailure(new TypeError('fetch failed', { cause: Object.assign(new Error('/home/secret'), cause) })).message
-  t.equal(said({ code: 'ENOTFOUND' }), 'The search service could not be reached (ENOTFOUND: its name has no address; check the connection to the internet, or the option searchUrl)')
-  t.equal(said({ code: 'EAI_AGAIN' }), 'The search service could not be reached (EAI_AGAIN: its name could not be looked up; check the connection to the internet)')
-  t.equal(said({ code: 'ENETUNREACH' }), 'The search service could not be reached (ENETUNREACH: there is no way to its network; check the connection to the internet)')
-  t.equal(said({ code: 'EACCES' }), 'The search service could not be reached (EACCES)')
-  t.equal(said({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'The search service shows a certificate that is not trusted here (ERR_TLS_CERT_ALTNAME_INVALID)')
-  t.equal(said({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }), 'The search service shows a certificate that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)')
-  for (const code of ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']) t.equal(said({ code }), 'Network timeout')
-  for (const odd of [{ code: 'in /home/secret' }, { code: 7 }, {}]) t.equal(said(odd), 'The search service could not be reached')
+  const messageFor = (cause: object) => connectionFailure(new TypeError('fetch failed', { cause: Object.assign(new Error('/home/secret'), cause) })).message
+  t.equal(messageFor({ code: 'ENOTFOUND' }), 'The search service could not be reached (ENOTFOUND: its name has no address; check the connection to the internet, or the option searchUrl)')
+  t.equal(messageFor({ code: 'EAI_AGAIN' }), 'The search service could not be reached (EAI_AGAIN: its name could not be looked up; check the connection to the internet)')
+  t.equal(messageFor({ code: 'ENETUNREACH' }), 'The search service could not be reached (ENETUNREACH: there is no way to its network; check the connection to the internet)')
+  t.equal(messageFor({ code: 'EACCES' }), 'The search service could not be reached (EACCES)')
+  t.equal(messageFor({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'The search service shows a certificate that is not trusted here (ERR_TLS_CERT_ALTNAME_INVALID)')
+  t.equal(messageFor({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }), 'The search service shows a certificate that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)')
+  for (const code of ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']) t.equal(messageFor({ code }), 'Network timeout')
+  for (const odd of [{ code: 'in /home/secret' }, { code: 7 }, {}]) t.equal(messageFor(odd), 'The search service could not be reached')
 })
