@@ -63,9 +63,9 @@ t.test('a long list', async t => {
     await within(60_000, async signal => await once(socket, 'open', { signal }))
     for (const id of ['ü€😀', 1]) {
       const text = (await listOver(t, url, MODERN, id)).body.toString()
-      const said = within(60_000, async signal => await once(socket, 'message', { signal }))
+      const received = within(60_000, async signal => await once(socket, 'message', { signal }))
       socket.send(listMessage(MODERN, id))
-      t.equal(String((await said)[0]), text)
+      t.equal(String((await received)[0]), text)
       written = ''
       input.write(`${listMessage(MODERN, id)}\n`)
       await until(() => written.endsWith('\n'))

@@ -47,7 +47,7 @@ const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> =
 }
 
 /** A tool that asks and does not wait for the answer. */
-const impatient = tool({
+const unawaited = tool({
   name: 'impatient',
   description: 'd',
   run: (_input, call) => {
@@ -64,7 +64,7 @@ const ENDS: Array<[how: string, name: string, options: Partial<Options>, answer:
 for (const [transport, open] of Object.entries(TRANSPORTS)) {
   for (const [how, name, options, answer] of ENDS) {
     t.test(`${transport}: when a call ${how}, its question is cancelled first and a late answer ignored`, async t => {
-      const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(impatient) }] })
+      const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(unawaited) }] })
       const { call, tell, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })
       const question = await next()

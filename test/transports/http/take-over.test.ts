@@ -8,11 +8,11 @@ import { openSession, post, slow, type HttpSession } from '../../support/http-se
 import { openStream, type EventReader } from '../../support/event-reader.js'
 
 /** Sends the client of a session a number, which belongs to no call. */
-function tell (app: FastifyInstance, { id }: { id: string }, number: number): void {
+function sendNumber (app: FastifyInstance, { id }: { id: string }, number: number): void {
   app.mcp.sessions.find(id)?.peer.notify('notifications/message', { level: 'info', data: number })
 }
 
-const told = async (stream: EventReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
+const nextNumber = async (stream: EventReader): Promise<unknown> => ((await stream.message())['params'] as { data?: unknown }).data
 
 /** Everything that comes on a stream until it ends, and whether it has ended. */
 function follow (stream: EventReader): { numbers: unknown[], comments: number, ended: boolean } {
@@ -35,8 +35,8 @@ t.test('a second stream on a session gets the messages; the first stays open and
   const second = await session.listen()
   t.equal(second.response.status, 200)
   for (let number = 1; number <= 3; number++) {
-    tell(app, session, number)
-    t.equal(await told(second), number)
+    sendNumber(app, session, number)
+    t.equal(await nextNumber(second), number)
   }
   const { comments } = first
   await until(() => first.comments > comments + 2)
@@ -47,15 +47,15 @@ t.test('a client that lost its connection returns with its last event and misses
   const { app, url } = await listening(t)
   const session = await openSession(url)
   const lost = await session.listen()
-  tell(app, session, 1)
+  sendNumber(app, session, 1)
   const { id } = (await lost.event(), await lost.event()) ?? {}
   // These go to a connection that is not read.
-  tell(app, session, 2)
-  tell(app, session, 3)
+  sendNumber(app, session, 2)
+  sendNumber(app, session, 3)
   const back = await session.listen(id)
   t.equal(back.response.status, 200)
-  tell(app, session, 4)
-  t.strictSame([await told(back), await told(back), await told(back)], [2, 3, 4])
+  sendNumber(app, session, 4)
+  t.strictSame([await nextNumber(back), await nextNumber(back), await nextNumber(back)], [2, 3, 4])
 })
 
 t.test('two live streams do not close each other, and each message reaches one of them', async t => {
@@ -63,7 +63,7 @@ t.test('two live streams do not close each other, and each message reaches one o
   const session = await openSession(url)
   const [one, other] = [follow(await session.listen()), follow(await session.listen())]
   const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
-  for (const number of numbers) tell(app, session, number)
+  for (const number of numbers) sendNumber(app, session, number)
   await until(() => other.numbers.length >= 50)
   t.strictSame([one, other].map(({ numbers, ended }) => ({ numbers, ended })), [{ numbers: [], ended: false }, { numbers, ended: false }])
 })
@@ -73,12 +73,12 @@ t.test('when the newest stream goes, the one before carries on', async t => {
   const session = await openSession(url)
   const older = await session.listen()
   const newer = await session.listen()
-  tell(app, session, 1)
-  t.equal(await told(newer), 1)
+  sendNumber(app, session, 1)
+  t.equal(await nextNumber(newer), 1)
   newer.drop()
   await until(() => app.mcp.sessions.find(session.id)?.standalone.attended === false)
-  tell(app, session, 2)
-  t.equal(await told(older), 2)
+  sendNumber(app, session, 2)
+  t.equal(await nextNumber(older), 2)
 })
 
 t.test('a fifth stream closes the first, and the connection with it', async t => {
@@ -92,7 +92,7 @@ t.test('a fifth stream closes the first, and the connection with it', async t =>
   const others: Array<ReturnType<typeof follow>> = []
   for (let count = 0; count < 4; count++) others.push(follow(await session.listen()))
   await closed
-  tell(app, session, 1)
+  sendNumber(app, session, 1)
   await until(() => others[3]?.numbers.length === 1)
   t.strictSame(others.map(({ ended }) => ended), [false, false, false, false])
 })

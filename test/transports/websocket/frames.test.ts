@@ -50,10 +50,10 @@ t.test('what is waited for is waited for since its first byte, whatever comes be
 t.test('a late message is reported once, one in time never, and nothing after the end', async t => {
   let late = 0
   const [slow, quick] = [new PassThrough(), new PassThrough()]
-  const told = new EventEmitter()
-  const stop = watchAssembly(slow, 30, () => { late++; told.emit('late') })
+  const events = new EventEmitter()
+  const stop = watchAssembly(slow, 30, () => { late++; events.emit('late') })
   const stopQuick = watchAssembly(quick, 30, () => t.fail('it was complete'))
-  const lateness = new Promise(resolve => told.once('late', resolve))
+  const lateness = new Promise(resolve => events.once('late', resolve))
   slow.write(first)
   const drip = setInterval(() => { slow.write(PING); quick.write(Buffer.concat([first, last])) }, 5)
   await lateness

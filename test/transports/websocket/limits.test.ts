@@ -12,7 +12,7 @@ const { text, continuation, ping, pong } = OPCODE
 const PING = call('ping')('legacy')
 const start = frame({ opcode: text, payload: '{"jsonrpc"', fin: false })
 
-async function greeted (port: number): Promise<RawSocket> {
+async function initializedSocket (port: number): Promise<RawSocket> {
   const socket = await openSocket(port)
   socket.send(initialize())
   await socket.inbox.next()
@@ -29,7 +29,7 @@ function pieces (count: number): Buffer {
 
 t.test('a message in as many fragments as allowed is read, one more closes the socket', async t => {
   const server = await startServer(t, { maxFragments: 3 })
-  const [good, bad] = [await greeted(server.port), await greeted(server.port)]
+  const [good, bad] = [await initializedSocket(server.port), await initializedSocket(server.port)]
   good.write(pieces(3))
   t.equal(summarise(await good.inbox.next()), 'ok id 7')
   bad.write(pieces(4))
@@ -53,7 +53,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
   const server = await startServer(t, { assemblyTimeout: 150 })
   for (const [what, bytes, drip] of DAWDLERS) {
     await t.test(`of a client that ${what}`, async t => {
-      const [socket, other] = [await greeted(server.port), await greeted(server.port)]
+      const [socket, other] = [await initializedSocket(server.port), await initializedSocket(server.port)]
       const dripping = setInterval(() => socket.write(drip()), 20)
       t.teardown(() => clearInterval(dripping))
       socket.write(bytes)
@@ -66,7 +66,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
   }
 
   await t.test('but not that of a client that is slow within the time, or that sends nothing for a while', async t => {
-    const socket = await greeted(server.port)
+    const socket = await initializedSocket(server.port)
     for (let times = 0; times < 3; times++) {
       socket.write(start)
       await sleep(30)
@@ -84,7 +84,7 @@ t.test('a message that is not complete in time closes its socket', async t => {
 for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
   t.test(`as many ${name} in a second as allowed are fine, one more closes the socket`, async t => {
     const server = await startServer(t, { maxPings: 50 })
-    const [good, bad] = [await greeted(server.port), await greeted(server.port)]
+    const [good, bad] = [await initializedSocket(server.port), await initializedSocket(server.port)]
     const flood = (count: number) => Buffer.concat(new Array<Buffer>(count).fill(frame({ opcode, payload: 'x' })))
     good.write(flood(50))
     good.send(PING)
@@ -104,7 +104,7 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
 t.test('a client that does not answer a close frame is disconnected all the same', async t => {
   const server = await startServer(t, { maxPings: 5 })
   // Reads nothing that comes and never answers a close frame.
-  const socket = await greeted(server.port)
+  const socket = await initializedSocket(server.port)
   socket.pause()
   socket.write(Buffer.concat(new Array<Buffer>(50).fill(frame({ opcode: ping, payload: 'x' }))))
   await until(() => server.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
@@ -115,7 +115,7 @@ t.test('a client that does not answer a close frame is disconnected all the same
 
 t.test('a client that sends a close frame and stays connected is disconnected, too', async t => {
   const server = await startServer(t)
-  const socket = await greeted(server.port)
+  const socket = await initializedSocket(server.port)
   socket.pause()
   socket.write(frame({ opcode: OPCODE.close, payload: '' }))
   await until(() => server.app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')
@@ -139,7 +139,7 @@ t.test('a server busy for longer than its heartbeat cuts no client that has answ
 
 t.test('a message nested deeper than the stack allows is refused, and the server goes on', async t => {
   const server = await startServer(t, { maxDepth: 1_000_000, maxKeys: 1_000_000, maxValues: 1_000_000 })
-  const socket = await greeted(server.port)
+  const socket = await initializedSocket(server.port)
   socket.send(`{"jsonrpc":"2.0","id":7,"method":"ping","params":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`)
   t.equal(summarise(await socket.inbox.next()), '-32700 id 7')
   socket.send(PING)
