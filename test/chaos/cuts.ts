@@ -8,7 +8,7 @@ import { scenario } from './scenario.js'
 
 /** How many numbers are sent in one turn: what is sent while no client is connected has to fit into the stored events. */
 const PER_TURN = 10
-const PATIENCE = 120_000
+const TIMEOUT = 120_000
 
 /** Streams that are cut again and again while many events are sent: nothing is lost, doubled or reordered. */
 export const cuts = scenario({ events: 10_000, cuts: 200 }, async ({ events, cuts }) => {
@@ -52,7 +52,7 @@ class CutStream {
   }
 
   async read (events: number, cuts: number): Promise<void> {
-    const end = Date.now() + PATIENCE
+    const end = Date.now() + TIMEOUT
     const perCut = events / (cuts + 1)
     while (!this.#complete(events) && Date.now() < end) {
       const most = this.cuts < cuts ? Math.ceil(Math.random() * 2 * perCut * (events - this.numbers.length) / Math.max(1, events - perCut * this.cuts)) : Infinity

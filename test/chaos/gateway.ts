@@ -10,7 +10,7 @@ import { freePort } from '../support/restarting.js'
 import type { State } from './plugin.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 
 export interface GatewayOptions { env?: Record<string, string>, args?: string[] }
 
@@ -64,7 +64,7 @@ export class Gateway {
     child.stdout.on('error', () => {})
     child.stderr.on('data', (chunk: Buffer) => { this.#stderr = (this.#stderr + String(chunk)).slice(-200_000) })
     this.#ended = once(child, 'close').then(([code, signal]) => { running.delete(this); return code ?? signal })
-    for (const end = Date.now() + PATIENCE; !await this.#answers(); await sleep(10)) {
+    for (const end = Date.now() + TIMEOUT; !await this.#answers(); await sleep(10)) {
       if (Date.now() > end || child.exitCode !== null) throw new Error(`the gateway did not start: ${this.#stderr}`)
     }
     return performance.now() - begun
@@ -76,7 +76,7 @@ export class Gateway {
     return await this.ended()
   }
 
-  async ended (ms = PATIENCE): Promise<unknown> {
+  async ended (ms = TIMEOUT): Promise<unknown> {
     const late = new AbortController()
     const how = await Promise.race([this.#ended, sleep(ms, 'it did not end', { signal: late.signal })])
     late.abort()

@@ -15,10 +15,10 @@ export const halfOpen = scenario({ clients: 10, heartbeat: 1_000, patience: 30_0
     return report
   }
   const child = spawn('unshare', ['-n', process.execPath, INSIDE, String(clients), String(heartbeat), String(patience)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => { said += String(chunk) })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => { output += String(chunk) })
   await once(child, 'close')
-  const { rows, notes, broken } = JSON.parse(said) as Pick<Report, 'rows' | 'notes' | 'broken'>
+  const { rows, notes, broken } = JSON.parse(output) as Pick<Report, 'rows' | 'notes' | 'broken'>
   for (const row of rows) report.row(row)
   for (const words of broken) report.promise(false, words)
   for (const note of [...notes, 'A stream on which nothing is told is found when the system gives up sending signs of life: on Linux net.ipv4.tcp_retries2 says when.']) report.note(note)

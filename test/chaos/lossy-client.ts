@@ -5,15 +5,15 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 
 /** What reached a client, in the order in which it came. */
-export interface Heard { progress: number[], messages: number[], listChanges: number }
+export interface Received { progress: number[], messages: number[], listChanges: number }
 
 /** An official client that is in a long call and listens beside it. */
 export interface Talker {
-  readonly heard: Heard
+  readonly received: Received
   /** Settles when another message was received. */
   more: () => Promise<void>
   /** Calls a tool that sends numbers until it is stopped; gives its answer. */
-  tell: (key: string, timeout: number) => Promise<unknown>
+  sendNumbers: (key: string, timeout: number) => Promise<unknown>
   close: () => Promise<void>
 }
 
@@ -25,30 +25,30 @@ export const generations: Record<string, (url: string) => Promise<Talker>> = {
     const talker = listen(transport)
     const client = new ClientV1(INFO)
     await client.connect(transport)
-    return { ...talker, tell: async (key, timeout) => await client.callTool(telling(key), CallToolResultSchema, { timeout, onprogress: () => {} }), close: async () => await client.close() }
+    return { ...talker, sendNumbers: async (key, timeout) => await client.callTool(untilStopped(key), CallToolResultSchema, { timeout, onprogress: () => {} }), close: async () => await client.close() }
   },
   '@modelcontextprotocol/client 2': async url => {
     const transport = new TransportV2(new URL('/mcp', url))
     const talker = listen(transport)
     const client = new ClientV2(INFO)
     await client.connect(transport)
-    return { ...talker, tell: async (key, timeout) => await client.callTool(telling(key), { timeout, onprogress: () => {} }), close: async () => await client.close() }
+    return { ...talker, sendNumbers: async (key, timeout) => await client.callTool(untilStopped(key), { timeout, onprogress: () => {} }), close: async () => await client.close() }
   }
 }
 
-const telling = (key: string) => ({ name: 'chaos_until', arguments: { key } })
+const untilStopped = (key: string) => ({ name: 'chaos_until', arguments: { key } })
 
 interface Notification { method?: string, params?: { progress?: number, data?: unknown } }
 
 // Both clients drop progress that comes together with the answer, so it is counted where their transports hand it over.
-function listen (transport: { onmessage?: ((message: never) => void) | undefined }): Pick<Talker, 'heard' | 'more'> {
-  const heard: Heard = { progress: [], messages: [], listChanges: 0 }
+function listen (transport: { onmessage?: ((message: never) => void) | undefined }): Pick<Talker, 'received' | 'more'> {
+  const received: Received = { progress: [], messages: [], listChanges: 0 }
   let wake = (): void => {}
   transport.onmessage = ({ method, params }: Notification) => {
-    if (method === 'notifications/progress') heard.progress.push(params?.progress ?? 0)
-    if (method === 'notifications/message') heard.messages.push(Number(params?.data))
-    if (method === 'notifications/tools/list_changed') heard.listChanges++
+    if (method === 'notifications/progress') received.progress.push(params?.progress ?? 0)
+    if (method === 'notifications/message') received.messages.push(Number(params?.data))
+    if (method === 'notifications/tools/list_changed') received.listChanges++
     wake()
   }
-  return { heard, more: async () => await new Promise(resolve => { wake = resolve }) }
+  return { received, more: async () => await new Promise(resolve => { wake = resolve }) }
 }

@@ -6,12 +6,12 @@ import { LossyProxy } from './lossy-proxy.js'
 import { scenario } from './scenario.js'
 
 /** How long a client may take to come back: both generations wait a second first, and give up after two refusals. */
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 /** Connections that one client may leave behind: four of its reply, four of its own stream, and some on which it has posted. */
 const MOST_CONNECTIONS = 12
 
 /** What was sent to one client, and what of it arrived. */
-interface Tale { cuts: number, told: number, lost: number, double: number, answered: boolean, deaf: boolean, leave: () => Promise<void> }
+interface Tale { cuts: number, sent: number, lost: number, double: number, answered: boolean, deaf: boolean, leave: () => Promise<void> }
 
 /** Official clients whose network goes away again and again, while the server believes that all of their connections are open. */
 export const lossy = scenario({ cuts: 200, clients: 10 }, async ({ cuts, clients }) => {
@@ -24,7 +24,7 @@ export const lossy = scenario({ cuts: 200, clients: 10 }, async ({ cuts, clients
     const left = (await gateway.state()).connections - before
     for (const { leave } of tales) await leave()
     const total = (count: (tale: Tale) => number): number => tales.reduce((sum, tale) => sum + count(tale), 0)
-    const row = { client: name, cuts: total(tale => tale.cuts), told: total(tale => tale.told), lost: total(tale => tale.lost), double: total(tale => tale.double), 'calls unanswered': total(tale => tale.answered ? 0 : 1), deaf: total(tale => tale.deaf ? 1 : 0), 'connections left': left }
+    const row = { client: name, cuts: total(tale => tale.cuts), told: total(tale => tale.sent), lost: total(tale => tale.lost), double: total(tale => tale.double), 'calls unanswered': total(tale => tale.answered ? 0 : 1), deaf: total(tale => tale.deaf ? 1 : 0), 'connections left': left }
     report.row(row)
     report.promise(row.cuts === each * clients, `${name}: it is back after each of ${each * clients} cuts, not only after ${row.cuts}`)
     report.promise(row.told > row.cuts && row.lost === 0 && row.double === 0, `${name}: everything comes once, but ${row.lost} of ${row.told} are lost and ${row.double} come twice`)
@@ -46,21 +46,21 @@ async function suffer (gateway: Gateway, connect: (url: string) => Promise<Talke
     await proxy.stop()
   }
   try {
-    const { heard } = client
-    const answer = client.tell(key, PATIENCE * (cuts + 2)).then(() => true, () => false)
+    const { received } = client
+    const answer = client.sendNumbers(key, TIMEOUT * (cuts + 2)).then(() => true, () => false)
     let survived = 0
-    while (survived < cuts && await hearsMore(client)) {
+    while (survived < cuts && await receivesMore(client)) {
       proxy.cut()
-      if (await hearsMore(client)) survived++
+      if (await receivesMore(client)) survived++
     }
     await gateway.tool('chaos_change')
-    const deaf = !await until(client, () => heard.listChanges > 0)
-    const told = await gateway.stop(key)
-    const answered = await Promise.race([answer, sleep(PATIENCE, false, { ref: false })])
-    await until(client, () => heard.messages.length >= told)
-    const lost = 2 * told - new Set(heard.progress).size - new Set(heard.messages).size
-    const double = heard.progress.length + heard.messages.length - new Set(heard.progress).size - new Set(heard.messages).size
-    return { cuts: survived, told: 2 * told, lost, double, answered, deaf, leave }
+    const deaf = !await until(client, () => received.listChanges > 0)
+    const sent = await gateway.stop(key)
+    const answered = await Promise.race([answer, sleep(TIMEOUT, false, { ref: false })])
+    await until(client, () => received.messages.length >= sent)
+    const lost = 2 * sent - new Set(received.progress).size - new Set(received.messages).size
+    const double = received.progress.length + received.messages.length - new Set(received.progress).size - new Set(received.messages).size
+    return { cuts: survived, sent: 2 * sent, lost, double, answered, deaf, leave }
   } catch (error) {
     await leave()
     throw error
@@ -68,14 +68,14 @@ async function suffer (gateway: Gateway, connect: (url: string) => Promise<Talke
 }
 
 /** True when something new comes on both streams in time. */
-async function hearsMore (client: Talker): Promise<boolean> {
-  const { progress, messages } = client.heard
+async function receivesMore (client: Talker): Promise<boolean> {
+  const { progress, messages } = client.received
   const [before, beside] = [progress.length, messages.length]
   return await until(client, () => progress.length > before && messages.length > beside)
 }
 
 async function until (client: Talker, reached: () => boolean): Promise<boolean> {
-  const late = AbortSignal.timeout(PATIENCE)
+  const late = AbortSignal.timeout(TIMEOUT)
   const timeUp = new Promise<void>(resolve => late.addEventListener('abort', () => resolve(), { once: true }))
   while (!reached() && !late.aborted) await Promise.race([client.more(), timeUp])
   return reached()

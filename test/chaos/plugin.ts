@@ -17,7 +17,7 @@ const Work = Type.Object({ key: Type.String(), ms: Type.Integer({ minimum: 0 }),
 export default async function chaosTools (fastify: FastifyInstance): Promise<void> {
   const { mcp, mcp: { tools } } = fastify
   const calls = new Map<string, Seen>()
-  const endless = new Map<string, { told: number, stop: () => void }>()
+  const endless = new Map<string, { sent: number, stop: () => void }>()
   // The process that started this gateway may be killed before it can end it.
   setInterval(() => { if (String(process.ppid) !== process.env['CHAOS_PARENT']) process.exit(1) }, 1_000).unref()
 
@@ -31,7 +31,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
   fastify.get('/chaos/stop', async request => {
     const call = endless.get((request.query as { key: string }).key)
     call?.stop()
-    return call?.told ?? 0
+    return call?.sent ?? 0
   })
 
   tools.add(tool({
@@ -67,8 +67,8 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
     description: 'Tells numbers, either as its own progress or to the session it is called from',
     input: Type.Object({ count: Type.Integer(), perTurn: Type.Integer(), own: Type.Boolean() }),
     run: async ({ count, perTurn, own }, call) => {
-      const told = tell(call.peer, own ? number => call.progress(number, count) : undefined, count, perTurn)
-      if (own) await told
+      const sending = sendNumbers(call.peer, own ? number => call.progress(number, count) : undefined, count, perTurn)
+      if (own) await sending
       return 'told'
     }
   }))
@@ -83,7 +83,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
       for (let number = 1; !over.aborted; number++) {
         call.progress(number)
         call.peer.notify('notifications/message', { level: 'alert', data: number })
-        endless.set(key, { told: number, stop: () => stop.abort() })
+        endless.set(key, { sent: number, stop: () => stop.abort() })
         await sleep(20, undefined, { signal: over }).catch(() => {})
       }
       return 'told'
@@ -113,7 +113,7 @@ export default async function chaosTools (fastify: FastifyInstance): Promise<voi
   }))
 }
 
-async function tell (peer: Peer, progress: ((number: number) => void) | undefined, count: number, perTurn: number): Promise<void> {
+async function sendNumbers (peer: Peer, progress: ((number: number) => void) | undefined, count: number, perTurn: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
     if (progress !== undefined) progress(number)
     else peer.notify('notifications/message', { level: 'alert', data: number })

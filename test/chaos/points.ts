@@ -49,12 +49,12 @@ export const points: Point[] = [
   { name: 'GET /sse: a call is under way', fate: 'aborted', reach: overSse },
   { name: 'WebSocket: half the upgrade', fate: 'no call', reach: async (line, { gateway: { port } }) => { line.send(request('GET', '/mcp', upgradeHead(port)).subarray(0, 60)) } },
   { name: 'WebSocket: the upgrade', fate: 'no call', reach: upgraded },
-  { name: 'WebSocket: half a frame', fate: 'no call', reach: async (line, visit) => { await greeted(line, visit); const bytes = text(work(visit, 'legacy')); line.send(bytes.subarray(0, bytes.length * HALF)) } },
-  { name: 'WebSocket: a call is under way', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy'))); await begun(visit) } },
-  { name: 'WebSocket: a call has told of its progress', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy', { progress: true }))); await line.until('"begun"') } },
+  { name: 'WebSocket: half a frame', fate: 'no call', reach: async (line, visit) => { await performHandshake(line, visit); const bytes = text(work(visit, 'legacy')); line.send(bytes.subarray(0, bytes.length * HALF)) } },
+  { name: 'WebSocket: a call is under way', fate: 'aborted', reach: async (line, visit) => { await performHandshake(line, visit); line.send(text(work(visit, 'legacy'))); await begun(visit) } },
+  { name: 'WebSocket: a call has told of its progress', fate: 'aborted', reach: async (line, visit) => { await performHandshake(line, visit); line.send(text(work(visit, 'legacy', { progress: true }))); await line.until('"begun"') } },
   { name: 'WebSocket, stateless: a call is under way', fate: 'aborted', reach: async (line, visit) => { await upgraded(line, visit); line.send(text(work(visit, 'modern'))); await begun(visit) } },
-  { name: 'WebSocket: a question is open', fate: 'aborted', reach: async (line, visit) => { await greeted(line, visit); line.send(text(ask(visit.key))); await line.until('elicitation/create') } },
-  { name: 'WebSocket: in the middle of a large answer', fate: 'finished', reach: async (line, visit) => { await greeted(line, visit); line.send(text(work(visit, 'legacy', { answer: LARGE, ms: 0 }))); await line.until('xxxxxxxx') } }
+  { name: 'WebSocket: a question is open', fate: 'aborted', reach: async (line, visit) => { await performHandshake(line, visit); line.send(text(ask(visit.key))); await line.until('elicitation/create') } },
+  { name: 'WebSocket: in the middle of a large answer', fate: 'finished', reach: async (line, visit) => { await performHandshake(line, visit); line.send(text(work(visit, 'legacy', { answer: LARGE, ms: 0 }))); await line.until('xxxxxxxx') } }
 ]
 
 const listening = call('subscriptions/listen', { notifications: { toolsListChanged: true } })('modern')
@@ -71,7 +71,7 @@ async function upgraded (line: Line, { gateway: { port } }: Visit): Promise<void
   await line.until('\r\n\r\n')
 }
 
-async function greeted (line: Line, visit: Visit): Promise<void> {
+async function performHandshake (line: Line, visit: Visit): Promise<void> {
   await upgraded(line, visit)
   line.send(text(initialize(NEWEST, { elicitation: {} })))
   await line.until('protocolVersion')

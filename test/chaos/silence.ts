@@ -21,7 +21,7 @@ export const silence = scenario({ idle: 2_000, signs: 500, ms: 10_000 }, async (
     for (const kind of ['stream of a session', 'subscriptions/listen', 'HTTP+SSE'] as const) {
       const line = await openers[kind]({ port: proxy.port })
       const lasted = await silent(line, interval === signs ? ms : Math.min(ms, 3 * idle))
-      const delay = line.closed ? undefined : await told(gateway, line, kind)
+      const delay = line.closed ? undefined : await deliveryTime(gateway, line, kind)
       report.row({ proxy: proxy.name, kind, [what]: interval, 'lasted ms': lasted, cut: line.closed ? 'yes' : 'no', 'told after ms': delay ?? '' })
       if (interval === signs) report.promise(!line.closed, `${kind}: a sign of life every ${signs} ms keeps the stream`)
       else report.promise(line.closed, `${kind}: without one the proxy cuts it, else this shows nothing`)
@@ -41,7 +41,7 @@ async function silent (line: Line, ms: number): Promise<number> {
   return performance.now() - begun
 }
 
-async function told (gateway: Gateway, line: Line, kind: string): Promise<number> {
+async function deliveryTime (gateway: Gateway, line: Line, kind: string): Promise<number> {
   const begun = performance.now()
   if (kind === 'stream of a session') await gateway.tool('chaos_tell', { text: 'a word' })
   else await gateway.tool('chaos_change')

@@ -11,7 +11,7 @@ import { scenario } from './scenario.js'
 const AT_ONCE = 2
 
 /** Config files that cannot be used, and a word of the error for each. */
-const BROKEN: Array<[text: string, says: RegExp]> = [
+const BROKEN: Array<[text: string, expected: RegExp]> = [
   ['', /JSON/], ['{', /JSON/], ['{"port":1,}', /JSON/], ['port = 1', /JSON/], ['\u0000', /JSON/],
   ['[]', /object/], ['null', /object/], ['"port"', /object/], ['42', /object/],
   ['{"prot":1}', /prot/], ['{"port":"8080"}', /port/], ['{"port":-1}', /port/], ['{"port":65536}', /port/], ['{"host":""}', /host/],
@@ -32,19 +32,19 @@ export const starts = scenario({ files: BROKEN.length }, async ({ files }) => {
   taken.close()
   const all = BROKEN.slice(0, files)
   for (let first = 0; first < all.length; first += AT_ONCE) {
-    await Promise.all(all.slice(first, first + AT_ONCE).map(async ([text, says], index) => {
+    await Promise.all(all.slice(first, first + AT_ONCE).map(async ([text, expected], index) => {
       const file = join(folder, `${first + index}.json`)
       writeFileSync(file, text)
-      judge(report, text === '' ? 'an empty file' : JSON.stringify(text), await start(folder, ['--config', file]), says)
+      judge(report, text === '' ? 'an empty file' : JSON.stringify(text), await start(folder, ['--config', file]), expected)
     }))
   }
   return report
 })
 
-function judge (report: Report, what: string, { code, ms, stdout, stderr }: Ended, says: RegExp): void {
+function judge (report: Report, what: string, { code, ms, stdout, stderr }: Ended, expected: RegExp): void {
   report.row({ what, exit: String(code), ms, says: stderr.trim().replaceAll(/\S*patchbay-chaos-\w+\//g, '…/').slice(0, 110) })
   report.promise(code !== null && code !== 0, `${what}: it ends with an error, not ${code}`)
-  report.promise(/^patchbay: [^\n]+\n$/.test(stderr) && says.test(stderr), `${what}: one line says why: ${stderr}`)
+  report.promise(/^patchbay: [^\n]+\n$/.test(stderr) && expected.test(stderr), `${what}: one line says why: ${stderr}`)
   report.promise(stdout === '', `${what}: standard output stays clean`)
 }
 

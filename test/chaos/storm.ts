@@ -27,7 +27,7 @@ export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   const back = crowd.filter(({ connected }) => connected).length
   const state = await gateway.state()
   await gateway.tool('chaos_tell', { text: 'after the storm' })
-  await heardBy(crowd)
+  await waitForMessage(crowd)
   const heard = crowd.map(({ line }) => (line?.heard.split('after the storm').length ?? 1) - 1)
 
   report.row({ clients, back, seconds, 'start ms': started, 'attempts each': crowd.reduce((sum, { attempts }) => sum + attempts, 0) / clients, peers: state.peers, sessions: state.sessions, 'heard once': heard.filter(times => times === 1).length })
@@ -77,7 +77,7 @@ class Returning {
 }
 
 /** Settles when every client has received the message, or the time is up. */
-async function heardBy (crowd: Returning[]): Promise<void> {
+async function waitForMessage (crowd: Returning[]): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) if (crowd.every(({ line }) => line?.heard.includes('after the storm'))) break
   await sleep(200)
 }

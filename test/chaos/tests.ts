@@ -14,12 +14,12 @@ async function runTests (title: string, files: string[], env: Record<string, str
   const report = new Report(title)
   for (const file of files) {
     const child = spawn(process.execPath, [fileURLToPath(new URL(`../${file}`, import.meta.url))], { env: { ...process.env, TAP_TIMEOUT: '7200', ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
-    let said = ''
-    child.stdout.on('data', (chunk: Buffer) => { said += String(chunk) })
+    let output = ''
+    child.stdout.on('data', (chunk: Buffer) => { output += String(chunk) })
     const [code] = await once(child, 'close') as [number | null]
-    for (const [, comment = ''] of said.matchAll(/^\s*# (?!Subtest|time|\{)(.+)$/mg)) report.note(comment)
-    for (const [, failed = ''] of said.matchAll(/^\s*not ok \d+ - (.+)$/mg)) report.promise(false, failed)
-    report.row({ test: file.replace(/js$/, 'ts'), passed: said.match(/^\s*ok /mg)?.length ?? 0, exit: String(code) })
+    for (const [, comment = ''] of output.matchAll(/^\s*# (?!Subtest|time|\{)(.+)$/mg)) report.note(comment)
+    for (const [, failed = ''] of output.matchAll(/^\s*not ok \d+ - (.+)$/mg)) report.promise(false, failed)
+    report.row({ test: file.replace(/js$/, 'ts'), passed: output.match(/^\s*ok /mg)?.length ?? 0, exit: String(code) })
     report.promise(code === 0, `${file} passes`)
   }
   return report

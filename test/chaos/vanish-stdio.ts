@@ -19,8 +19,8 @@ export async function vanishFromStdio (report: Report, work: number): Promise<vo
   for (const [what, vanish] of Object.entries(ENDS)) {
     const file = join(temporary(), 'fates')
     const gateway = await Gateway.start({ args: ['--stdio'], env: { CHAOS_FILE: file, PATCHBAY_GRACE: String(Math.floor(work / 3)) } })
-    const heard: string[] = []
-    readLines(gateway.pipes.stdout, line => heard.push(line))
+    const received: string[] = []
+    readLines(gateway.pipes.stdout, line => received.push(line))
     gateway.pipes.stdin.write(`${initialize()}\n${call('tools/call', { name: 'chaos_work', arguments: { key: 'stdio', ms: work } })('legacy')}\n`)
     await gateway.until(({ calls }) => calls.stdio !== undefined, 60_000)
     const begun = performance.now()

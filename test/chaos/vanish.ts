@@ -11,7 +11,7 @@ import { scenario } from './scenario.js'
 const AT_ONCE = 10
 /** How soon a call has to know that its client is gone; on a machine that is busy with other things it may take longer. */
 const SOON = 1_000
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 
 interface Round { prefix: string, times: number, work: number }
 
@@ -35,7 +35,7 @@ async function tryPoint (report: Report, gateway: Gateway, point: Point, { prefi
     for (let time = worker; time < times; time += AT_ONCE) gone.set(`${prefix}${time}.`, await once(point, { gateway, key: `${prefix}${time}.`, workMs: work }))
   }))
   const expected = fate === 'no call' ? 0 : times
-  const { peers, sessions, calls } = await gateway.until(({ peers, calls }) => peers === 0 && ended(calls).length === expected, PATIENCE, prefix)
+  const { peers, sessions, calls } = await gateway.until(({ peers, calls }) => peers === 0 && ended(calls).length === expected, TIMEOUT, prefix)
   const how = ended(calls).map(([, { how }]) => how)
   const late = fate === 'aborted' ? ended(calls).map(([key, { ended = 0 }]) => ended - (gone.get(key) ?? 0)) : []
   report.row({ 'the client vanishes at': name, calls: Object.keys(calls).length, finished: how.filter(word => word === 'finished').length, aborted: how.filter(word => word === 'aborted').length, 'slowest ms': late.length === 0 ? '' : Math.max(...late) })
@@ -54,7 +54,7 @@ async function once (point: Point, visit: Omit<Visit, 'session'>): Promise<numbe
   line.reset()
   const gone = Date.now()
   // A session that is ended takes its calls with it, so those that go on are waited for.
-  if (point.fate === 'finished') await gateway.until(({ calls }) => calls[key]?.ended !== undefined, workMs + PATIENCE, key)
+  if (point.fate === 'finished') await gateway.until(({ calls }) => calls[key]?.ended !== undefined, workMs + TIMEOUT, key)
   await endSession(gateway.port, session)
   return gone
 }
