@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway } from './gateway.js'
 
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 /** How long the test waits for notifications that come twice. */
 const AFTERWARDS = 1_000
 
@@ -45,7 +45,7 @@ export class Audience {
 export async function announced (gateway: Gateway, audience: Audience): Promise<{ ms: number, missing: number, double: number }> {
   const since = performance.now()
   await gateway.call('load_change')
-  while (audience.count(times => times === 0) > 0 && performance.now() - since < PATIENCE) await sleep(5)
+  while (audience.count(times => times === 0) > 0 && performance.now() - since < TIMEOUT) await sleep(5)
   const ms = performance.now() - since
   await sleep(AFTERWARDS)
   return { ms, missing: audience.count(times => times === 0), double: audience.count(times => times > 1) }

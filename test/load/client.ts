@@ -40,7 +40,7 @@ export class Client {
   }
 
   /** Makes so many calls, with as many under way as the connection allows. Settles when all are answered, or will never be. */
-  async drive (calls: number, question: (mark: string, id: number) => Question, patience = SILENCE): Promise<void> {
+  async drive (calls: number, question: (mark: string, id: number) => Question, timeout = SILENCE): Promise<void> {
     let left = calls
     let open = 0
     const next = () => {
@@ -55,14 +55,14 @@ export class Client {
     })
     next()
     const over = new AbortController()
-    await Promise.race([done, this.connection.over, this.#silence(patience, over.signal)])
+    await Promise.race([done, this.connection.over, this.#silence(timeout, over.signal)])
     over.abort()
   }
 
-  async #silence (patience: number, signal: AbortSignal): Promise<void> {
+  async #silence (timeout: number, signal: AbortSignal): Promise<void> {
     for (let heard = -1; heard !== this.times.length && !signal.aborted;) {
       heard = this.times.length
-      await sleep(patience, undefined, { signal }).catch(() => {})
+      await sleep(timeout, undefined, { signal }).catch(() => {})
     }
   }
 }

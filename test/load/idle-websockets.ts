@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from './client.js'
 import { announced, Audience } from './audience.js'
-import { greet, openSocket } from './transports/websocket.js'
+import { performHandshake, openSocket } from './transports/websocket.js'
 import { Gateway } from './gateway.js'
 import { echo } from './questions.js'
 import { Report, type Scenario } from '../support/report.js'
@@ -23,7 +23,7 @@ export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
     const since = performance.now()
     await inBatches(sockets - callers.length, async () => {
       const { socket } = await openSocket(gateway.port)
-      await greet(socket)
+      await performHandshake(socket)
       const listener = audience.join()
       socket.on('message', (data: Buffer) => listener.hear(String(data)))
       socket.on('close', () => listener.leave())

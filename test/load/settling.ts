@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Gateway } from './gateway.js'
 import { MIB, type Vitals } from './vitals.js'
 
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 /** Objects and handles of the runtime that come and go with the moment. */
 const MOMENTARY = 5
 const HEAP = 8 * MIB
@@ -11,8 +11,8 @@ const RSS = 48 * MIB
 export const TOLERANCE = `peers, sessions and files +0, objects and handles +${MOMENTARY} of a kind, heap +${HEAP / MIB} MiB, RSS +${RSS / MIB} MiB`
 
 /** Waits until there is no more of anything than allowed, as far as that gets: what is too much, and how the gateway is now. */
-export async function settled (gateway: Gateway, allowed: Vitals, patience = PATIENCE): Promise<{ vitals: Vitals, left: string[] }> {
-  const until = Date.now() + patience
+export async function settled (gateway: Gateway, allowed: Vitals, timeout = TIMEOUT): Promise<{ vitals: Vitals, left: string[] }> {
+  const until = Date.now() + timeout
   for (;;) {
     const vitals = await gateway.vitals()
     const left = surplus(allowed, vitals)

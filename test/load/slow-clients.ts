@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { hello } from './transports/transport.js'
 import { openSession } from './transports/post.js'
-import { greet, openSocket } from './transports/websocket.js'
+import { performHandshake, openSocket } from './transports/websocket.js'
 import { HttpConnection } from '../support/http-connection.js'
 
 /** Between two bytes of a client that never finishes its request. */
@@ -52,7 +52,7 @@ export async function dribble (port: number): Promise<() => Promise<void>> {
 
 async function openWebSocket (port: number): Promise<SlowReader> {
   const { socket, raw } = await openSocket(port)
-  await greet(socket)
+  await performHandshake(socket)
   socket.on('message', () => {})
   return { pause: () => { raw.pause() }, cut: async () => { socket.terminate() } }
 }
@@ -64,10 +64,10 @@ async function forget (port: number, headers: Record<string, string>): Promise<v
   connection.socket.destroy()
 }
 
-async function stream (connection: HttpConnection, path: string, headers: Record<string, string>, heard: (text: string) => void = () => {}): Promise<void> {
+async function stream (connection: HttpConnection, path: string, headers: Record<string, string>, onText: (text: string) => void = () => {}): Promise<void> {
   await new Promise<void>((resolve, reject) => connection.request({ method: 'GET', path, headers: { ...headers, Accept: 'text/event-stream' } }, {
     head: status => { if (status === 200) resolve(); else reject(new Error(`GET ${path} was answered with ${status}`)) },
-    message: heard,
+    message: onText,
     end: () => {},
     cut: () => {}
   }))

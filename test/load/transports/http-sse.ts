@@ -17,9 +17,9 @@ export const httpSse: Transport = {
       end: status => reject(new Error(`GET /sse was answered with ${status}`)),
       cut: () => reject(new Error('GET /sse was cut'))
     }))
-    const greeted = new Promise<void>(resolve => { welcome = resolve })
+    const initializeAnswered = new Promise<void>(resolve => { welcome = resolve })
     await posts.exchange({ method: 'POST', path, body: hello('2024-11-05') })
-    await Promise.race([greeted, closed(stream.socket)])
+    await Promise.race([initializeAnswered, closed(stream.socket)])
     await posts.exchange({ method: 'POST', path, body: initialized })
     return {
       ledger,

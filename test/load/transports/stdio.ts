@@ -7,9 +7,9 @@ export const stdio: Transport = {
   depth: 64,
   open: async ({ pipes: { stdin, stdout } }, ledger) => {
     const lines = createInterface({ input: stdout })
-    const greeted = once(lines, 'line')
+    const initializeAnswered = once(lines, 'line')
     stdin.write(`${hello('2025-11-25')}\n`)
-    await greeted
+    await initializeAnswered
     stdin.write(`${initialized}\n`)
     lines.on('line', line => ledger.hear(line))
     return {

@@ -9,10 +9,10 @@ export const websocket: Transport = { depth: 8, open: opener(true, ({ params }) 
 /** A WebSocket of the stateless revision. */
 export const modernWebsocket: Transport = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
 
-function opener (greets: boolean, paramsOf: (question: Question) => Question['params']): Transport['open'] {
+function opener (withHandshake: boolean, paramsOf: (question: Question) => Question['params']): Transport['open'] {
   return async ({ port }, ledger) => {
     const { socket, raw } = await openSocket(port)
-    if (greets) await greet(socket)
+    if (withHandshake) await performHandshake(socket)
     socket.on('message', (data: Buffer) => ledger.hear(String(data)))
     return {
       ledger,
@@ -37,7 +37,7 @@ export async function openSocket (port: number): Promise<{ socket: WebSocket, ra
   return { socket, raw: raw as Socket }
 }
 
-export async function greet (socket: WebSocket): Promise<void> {
+export async function performHandshake (socket: WebSocket): Promise<void> {
   socket.send(hello('2025-11-25'))
   await once(socket, 'message')
   socket.send(initialized)
