@@ -7,43 +7,43 @@ const broken = () => { throw new Error('broken') }
 
 t.test('each listener is called, in order, whatever the others do', async t => {
   const reported: unknown[] = []
-  const heard: string[] = []
+  const received: string[] = []
   const listeners = new Listeners<[what: string]>(error => { reported.push(error) })
   listeners.add(broken)
-  listeners.add(what => { heard.push(`a ${what}`) })
+  listeners.add(what => { received.push(`a ${what}`) })
   listeners.add(async () => { throw new Error('later') })
-  listeners.add(what => { heard.push(`b ${what}`) })
+  listeners.add(what => { received.push(`b ${what}`) })
   listeners.notify('x')
   listeners.notify('y')
-  t.strictSame(heard, ['a x', 'b x', 'a y', 'b y'])
+  t.strictSame(received, ['a x', 'b x', 'a y', 'b y'])
   await new Promise(resolve => setImmediate(resolve))
   t.match(reported, [{ message: 'broken' }, { message: 'later' }], 'each failure is reported once')
   t.equal(reported.length, 2)
 })
 
 t.test('a listener is removed once, and only itself', async t => {
-  const heard: number[] = []
+  const received: number[] = []
   const listeners = new Listeners<[n: number]>()
-  const listen = (n: number) => { heard.push(n) }
+  const listen = (n: number) => { received.push(n) }
   const [remove] = [listeners.add(listen), listeners.add(listen)]
   remove()
   remove()
   listeners.notify(1)
-  t.strictSame(heard, [1])
+  t.strictSame(received, [1])
   listeners.clear()
   listeners.notify(2)
-  t.strictSame(heard, [1])
+  t.strictSame(received, [1])
 })
 
 t.test('listeners may be added and removed while they are called', async t => {
-  const heard: string[] = []
+  const received: string[] = []
   const listeners = new Listeners<[]>()
-  const remove = listeners.add(() => { heard.push('a'); remove(); listeners.add(() => { heard.push('c') }) })
-  listeners.add(() => { heard.push('b') })
+  const remove = listeners.add(() => { received.push('a'); remove(); listeners.add(() => { received.push('c') }) })
+  listeners.add(() => { received.push('b') })
   listeners.notify()
-  t.strictSame(heard, ['a', 'b'])
+  t.strictSame(received, ['a', 'b'])
   listeners.notify()
-  t.strictSame(heard, ['a', 'b', 'b', 'c'])
+  t.strictSame(received, ['a', 'b', 'b', 'c'])
 })
 
 t.test('all listeners of a collection are called for a change, and what was added is in it', async t => {
@@ -60,22 +60,22 @@ t.test('all listeners of a collection are called for a change, and what was adde
 
 t.test('all listeners are called when a peer ends', async t => {
   const reported: unknown[] = []
-  const heard: string[] = []
+  const received: string[] = []
   const peer = new Peer()
   for (const how of ['onDrain', 'onClose'] as const) {
     peer[how](broken)
-    peer[how](() => { heard.push(how) })
+    peer[how](() => { received.push(how) })
   }
   await peer.drain(0, error => { reported.push(error) })
   peer.close(new Error('gone'), error => { reported.push(error) })
-  t.strictSame(heard, ['onDrain', 'onClose'])
+  t.strictSame(received, ['onDrain', 'onClose'])
   t.match(reported, [{ message: 'broken' }, { message: 'broken' }])
   t.ok(peer.closed)
 })
 
 t.test('tellEach reports and goes on', async t => {
-  let told = 0
+  let calls = 0
   const reported: unknown[] = []
-  callEach([broken, () => { told++ }], error => { reported.push(error) })
-  t.strictSame([told, reported.length], [1, 1])
+  callEach([broken, () => { calls++ }], error => { reported.push(error) })
+  t.strictSame([calls, reported.length], [1, 1])
 })

@@ -51,9 +51,9 @@ t.test('listeners to the same promise are in one batch', async t => {
   const gathered: TurnBatch<number> = new TurnBatch<number>(item => { waves.at(-1)?.push(item) }, run => onMicrotask(() => { waves.push([]); run() }))
   let settle = () => {}
   const settled = new Promise<void>(resolve => { settle = resolve })
-  const heard = [1, 2, 3].map(item => settled.then(() => gathered.add(item)))
+  const added = [1, 2, 3].map(item => settled.then(() => gathered.add(item)))
   settle()
-  await Promise.all(heard)
+  await Promise.all(added)
   t.strictSame(waves, [[1, 2, 3]], 'before anything else happens')
 })
 
