@@ -1,5 +1,5 @@
 import { until } from '../support/wait.js'
-import { greet } from '../support/transports.js'
+import { performHandshake } from '../support/transports.js'
 import { openEvents } from '../support/event-reader.js'
 import { endSession, mirroredHead, openSession, post } from '../support/http-requests.js'
 import { call, initialize, NEWEST } from '../support/messages.js'
@@ -32,9 +32,9 @@ export const ears: Record<string, Opener> = {
     await until(() => messages.length > 0, 'an acknowledgement')
     return { heard: () => inWords(messages), close: stream.close }
   },
-  sse: async (server, uris) => await subscribed(await greet(await sseConnection(server), '2024-11-05'), uris),
-  websocket: async (server, uris) => await subscribed(await greet(await socketConnection(server), NEWEST), uris),
-  stdio: async (server, uris) => await subscribed(await greet(await stdioConnection(server), NEWEST), uris),
+  sse: async (server, uris) => await subscribed(await performHandshake(await sseConnection(server), '2024-11-05'), uris),
+  websocket: async (server, uris) => await subscribed(await performHandshake(await socketConnection(server), NEWEST), uris),
+  stdio: async (server, uris) => await subscribed(await performHandshake(await stdioConnection(server), NEWEST), uris),
   'websocket 2026': async (server, uris) => await listening(await socketConnection(server), uris),
   'stdio 2026': async (server, uris) => await listening(await stdioConnection(server), uris)
 }

@@ -1,4 +1,4 @@
-import { greet } from '../support/transports.js'
+import { performHandshake } from '../support/transports.js'
 import { endSession, openSession, post, postModern } from '../support/http-requests.js'
 import { call, initialize, notification, NEWEST, type Era } from '../support/messages.js'
 import type { Reply } from '../support/http-client.js'
@@ -32,10 +32,10 @@ export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
   },
   stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
   message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
-  sse: async server => over(await greet(await sseConnection(server), '2024-11-05'), 'legacy'),
-  websocket: async server => over(await greet(await socketConnection(server), NEWEST, CAPABILITIES), 'legacy'),
+  sse: async server => over(await performHandshake(await sseConnection(server), '2024-11-05'), 'legacy'),
+  websocket: async server => over(await performHandshake(await socketConnection(server), NEWEST, CAPABILITIES), 'legacy'),
   'websocket 2026': async server => over(await socketConnection(server), 'modern'),
-  stdio: async server => over(await greet(await stdioConnection(server), NEWEST, CAPABILITIES), 'legacy'),
+  stdio: async server => over(await performHandshake(await stdioConnection(server), NEWEST, CAPABILITIES), 'legacy'),
   'stdio 2026': async server => over(await stdioConnection(server), 'modern')
 }
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { until } from '../support/wait.js'
-import { greet, CONNECTIONS } from '../support/transports.js'
+import { performHandshake, CONNECTIONS } from '../support/transports.js'
 import { endSession, openSession, post, postHead, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, notification } from '../support/messages.js'
 import { exchange, request } from '../support/http-client.js'
@@ -59,7 +59,7 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
 t.test('so do the calls of all clients together, which no client can get around by being many', async t => {
   const server = await startServer(t, { maxAllBytesInFlight: 200 * KILO })
   const { port } = server
-  const connections = await Promise.all([1, 2].map(async () => await greet(await socketConnection(server))))
+  const connections = await Promise.all([1, 2].map(async () => await performHandshake(await socketConnection(server))))
   for (const connection of connections) await connection.write(holding(90 * KILO, 1)('legacy'))
   await until(() => server.seen.hanging === 2, 'two calls')
 
@@ -92,12 +92,12 @@ t.test('a body in very many tiny chunks is refused, and its connection closed', 
   const server = await startServer(t)
   const head = request('POST', '/message', postHead(server.port, [['Transfer-Encoding', 'chunked']]))
   const socket = connect(server.port, '127.0.0.1').on('error', () => {})
-  let said = ''
-  socket.on('data', chunk => { said += chunk.toString() })
+  let received = ''
+  socket.on('data', chunk => { received += chunk.toString() })
   socket.write(head)
   for (let sent = 0; sent < 20 && !socket.destroyed; sent++) await new Promise(resolve => socket.write('1\r\nx\r\n'.repeat(10_000), resolve))
   await until(() => socket.destroyed, 'the end of the connection')
-  if (said !== '') t.match(said, /^HTTP\/1\.1 400 [^]*too many small chunks/)
+  if (received !== '') t.match(received, /^HTTP\/1\.1 400 [^]*too many small chunks/)
   await rested(t, server)
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../support/wait.js'
-import { greet } from '../support/transports.js'
+import { performHandshake } from '../support/transports.js'
 import { openSession, post } from '../support/http-requests.js'
 import { call, callTool, modernMeta, NEWEST } from '../support/messages.js'
 import { startServer, type Server } from '../support/server.js'
@@ -45,7 +45,7 @@ t.test('capabilities with too many values are refused like those of too many cha
 t.test('no error repeats more of a message than helps to understand it', async t => {
   const server = await startServer(t, { tools: true })
   const long = 'x'.repeat(MEGA)
-  const said: Record<string, (era: 'legacy' | 'modern') => string> = {
+  const requests: Record<string, (era: 'legacy' | 'modern') => string> = {
     'an unknown method': call(long),
     'an unknown tool': callTool(long),
     'an argument that is none': callTool('echo', { text: 'x', [long]: 1 }),
@@ -64,12 +64,12 @@ t.test('no error repeats more of a message than helps to understand it', async t
     'a progress token': call('tools/list', { _meta: { progressToken: long } }),
     'a log level in _meta': call('tools/list', { _meta: { 'io.modelcontextprotocol/logLevel': long } })
   }
-  for (const [what, message] of Object.entries(said)) {
+  for (const [what, message] of Object.entries(requests)) {
     const { body } = await post(server.port, '/message', message('legacy'))
     t.match(body, /"error"|"isError":true/, what)
     t.ok(body.length < 5_000, `${what}: ${body.length} characters`)
   }
-  const connection = await greet(await socketConnection(server))
+  const connection = await performHandshake(await socketConnection(server))
   await connection.write(call('resources/read', { uri: `test://item/${'x'.repeat(2_000)}/y` })('legacy'))
   t.match(JSON.stringify(await connection.inbox.next()), 'x'.repeat(2_000), 'a URI that could be one is repeated whole')
   await connection.close()

@@ -26,8 +26,8 @@ t.test('E30: a client that asks before it sends its body is refused before it se
   for (const [what, status, target, head] of refused) {
     await t.test(what, async t => {
       const client = talk(server, request('POST', target, head))
-      await until(() => client.heard().includes('\r\n\r\n'), 'a reply')
-      t.match(client.heard(), new RegExp(`^HTTP/1\\.1 ${status} `))
+      await until(() => client.received().includes('\r\n\r\n'), 'a reply')
+      t.match(client.received(), new RegExp(`^HTTP/1\\.1 ${status} `))
       client.socket.destroy()
       await expectUnharmed(t, server)
     })
@@ -45,11 +45,11 @@ t.test('E30: a client that may send its body gets 100 Continue once, and an answ
   const server = await startServer(t)
   for (const target of ['/message', '/message']) {
     const client = talk(server, request('POST', target, postHead(server.port, [EXPECT, length(body.length)])))
-    await until(() => client.heard().includes('100 Continue\r\n\r\n'), 'the permission')
+    await until(() => client.received().includes('100 Continue\r\n\r\n'), 'the permission')
     client.socket.write(body)
-    await until(() => client.heard().includes('"result"'), 'the answer')
-    t.match(client.heard(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
-    t.equal(client.heard().split('100 Continue').length, 2)
+    await until(() => client.received().includes('"result"'), 'the answer')
+    t.match(client.received(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    t.equal(client.received().split('100 Continue').length, 2)
     client.socket.destroy()
   }
   await expectUnharmed(t, server)
@@ -57,16 +57,16 @@ t.test('E30: a client that may send its body gets 100 Continue once, and an answ
 
 async function begins (t: Test, server: Server, head: Head, status: number): Promise<void> {
   const client = talk(server, request('POST', '/message', postHead(server.port, [...head, EXPECT, length(body.length)])))
-  await until(() => client.heard().includes('\r\n\r\n'), 'a reply')
-  t.match(client.heard(), new RegExp(`^HTTP/1\\.1 ${status} `))
+  await until(() => client.received().includes('\r\n\r\n'), 'a reply')
+  t.match(client.received(), new RegExp(`^HTTP/1\\.1 ${status} `))
   client.socket.destroy()
 }
 
 /** Sends these bytes and nothing else by itself. */
-function talk ({ port }: Server, bytes: Buffer): { socket: Socket, heard: () => string } {
-  let heard = ''
+function talk ({ port }: Server, bytes: Buffer): { socket: Socket, received: () => string } {
+  let received = ''
   const socket = connect(port, '127.0.0.1').on('error', () => {})
-  socket.on('data', chunk => { heard += chunk.toString() })
+  socket.on('data', chunk => { received += chunk.toString() })
   socket.write(bytes)
-  return { socket, heard: () => heard }
+  return { socket, received: () => received }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../support/wait.js'
-import { greet, probe, CONNECTIONS } from '../support/transports.js'
+import { performHandshake, probe, CONNECTIONS } from '../support/transports.js'
 import { endSession, openSession, post, postModern } from '../support/http-requests.js'
 import { call, callTool, initialize, NEWEST } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
@@ -27,8 +27,8 @@ t.test('ids keep requests apart that are under way at once', async t => {
     await t.test(`${name}: B11, 1 and "1" and 0 and "" are four calls`, async t => {
       const connection = await open(server)
       for (const id of [1, '1', 0, '']) await connection.write(slow(id)(era))
-      const heard = [await hear(connection), await hear(connection), await hear(connection), await hear(connection)]
-      t.strictSame(heard.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
+      const received = [await nextSummary(connection), await nextSummary(connection), await nextSummary(connection), await nextSummary(connection)]
+      t.strictSame(received.sort(), ['ok id ""', 'ok id "1"', 'ok id 0', 'ok id 1'])
       await connection.close()
       await expectUnharmed(t, server)
     })
@@ -37,9 +37,9 @@ t.test('ids keep requests apart that are under way at once', async t => {
       const connection = await open(server)
       await connection.write(slow(7)(era))
       await connection.write(callTool('count', {}, 7)(era))
-      t.strictSame([await hear(connection), await hear(connection)], ['-32600 id 7', 'ok id 7'])
+      t.strictSame([await nextSummary(connection), await nextSummary(connection)], ['-32600 id 7', 'ok id 7'])
       await connection.write(callTool('echo', { text: 'again' }, 7)(era))
-      t.equal(await hear(connection), 'ok id 7', 'an id that was answered is free again')
+      t.equal(await nextSummary(connection), 'ok id 7', 'an id that was answered is free again')
       t.strictSame(await probe(connection, era), [])
       await connection.close()
       await expectUnharmed(t, server)
@@ -73,7 +73,7 @@ t.test('answers that are wrong or not waited for do no harm', async t => {
 
   for (const [name, open] of [['websocket', socketConnection], ['stdio', stdioConnection]] as const) {
     await t.test(`${name}: B26, a second answer to one question is ignored`, async t => {
-      const connection = await greet(await open(server), NEWEST, capabilities)
+      const connection = await performHandshake(await open(server), NEWEST, capabilities)
       await connection.write(callTool('ask_name')('legacy'))
       const { id } = await connection.inbox.next() as Json
       await connection.write(answer(id, 'Ada'))
@@ -87,11 +87,11 @@ t.test('answers that are wrong or not waited for do no harm', async t => {
 
     for (const [what, bad] of badAnswers) {
       await t.test(`${name}: an answer with ${what} ends the call with an error`, async t => {
-        const connection = await greet(await open(server), NEWEST, capabilities)
+        const connection = await performHandshake(await open(server), NEWEST, capabilities)
         await connection.write(callTool('ask_name')('legacy'))
         const { id } = await connection.inbox.next() as Json
         await connection.write(JSON.stringify({ jsonrpc: '2.0', id, ...bad }))
-        t.match(await hear(connection), /^(isError|-32\d{3}) id 7$/)
+        t.match(await nextSummary(connection), /^(isError|-32\d{3}) id 7$/)
         await connection.close()
         await expectUnharmed(t, server)
       })
@@ -116,7 +116,7 @@ function answer (id: unknown, name: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } })
 }
 
-async function hear (connection: Connection): Promise<string> {
+async function nextSummary (connection: Connection): Promise<string> {
   return summarise(await connection.inbox.next())
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { greet, probe } from '../support/transports.js'
+import { performHandshake, probe } from '../support/transports.js'
 import { endSession, openSession, post } from '../support/http-requests.js'
 import { call, callTool, initialize, MODERN, modernMeta, NEWEST, notification, type Era } from '../support/messages.js'
 import { answered, except, ignored, only, tryRows, type Expected, type Row } from '../support/rows.js'
@@ -72,7 +72,7 @@ t.test('the handshake comes first, comes once in a session, and is lenient', asy
     const connection = await socketConnection(server)
     await connection.write(call('initialize', { protocolVersion: 5 })('legacy'))
     t.match(await connection.inbox.next(), { error: { code: -32602 } })
-    await greet(connection)
+    await performHandshake(connection)
     t.strictSame(await probe(connection, 'legacy'), [])
     await connection.close()
   })

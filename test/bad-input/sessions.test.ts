@@ -82,14 +82,14 @@ t.test('a session is found by its exact id alone', async t => {
 
   await t.test('F8: of many GET streams the newest gets the messages, none is refused, and four stay open', async t => {
     const id = await openSession(port, initialize())
-    const heard: string[][] = []
+    const received: string[][] = []
     const streams = []
-    for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, data => { if (data !== '') (heard[index] ??= []).push(data) }))
+    for (let index = 0; index < 6; index++) streams.push(await openEvents(port, '/mcp', { 'mcp-session-id': id }, data => { if (data !== '') (received[index] ??= []).push(data) }))
     t.strictSame(streams.map(({ status }) => status), [200, 200, 200, 200, 200, 200])
     await until(() => app.mcp.connections.replies.size === 4, 'the end of the oldest two')
     app.mcp.tools.remove('refuse')
-    await until(() => heard[5]?.some(data => data.includes('notifications/tools/list_changed')) === true, 'a notification on the newest stream')
-    t.strictSame(Object.keys(heard), ['5'])
+    await until(() => received[5]?.some(data => data.includes('notifications/tools/list_changed')) === true, 'a notification on the newest stream')
+    t.strictSame(Object.keys(received), ['5'])
     for (const stream of streams.reverse()) await stream.close()
     await until(() => app.mcp.connections.replies.size === 0, 'the end of all streams')
     await endSession(port, id)

@@ -30,12 +30,12 @@ t.test('the command survives what is written to it', async t => {
     process.stdin.write(`${ping(1).trim()}\r\n`)
     t.equal(summarise(await inbox.next()), 'ok id 1', 'CR and LF')
     process.stdin.write(`Content-Length: 40\r\n\r\n${ping(2)}\0\n${ping(3).trim()}\r${ping(4)}`)
-    const heard = [await hear(inbox), await hear(inbox), await hear(inbox), await hear(inbox)]
-    t.strictSame(heard.sort(), ['-32700 id null', '-32700 id null', '-32700 id null', 'ok id 2'])
+    const received = [await nextSummary(inbox), await nextSummary(inbox), await nextSummary(inbox), await nextSummary(inbox)]
+    t.strictSame(received.sort(), ['-32700 id null', '-32700 id null', '-32700 id null', 'ok id 2'])
     process.stdin.write(Array.from({ length: 1_000 }, (_, id) => ping(id)).join(''))
     for (let id = 0; id < 1_000; id++) await inbox.next()
     process.stdin.end(ping('last'))
-    t.equal(await hear(inbox), 'ok id "last"')
+    t.equal(await nextSummary(inbox), 'ok id "last"')
     t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
     t.equal(inbox.size, 0)
     noTrace(t, stderr())
@@ -47,7 +47,7 @@ t.test('the command survives what is written to it', async t => {
     const chunk = Buffer.alloc(1024 * 1024, 'x')
     for (let sent = 0; sent < 200; sent++) if (!process.stdin.write(chunk)) await once(process.stdin, 'drain')
     process.stdin.write(`\n${ping(5)}`)
-    t.strictSame([await hear(inbox), await hear(inbox)], ['-32600 id null', 'ok id 5'])
+    t.strictSame([await nextSummary(inbox), await nextSummary(inbox)], ['-32600 id null', 'ok id 5'])
     const grown = peakMemory(process.pid) - before
     t.ok(grown <= 2 * LIMIT + GARBAGE, `its memory grew by ${(grown / 1024 / 1024).toFixed(1)} MB`)
     process.stdin.end()
@@ -71,9 +71,9 @@ t.test('the command survives what is written to it', async t => {
     const { process, inbox, exit } = launch(t)
     process.stderr.destroy()
     process.stdin.write(`${initialize()}\nnot JSON\n${ping(1)}`)
-    t.strictSame([summarise(await inbox.next(60_000)), await hear(inbox), await hear(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
+    t.strictSame([summarise(await inbox.next(60_000)), await nextSummary(inbox), await nextSummary(inbox)].sort(), ['-32700 id null', 'ok id 0', 'ok id 1'])
     process.stdin.end(ping(2))
-    t.equal(await hear(inbox), 'ok id 2')
+    t.equal(await nextSummary(inbox), 'ok id 2')
     t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
@@ -109,7 +109,7 @@ function launch (t: Test): Child {
   return { process: child, inbox, stderr: () => stderr, exit: once(child, 'exit') }
 }
 
-async function hear (inbox: Inbox<unknown>): Promise<string> {
+async function nextSummary (inbox: Inbox<unknown>): Promise<string> {
   return summarise(await inbox.next())
 }
 

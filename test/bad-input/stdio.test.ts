@@ -1,5 +1,5 @@
 import t from 'tap'
-import { greet, probe } from '../support/transports.js'
+import { performHandshake, probe } from '../support/transports.js'
 import { call, callTool, initialize, modernMeta, NEWEST } from '../support/messages.js'
 import { expectUnharmed, startServer, type Server } from '../support/server.js'
 import { summarise } from '../support/summary.js'
@@ -31,7 +31,7 @@ t.test('lines are read however they arrive', async t => {
 
   for (const { row, title, write, expect } of rows) {
     await t.test(`${row}: ${title}`, async t => {
-      const connection = await greeted(server)
+      const connection = await initializedConnection(server)
       await write(connection)
       for (const expected of expect) t.equal(summarise(await connection.inbox.next()), expected)
       t.strictSame(await probe(connection, 'legacy'), [])
@@ -41,14 +41,14 @@ t.test('lines are read however they arrive', async t => {
   }
 
   await t.test('J3: what was split arrives as it was', async t => {
-    const connection = await greeted(server)
+    const connection = await initializedConnection(server)
     await inParts(connection, [...echo.keys()])
     t.match(await connection.inbox.next(), { id: 7, result: { structuredContent: { text: ECHO } } })
     await connection.close()
   })
 
   await t.test('J6: 1,000 messages in one write are answered 1,000 times', async t => {
-    const connection = await greeted(server)
+    const connection = await initializedConnection(server)
     connection.raw(Array.from({ length: 1_000 }, (_, id) => callTool('echo', { text: 'x' }, id)('legacy') + '\n').join(''))
     const ids = new Set<unknown>()
     for (let times = 0; times < 1_000; times++) ids.add((await connection.inbox.next() as { id: number }).id)
@@ -59,7 +59,7 @@ t.test('lines are read however they arrive', async t => {
   })
 
   await t.test('J6: 1,000 bad lines are answered 1,000 times, or fewer where they are too many', async t => {
-    const connection = await greeted(server)
+    const connection = await initializedConnection(server)
     connection.raw('x\n'.repeat(1_000))
     t.equal(summarise(await connection.inbox.next()), '-32700 id null')
     await connection.write(call('ping', {}, 'last')('legacy'))
@@ -69,7 +69,7 @@ t.test('lines are read however they arrive', async t => {
   })
 
   await t.test('J1: a line that has no end when the input ends is a line all the same', async t => {
-    const connection = await greeted(server)
+    const connection = await initializedConnection(server)
     connection.raw(ping)
     await connection.close()
     t.equal(summarise(await connection.inbox.next()), 'ok id 7')
@@ -102,9 +102,9 @@ t.test('lines are read however they arrive', async t => {
   })
 })
 
-async function greeted (server: Server): Promise<StdioConnection> {
+async function initializedConnection (server: Server): Promise<StdioConnection> {
   const connection = await stdioConnection(server)
-  await greet(connection)
+  await performHandshake(connection)
   return connection
 }
 

@@ -21,14 +21,14 @@ export const transports = {
   stateless: async ({ port, head }) => posting('modern', async body => await postModern(port, body, head)),
   message: async ({ port, head }) => posting('legacy', async body => await post(port, '/message', body, head)),
   'mcp without a session': async ({ port, head }) => posting('legacy', async body => await post(port, '/mcp', body, head)),
-  sse: greeted(sseConnection, '2024-11-05'),
-  websocket: greeted(socketConnection, NEWEST),
-  'websocket 2025-06-18': greeted(socketConnection, '2025-06-18'),
-  'websocket 2025-03-26': greeted(socketConnection, '2025-03-26'),
+  sse: afterHandshake(sseConnection, '2024-11-05'),
+  websocket: afterHandshake(socketConnection, NEWEST),
+  'websocket 2025-06-18': afterHandshake(socketConnection, '2025-06-18'),
+  'websocket 2025-03-26': afterHandshake(socketConnection, '2025-03-26'),
   'websocket 2026': modern(socketConnection),
-  stdio: greeted(stdioConnection, NEWEST),
-  'stdio 2025-06-18': greeted(stdioConnection, '2025-06-18'),
-  'stdio 2025-03-26': greeted(stdioConnection, '2025-03-26'),
+  stdio: afterHandshake(stdioConnection, NEWEST),
+  'stdio 2025-06-18': afterHandshake(stdioConnection, '2025-06-18'),
+  'stdio 2025-03-26': afterHandshake(stdioConnection, '2025-03-26'),
   'stdio 2026': modern(stdioConnection),
   'sse before initialize': async server => talk(await sseConnection(server), 'legacy'),
   'websocket before initialize': async server => talk(await socketConnection(server), 'legacy'),
@@ -65,15 +65,15 @@ export async function probe (connection: Connection, era: Era): Promise<string[]
 
 /** Where answers and other messages share one connection, ready for calls. */
 export const CONNECTIONS: Array<[name: string, era: Era, open: (server: Server) => Promise<Connection>]> = [
-  ['sse', 'legacy', async server => await greet(await sseConnection(server), '2024-11-05')],
-  ['websocket', 'legacy', async server => await greet(await socketConnection(server))],
-  ['stdio', 'legacy', async server => await greet(await stdioConnection(server))],
+  ['sse', 'legacy', async server => await performHandshake(await sseConnection(server), '2024-11-05')],
+  ['websocket', 'legacy', async server => await performHandshake(await socketConnection(server))],
+  ['stdio', 'legacy', async server => await performHandshake(await stdioConnection(server))],
   ['websocket 2026', 'modern', socketConnection],
   ['stdio 2026', 'modern', stdioConnection]
 ]
 
 /** Shakes hands over a connection and gives it back. */
-export async function greet (connection: Connection, version = NEWEST, capabilities = {}): Promise<Connection> {
+export async function performHandshake (connection: Connection, version = NEWEST, capabilities = {}): Promise<Connection> {
   await connection.write(initialize(version, capabilities))
   await connection.inbox.next()
   await connection.write(notification('notifications/initialized'))
@@ -92,8 +92,8 @@ function session (version: string): Opener {
   }
 }
 
-function greeted (open: (server: Server) => Promise<Connection>, version: string): Opener {
-  return async server => talk(await greet(await open(server), version), 'legacy')
+function afterHandshake (open: (server: Server) => Promise<Connection>, version: string): Opener {
+  return async server => talk(await performHandshake(await open(server), version), 'legacy')
 }
 
 function modern (open: (server: Server) => Promise<Connection>): Opener {
