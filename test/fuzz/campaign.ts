@@ -5,9 +5,9 @@ import { Suspects, type Finding } from './findings.js'
 import { generate } from './generate.js'
 import { memoryInUse, type Memory } from './memory.js'
 import type { Fault } from './oracle.js'
-import type { Heard, Target } from './target.js'
+import type { Outcome, Target } from './target.js'
 import { SIDE_BY_SIDE } from './targets/all.js'
-import { fairTime, HANG, patience } from './waiting.js'
+import { fairTime, HANG, waitLimits } from './waiting.js'
 import type { Watch } from './watch.js'
 
 export interface Plan {
@@ -79,7 +79,7 @@ class Run {
   readonly #kept: Report['kept'] = []
   readonly #findings: Finding[] = []
   readonly #slow: Case[] = []
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   readonly #hash = createHash('sha256')
   readonly #startedAt = performance.now()
   #made = 0
@@ -116,7 +116,7 @@ class Run {
     await this.#retry()
     if (await this.#growth() > MAX_GROWTH) await this.#growOn()
     await this.#suspects.close()
-    const end = fairTime() + patience.ms
+    const end = fairTime() + waitLimits.ms
     let now = await this.census()
     while (isMore(now, base) && fairTime() < end) {
       await sleep(10)
@@ -175,11 +175,11 @@ class Run {
   }
 
   async #batch (inputs: Case[]): Promise<void> {
-    const heard = await Promise.all(inputs.map(async input => await this.#timed(input)))
+    const outcomes = await Promise.all(inputs.map(async input => await this.#timed(input)))
     this.#cases += inputs.length
     this.#inputs += inputs.reduce((sum, { steps }) => sum + steps.length, 0)
-    for (const [at, input] of inputs.entries()) await this.#judge(input, heard[at] as Heard)
-    const shared = [...await this.#probe(), ...this.#plan.watch.take(), ...this.#target.overheard?.() ?? []]
+    for (const [at, input] of inputs.entries()) await this.#judge(input, outcomes[at] as Outcome)
+    const shared = [...await this.#probe(), ...this.#plan.watch.take(), ...this.#target.takeFaults?.() ?? []]
     for (const fault of shared) await this.#find(await this.#suspects.culprit(inputs, fault) ?? inputs[0] as Case, fault)
   }
 
@@ -189,11 +189,11 @@ class Run {
     return Math.min(SIDE_BY_SIDE[name], Math.max(8, count >> 4))
   }
 
-  async #timed (input: Case): Promise<Heard> {
+  async #timed (input: Case): Promise<Outcome> {
     const startedAt = performance.now()
-    const heard = await this.#target.run(input)
-    if (performance.now() - startedAt > patience.alone && this.#slow.length < MAX_SLOW) this.#slow.push(input)
-    return heard
+    const outcome = await this.#target.run(input)
+    if (performance.now() - startedAt > waitLimits.alone && this.#slow.length < MAX_SLOW) this.#slow.push(input)
+    return outcome
   }
 
   /** What took long among others has to be quick alone. */
@@ -211,7 +211,7 @@ class Run {
     return [{ kind: 'hang', text: `the next good message is answered after more than ${HANG} ms` }]
   }
 
-  async #judge (input: Case, { faults, signatures }: Heard): Promise<void> {
+  async #judge (input: Case, { faults, signatures }: Outcome): Promise<void> {
     for (const fault of faults) await this.#find(input, fault)
     const news = signatures.filter(signature => !this.#seen.has(signature))
     if (news.length === 0) return
@@ -235,8 +235,8 @@ class Run {
 
   async #find (input: Case, fault: Fault): Promise<void> {
     const name = `${fault.kind} ${fault.text.replace(/"[^"]*"|[-\d.]+/g, '').slice(0, 40)}`
-    if (this.#told.has(name) || this.#findings.length >= this.#plan.enough) return
-    this.#told.add(name)
+    if (this.#reported.has(name) || this.#findings.length >= this.#plan.enough) return
+    this.#reported.add(name)
     this.#findings.push(await this.#suspects.reduce(input, fault))
   }
 

@@ -2,7 +2,7 @@ import { initialize, notification } from '../support/messages.js'
 import type { Case, Opening } from './case.js'
 import { versionOf, versionsOf } from './openings.js'
 import { cancelled, expected, isId, messagesIn, together, type Id, type Tally } from './expect.js'
-import { excuse, faultsOf, faultsOfTally, isComplete, type Fault, type Heard } from './oracle.js'
+import { excuse, faultsOf, faultsOfTally, isComplete, type Fault, type ReceivedMessage } from './oracle.js'
 import { signaturesOf } from './signature.js'
 
 const MAX_ANSWERS = 6
@@ -18,8 +18,8 @@ export class Conversation {
   /** Every message as it went out, answers to questions included. */
   readonly sent: Buffer[] = []
   /** Everything the server sent, as text and as messages. */
-  readonly said: string[] = []
-  readonly heard: Heard[] = []
+  readonly texts: string[] = []
+  readonly received: ReceivedMessage[] = []
   readonly faults: Fault[] = []
   readonly known: Record<string, string>
   readonly #input: Case
@@ -49,36 +49,36 @@ export class Conversation {
   }
 
   /** Takes a text that the server sent, and gives the answers to its questions. */
-  hear (text: string): Buffer[] {
-    this.said.push(text)
+  receive (text: string): Buffer[] {
+    this.texts.push(text)
     const messages = messagesIn(Buffer.from(text))
-    this.heard.push(...messages)
+    this.received.push(...messages)
     for (const { result } of messages) this.#remember(result as Record<string, unknown> | undefined)
     return messages.filter(({ id, method }) => method !== undefined && isId(id)).flatMap(({ id }) => this.#answer(id))
   }
 
   /** True when every expected message was received. */
   get complete (): boolean {
-    return isComplete(this.heard, this.#expected())
+    return isComplete(this.received, this.#expected())
   }
 
   /** What is missing or too much of it. */
   shortfall (): Fault[] {
-    return faultsOfTally(this.heard, this.#expected())
+    return faultsOfTally(this.received, this.#expected())
   }
 
   /** Ids that may still be answered. */
   unsettled (): Id[] {
-    return [...this.#expected().ids].filter(([id, { max }]) => this.heard.filter(message => message.method === undefined && message.id === id).length < max).map(([id]) => id)
+    return [...this.#expected().ids].filter(([id, { max }]) => this.received.filter(message => message.method === undefined && message.id === id).length < max).map(([id]) => id)
   }
 
   signatures (more: string[] = []): string[] {
-    return signaturesOf(this.#input.opening, this.sent, this.heard, more)
+    return signaturesOf(this.#input.opening, this.sent, this.received, more)
   }
 
   /** Checks everything that the server sent, in one of these revisions. */
   judge (versions = versionsOf(this.#input), sent = this.sent): Fault[] {
-    return this.said.flatMap(text => faultsOf(text, sent, versions))
+    return this.texts.flatMap(text => faultsOf(text, sent, versions))
   }
 
   #expected (): Tally {

@@ -2,7 +2,7 @@ import type { Case } from './case.js'
 import { minimise } from './minimise.js'
 import type { Fault } from './oracle.js'
 import type { Target } from './target.js'
-import { patience } from './waiting.js'
+import { waitLimits } from './waiting.js'
 import type { Watch } from './watch.js'
 
 export interface Finding { input: Case, fault: Fault, again: boolean }
@@ -41,12 +41,12 @@ export class Suspects {
   /** Everything that is wrong with one case. */
   async faults (input: Case): Promise<Fault[]> {
     this.#target ??= await this.#open()
-    const usual = patience.ms
-    patience.ms = patience.alone
+    const usual = waitLimits.ms
+    waitLimits.ms = waitLimits.alone
     try {
       return await this.#try(this.#target, input)
     } finally {
-      patience.ms = usual
+      waitLimits.ms = usual
     }
   }
 
@@ -58,7 +58,7 @@ export class Suspects {
   async #try (target: Target, input: Case): Promise<Fault[]> {
     const { faults } = await target.run(input)
     await new Promise(resolve => setImmediate(resolve))
-    const all = [...faults, ...this.#watch.take(), ...target.overheard?.() ?? [], ...await target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const]]
+    const all = [...faults, ...this.#watch.take(), ...target.takeFaults?.() ?? [], ...await target.probe() ? [] : [{ kind: 'hang', text: 'the next good message is not answered' } as const]]
     if (all.some(({ kind }) => kind === 'hang' || kind === 'died')) await this.close()
     return all
   }

@@ -1,12 +1,12 @@
 import type { Case, Step } from './case.js'
 import { Members, placesIn, readTree, Text, writeTree, type Node } from './tree.js'
-import { fairTime, patience } from './waiting.js'
+import { fairTime, waitLimits } from './waiting.js'
 
 /** Resolves to true when a smaller case still shows the fault. */
 export type Fails = (input: Case) => Promise<boolean>
 
 /** The smallest case that still fails, as far as it can be found in that many tries and milliseconds. */
-export async function minimise (input: Case, fails: Fails, tries = 600, ms = patience.small): Promise<Case> {
+export async function minimise (input: Case, fails: Fails, tries = 600, ms = waitLimits.small): Promise<Case> {
   const end = fairTime() + ms
   let [best, left] = [input, tries]
   for (let smaller: Case | undefined = best; smaller !== undefined;) {

@@ -26,4 +26,4 @@ export const versionOf = (opening: Opening): string => opening === 'message' || 
 export const versionsOf = ({ target, opening }: Pick<Case, 'target' | 'opening'>): string[] => opening === MODERN && target !== 'http' ? [MODERN, '2025-11-25'] : [versionOf(opening)]
 
 /** True for an opening where a client makes a handshake first. */
-export const greets = (opening: Opening): boolean => (REVISIONS as readonly string[]).includes(opening)
+export const startsWithHandshake = (opening: Opening): boolean => (REVISIONS as readonly string[]).includes(opening)

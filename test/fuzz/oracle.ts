@@ -8,7 +8,7 @@ import { isId, isObject, messagesIn, type Expectation, type Id, type Tally } fro
 export interface Fault { kind: 'unanswered' | 'unasked' | 'invalid' | 'leak' | 'internal' | 'status' | 'closed' | 'hang' | 'uncaught' | 'prototype' | 'died' | 'isolation' | 'access' | 'secret', text: string }
 
 /** A message of the server. */
-export type Heard = Record<string, unknown>
+export type ReceivedMessage = Record<string, unknown>
 
 /** What no client may see: our own errors, stack traces, paths, what a tool did not mean to reveal. */
 const LEAKS = /node_modules|\.[cm]?[jt]s:\d|Maximum call stack|\bat \S+ \(|file:\/\/\/(?!x|etc|\.)\S*\/build\/|Cannot read propert|is not a function|is not iterable|is not defined|Unexpected (token|end)|\bE(NOENT|CONNREFUSED|INVAL)\b|secret detail|Symbol\(/
@@ -27,26 +27,26 @@ export function faultsOf (text: string, sent: Buffer[], versions: string[]): Fau
 }
 
 /** What is missing, and what is too much. */
-export function faultsOfTally (messages: Heard[], { ids, blanks }: Tally): Fault[] {
-  const heard = count(messages)
-  const missing = [...ids].filter(([id, { min }]) => (heard.ids.get(id) ?? 0) < min).map(([id]): Fault => ({ kind: 'unanswered', text: `nothing answers id ${JSON.stringify(id)}` }))
-  const surplus = [...heard.ids].filter(([id, times]) => times > (ids.get(id)?.max ?? 0)).map(([id, times]): Fault => ({ kind: 'unasked', text: `${times} answers to id ${JSON.stringify(id)}` }))
-  if (heard.blanks < blanks.min) missing.push({ kind: 'unanswered', text: 'nothing answers what cannot be read' })
-  if (heard.blanks > blanks.max) surplus.push({ kind: 'unasked', text: `${heard.blanks} answers without an id` })
+export function faultsOfTally (messages: ReceivedMessage[], { ids, blanks }: Tally): Fault[] {
+  const received = count(messages)
+  const missing = [...ids].filter(([id, { min }]) => (received.ids.get(id) ?? 0) < min).map(([id]): Fault => ({ kind: 'unanswered', text: `nothing answers id ${JSON.stringify(id)}` }))
+  const surplus = [...received.ids].filter(([id, times]) => times > (ids.get(id)?.max ?? 0)).map(([id, times]): Fault => ({ kind: 'unasked', text: `${times} answers to id ${JSON.stringify(id)}` }))
+  if (received.blanks < blanks.min) missing.push({ kind: 'unanswered', text: 'nothing answers what cannot be read' })
+  if (received.blanks > blanks.max) surplus.push({ kind: 'unasked', text: `${received.blanks} answers without an id` })
   return [...missing, ...surplus]
 }
 
 /** The same for what answers one message alone: it has to fit one way of answering in full. */
-export function faultsOfAnswer (messages: Heard[], expectation: Expectation): Fault[] {
+export function faultsOfAnswer (messages: ReceivedMessage[], expectation: Expectation): Fault[] {
   const faults = expectation.map(tally => faultsOfTally(messages, tally))
   return faults.find(list => list.length === 0) ?? faults[0] ?? []
 }
 
 /** True when everything that must come is there. */
-export function isComplete (messages: Heard[], { ids, blanks }: Tally): boolean {
-  const heard = count(messages)
-  for (const [id, { min }] of ids) if ((heard.ids.get(id) ?? 0) < min) return false
-  return heard.blanks >= blanks.min
+export function isComplete (messages: ReceivedMessage[], { ids, blanks }: Tally): boolean {
+  const received = count(messages)
+  for (const [id, { min }] of ids) if ((received.ids.get(id) ?? 0) < min) return false
+  return received.blanks >= blanks.min
 }
 
 /** Requests that were cancelled may get no answer. */
@@ -74,8 +74,8 @@ function schemaFault (message: Message, asked: Array<Record<string, unknown>>, s
 /** The revisions a conversation may be in: those it began in, or any it speaks of. */
 function candidates (sent: Buffer[], versions: string[]): Revision[] {
   const claims = sent.some(bytes => bytes.includes(META_KEYS[0] as string))
-  const greets = sent.some(bytes => bytes.includes('initialize'))
-  return revisions.filter(revision => versions.includes(revision.version) || (claims && revision.modern) || (greets && !revision.modern))
+  const hasHandshake = sent.some(bytes => bytes.includes('initialize'))
+  return revisions.filter(revision => versions.includes(revision.version) || (claims && revision.modern) || (hasHandshake && !revision.modern))
 }
 
 function envelopeFault (message: unknown): string | undefined {
@@ -89,7 +89,7 @@ function envelopeFault (message: unknown): string | undefined {
   return isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string' ? undefined : 'a bad error'
 }
 
-function count (messages: Heard[]): { ids: Map<Id, number>, blanks: number } {
+function count (messages: ReceivedMessage[]): { ids: Map<Id, number>, blanks: number } {
   const ids = new Map<Id, number>()
   let blanks = 0
   for (const message of messages) {

@@ -7,7 +7,7 @@ import type { Plugin } from './gateway.js'
 import { ATTACKS } from './principals/attacks.js'
 import { CREDENTIALS, KEYS } from './principals/callers.js'
 import { short } from './short.js'
-import { patience } from './waiting.js'
+import { waitLimits } from './waiting.js'
 
 const ADA = 'key:ada'
 
@@ -56,7 +56,7 @@ const BUGS: Record<string, { among: Case[], kinds: string[], bug: Plugin }> = {
         const others = () => [...last].filter(([principal]) => principal !== peer.principal).map(([, other]) => other)
         const leaky = new Proxy(channel, {
           get: (target, name) => {
-            if (name === 'emit') return (...said: Parameters<Channel['emit']>) => { for (const to of [target, ...others()]) to.emit(...said) }
+            if (name === 'emit') return (...args: Parameters<Channel['emit']>) => { for (const to of [target, ...others()]) to.emit(...args) }
             const value: unknown = Reflect.get(target, name, target)
             return typeof value === 'function' ? value.bind(target) as unknown : value
           }
@@ -119,18 +119,18 @@ t.test('a ticket that is good twice is found with two principals', async t => {
 })
 
 t.test('a cursor that works for every caller is found with two principals', async t => {
-  const anybody: Plugin = async ({ mcp: { dispatcher: { sealer } } }) => {
+  const forAnyCaller: Plugin = async ({ mcp: { dispatcher: { sealer } } }) => {
     const { seal, open } = sealer
     const common = (purpose: string) => purpose.replace(/ key:\w+$/, '')
     Object.assign(sealer, { seal: (purpose: string, value: unknown) => seal.call(sealer, common(purpose), value), open: (purpose: string, text: string) => open.call(sealer, common(purpose), text) })
   }
-  t.match(await findingsOf(t, ATTACKS.seals, anybody), [{ fault: { kind: 'isolation', text: /sealed for another/ }, again: true }])
+  t.match(await findingsOf(t, ATTACKS.seals, forAnyCaller), [{ fault: { kind: 'isolation', text: /sealed for another/ }, again: true }])
 })
 
 async function findingsOf (t: Test, corpus: Case[], bug: Plugin) {
-  const usual = patience.small
-  t.teardown(() => { patience.small = usual })
+  const usual = waitLimits.small
+  t.teardown(() => { waitLimits.small = usual })
   // That findings are made small is shown elsewhere.
-  patience.small = 1
+  waitLimits.small = 1
   return (await short(t, 'principals', { count: 1, corpus, plugins: [bug] })).findings
 }

@@ -17,7 +17,7 @@ const isRare = (incoming: Incoming): boolean => incoming.kind === 'request' && t
 const over = (channel: Channel, changed: Partial<Channel>): Channel => ({
   streams: channel.streams,
   respond: (...answer) => channel.respond(...answer),
-  emit: (...said) => channel.emit(...said),
+  emit: (...args) => channel.emit(...args),
   end: () => channel.end(),
   ...changed
 })
@@ -77,10 +77,10 @@ for (const [name, perMessage, found] of [['memory that is kept of each message i
     const keep = planted((_, channel) => {
       if (perMessage > 0) kept.push(Buffer.alloc(perMessage))
       // After the first look at the memory, which comes when four tenths are sent.
-      else if (!once && ++heard > 400) once = kept.push(Buffer.alloc(50_000_000)) > 0
+      else if (!once && ++received > 400) once = kept.push(Buffer.alloc(50_000_000)) > 0
       return channel
     })
-    let heard = 0
+    let received = 0
     const { findings, grown } = await short(t, 'dispatcher', { count: 500, plugins: [keep] })
     t.equal(findings.length, found, JSON.stringify({ findings: findings.map(({ fault }) => fault), grown }))
     if (found > 0) t.match(findings, [{ fault: { kind: 'leak', text: /MB more are in use than before, again/ } }])

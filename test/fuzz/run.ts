@@ -40,7 +40,7 @@ async function fuzz (command: Command): Promise<number> {
       enough: 5
     })
     reports.push(report)
-    tell(report)
+    print(report)
     for (const finding of report.findings) explain(finding, seed)
     if (keep) console.log(`  kept in ${keepBehaviours(name, report.kept)}`)
   }
@@ -56,7 +56,7 @@ function conclude (reports: Report[], { seed, count }: Command): number {
   return findings.length > 0 || short ? 1 : 0
 }
 
-function tell ({ name, inputs, known, cases, seconds, behaviours, findings, digest, grown }: Report): void {
+function print ({ name, inputs, known, cases, seconds, behaviours, findings, digest, grown }: Report): void {
   const megabytes = (bytes: number) => `${bytes < 0 ? '' : '+'}${(bytes / 1024 / 1024).toFixed(1)} MB`
   console.log(`${name.padEnd(10)} ${inputs - known} new and ${known} known inputs in ${cases} conversations, ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)}/s, ${behaviours} behaviours, heap ${megabytes(grown.heap)}, native ${megabytes(grown.native)}, ${findings.length} findings, new inputs ${digest}`)
 }

@@ -3,7 +3,7 @@ import { campaign, type Report } from './campaign.js'
 import type { Case, TargetName } from './case.js'
 import type { Plugin } from './gateway.js'
 import { open } from './targets/all.js'
-import { patience } from './waiting.js'
+import { waitLimits } from './waiting.js'
 import { Watch } from './watch.js'
 
 /** Always the same inputs: tests fail for what was changed, not for what was thrown. */
@@ -19,8 +19,8 @@ export async function short (t: Test, name: TargetName, { count, plugins = [], c
 }
 
 /** Where answers are bound to be missing, they are not waited for as long as elsewhere. */
-export function hurry (t: Test, small = patience.small): void {
-  const usual = { ...patience }
-  Object.assign(patience, { ms: 1_000, alone: 150, small })
-  t.teardown(() => Object.assign(patience, usual))
+export function hurry (t: Test, small = waitLimits.small): void {
+  const usual = { ...waitLimits }
+  Object.assign(waitLimits, { ms: 1_000, alone: 150, small })
+  t.teardown(() => Object.assign(waitLimits, usual))
 }

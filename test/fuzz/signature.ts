@@ -1,17 +1,17 @@
 import type { Opening } from './case.js'
 import { METHODS } from './dictionary.js'
 import { isId, isObject, messagesIn, type Id } from './expect.js'
-import type { Heard } from './oracle.js'
+import type { ReceivedMessage } from './oracle.js'
 
 /** What a conversation showed, in a few words each: a cheap stand-in for coverage. */
-export function signaturesOf (opening: Opening, sent: Buffer[], heard: Heard[], more: string[] = []): string[] {
+export function signaturesOf (opening: Opening, sent: Buffer[], received: ReceivedMessage[], more: string[] = []): string[] {
   const methods = new Map<Id, string>()
   for (const { id, method } of sent.flatMap(messagesIn)) if (isId(id)) methods.set(id, typeof method === 'string' && METHODS.includes(method) ? method : '?')
-  const replies = heard.map(message => inWords(message, methods))
+  const replies = received.map(message => inWords(message, methods))
   return [...new Set([...replies, ...more])].map(word => `${opening} ${word}`)
 }
 
-function inWords ({ id, method, result, error }: Heard, methods: Map<Id, string>): string {
+function inWords ({ id, method, result, error }: ReceivedMessage, methods: Map<Id, string>): string {
   if (method !== undefined) return String(method)
   const asked = isId(id) ? methods.get(id) ?? '?' : 'blank'
   if (isObject(error)) return `${asked} ${String(error.code)} ${shape(String(error.message))}`

@@ -2,7 +2,7 @@ import type { Case } from './case.js'
 import type { Fault } from './oracle.js'
 
 /** What came of a conversation. */
-export interface Heard {
+export interface Outcome {
   faults: Fault[]
   /** What it showed, in the words of signature.ts. */
   signatures: string[]
@@ -10,11 +10,11 @@ export interface Heard {
 
 /** Something that can be talked to. */
 export interface Target {
-  run: (input: Case) => Promise<Heard>
+  run: (input: Case) => Promise<Outcome>
   /** True when the next good message is answered in time. */
   probe: () => Promise<boolean>
   /** What is wrong with the target besides what its clients received, since this was last asked. */
-  overheard?: () => Fault[]
+  takeFaults?: () => Fault[]
   /** What is held now; everybody has left when this is asked. */
   census: () => Promise<Record<string, number>>
   close: () => Promise<void>

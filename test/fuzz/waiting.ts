@@ -7,7 +7,7 @@ export const CALL_TIMEOUT_MAX = 120
 export const HANG = 1_000
 
 /** How long anything is waited for: among many conversations one may have to wait for its turn, alone it does not. And how long a finding is made smaller. */
-export const patience = { ms: 5_000, alone: CALL_TIMEOUT_MAX + HANG, small: 20_000 }
+export const waitLimits = { ms: 5_000, alone: CALL_TIMEOUT_MAX + HANG, small: 20_000 }
 
 const TICK = 50
 
@@ -25,7 +25,7 @@ export class Wait {
   #timer: NodeJS.Timeout | undefined
   #end: number | undefined
 
-  constructor (holds: () => boolean, ms = patience.ms) {
+  constructor (holds: () => boolean, ms = waitLimits.ms) {
     this.#holds = holds
     this.promise = new Promise(resolve => { this.#settle = resolve })
     if (holds()) this.#settle(true)

@@ -50,11 +50,11 @@ export class Caller {
   }
 
   /** Takes what came over one of its connections, and answers what was asked. */
-  hear (line: Line, text: string): void {
+  receive (line: Line, text: string): void {
     this.faults.push(...faultsOfText(text, this.who))
     const note = /"note:\/\/\/(\d+)"/.exec(text)?.[1]
     if (note !== undefined) this.known.note = note
-    for (const answer of this.talk(line).hear(text)) void this.#answer(line, answer)
+    for (const answer of this.talk(line).receive(text)) void this.#answer(line, answer)
     this.#wait?.look()
   }
 
@@ -91,48 +91,48 @@ export class Caller {
     if (id === undefined) return this.#fault(`no session: ${reply?.status} ${reply?.body}`)
     this.known.session = id
     await this.post(goodHead('session', opening, NOTHING), Buffer.from(thanks))
-    await this.#stream('/mcp', [['mcp-session-id', id]], data => this.hear('session', data))
+    await this.#stream('/mcp', [['mcp-session-id', id]], data => this.receive('session', data))
   }
 
   async #openStream (): Promise<void> {
     const wait = new Wait(() => this.known.endpoint !== undefined)
     await this.#stream('/sse', [], data => {
       if (data.startsWith('/')) this.known.endpoint = data
-      else this.hear('sse', data)
+      else this.receive('sse', data)
       wait.look()
     })
     await wait.promise
   }
 
-  async #stream (path: string, headers: Head['headers'], hear: (data: string) => void): Promise<void> {
+  async #stream (path: string, headers: Head['headers'], receive: (data: string) => void): Promise<void> {
     const request = rawRequest({ method: 'GET', path, headers: [['host', 'localhost'], ['accept', 'text/event-stream'], ['authorization', `Bearer ${KEYS[this.who]}`], ...headers] }, NOTHING)
     const stream = await StreamLine.open(this.#world.port, request, (data, id) => {
       if (id !== undefined) this.known.event = id
-      if (data !== '') hear(data)
+      if (data !== '') receive(data)
     })
     this.streams.push(stream)
     if (stream.reply.status !== 200) this.#fault(`no stream at ${path}: ${stream.reply.status} ${stream.reply.body}`)
   }
 
   async #openSocket (line: Line): Promise<void> {
-    const heard: string[] = []
-    const hear = (text: string) => { if (heard.push(text) > 1) this.hear(line, text) }
+    const received: string[] = []
+    const receive = (text: string) => { if (received.push(text) > 1) this.receive(line, text) }
     // A ticket may have expired before it is shown, when many wait for their turn.
-    let socket = await this.#connect(line, hear)
-    for (let left = line === 'ticketed' ? MAX_TRIES : 0; !socket.upgraded && left > 0; left--) socket = await this.#connect(line, hear)
+    let socket = await this.#connect(line, receive)
+    for (let left = line === 'ticketed' ? MAX_TRIES : 0; !socket.upgraded && left > 0; left--) socket = await this.#connect(line, receive)
     if (!socket.upgraded) this.#fault(`no WebSocket: ${socket.head}`)
     this.sockets.set(line, socket)
     for (const text of Object.values(handshake(this.#input.opening))) socket.send(text)
-    await socket.until(() => heard.length > 0)
+    await socket.until(() => received.length > 0)
   }
 
-  async #connect (line: Line, hear: (text: string) => void): Promise<WebSocketLine> {
+  async #connect (line: Line, receive: (text: string) => void): Promise<WebSocketLine> {
     const ticket = line === 'ticketed' ? await this.#world.ticketFor(this.who) : undefined
     // Without one, when there are too many of other cases, the key does as well.
     if (ticket !== undefined) this.#world.redeem(ticket)
     const credential: Head['headers'] = ticket === undefined ? [['authorization', `Bearer ${KEYS[this.who]}`]] : []
     const headers: Head['headers'] = [['host', 'localhost'], ['connection', 'Upgrade'], ['upgrade', 'websocket'], ['sec-websocket-version', '13'], ['sec-websocket-key', 'dGhlIHNhbXBsZSBub25jZQ=='], ...credential]
-    return await WebSocketLine.open(this.#world.port, rawRequest({ method: 'GET', path: ticket === undefined ? '/mcp' : `/mcp?ticket=${ticket}`, headers }, NOTHING), hear)
+    return await WebSocketLine.open(this.#world.port, rawRequest({ method: 'GET', path: ticket === undefined ? '/mcp' : `/mcp?ticket=${ticket}`, headers }, NOTHING), receive)
   }
 
   async #answer (line: Line, template: Buffer): Promise<void> {

@@ -15,10 +15,10 @@ t.test('a request belongs to a caller when it shows one right credential, and to
   t.equal(holder(head('POST', '/message', ['x-api-key', KEYS.bob])), 'bob')
   t.equal(holder(head('GET', `/sse?ticket=${TICKET}`)), 'bob')
   t.equal(holder(head('GET', '/mcp', ['sec-websocket-protocol', `mcp, ticket.${TICKET}`])), 'bob')
-  for (const nobody of [
+  for (const unidentified of [
     head('POST', '/mcp'), head('POST', '/mcp', bearer(`${KEYS.ada}x`)), head('POST', '/mcp', bearer(KEYS.ada), bearer(KEYS.ada)), head('POST', '/mcp', bearer(KEYS.ada), ['x-api-key', KEYS.ada]),
     head('POST', `/mcp?token=${KEYS.ada}`), head('GET', '/mcp?token=x', bearer(KEYS.ada)), head('POST', `/mcp?ticket=${TICKET}`), head('GET', `/sse?ticket=${TICKET}`, bearer(KEYS.bob)), head('GET', '/sse?ticket=x')
-  ]) t.equal(holder(nobody), undefined, JSON.stringify(nobody))
+  ]) t.equal(holder(unidentified), undefined, JSON.stringify(unidentified))
 })
 
 const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}'

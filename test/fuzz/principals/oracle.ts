@@ -1,7 +1,7 @@
 import { WHO, type Head, type Who } from '../case.js'
 import { isObject } from '../expect.js'
 import type { Reply } from '../http-line.js'
-import type { Fault, Heard } from '../oracle.js'
+import type { Fault, ReceivedMessage } from '../oracle.js'
 import { MARKS, SECRETS } from './callers.js'
 
 /** What a request showed and named: enough to judge its reply. */
@@ -37,36 +37,36 @@ export function faultsOfSecrets (text: string): Fault[] {
 /** What is wrong with a reply, whatever its message is. */
 export function faultsOfReply (reply: Reply, visit: Visit): Fault[] {
   const { status, headers, body } = reply
-  const said = `${visit.head.method} ${visit.head.path}: ${status} ${body.slice(0, 300)}`
+  const exchange = `${visit.head.method} ${visit.head.path}: ${status} ${body.slice(0, 300)}`
   const faults: Fault[] = faultsOfText(`${[...headers].flat().join(' ')} ${body}`, visit.holder)
-  if (isSuccess(status) && visit.holder === undefined && !isPublic(reply, visit.head)) faults.push({ kind: 'access', text: `let in without a right credential: ${said}` })
-  if (isSuccess(status) && status !== 101 && !isError(body) && namesForeign(visit)) faults.push({ kind: 'isolation', text: `${visit.holder} uses the session of another: ${said}` })
-  if (status === 401) faults.push(...faultsOfChallenge(reply, visit, said))
-  if (status === 429 && visit.holder !== undefined && body.includes('wrong credentials')) faults.push({ kind: 'access', text: `${visit.holder} is refused for the wrong credentials of others: ${said}` })
-  if ((status === 429 || status === 503) && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) faults.push({ kind: 'access', text: `no Retry-After: ${said}` })
-  if ([401, 403, 429].includes(status) && visit.head.method !== 'HEAD' && !/^\{"jsonrpc":"2\.0".*"error":\{"code":-32\d{3},/.test(body)) faults.push({ kind: 'access', text: `a refusal that is no JSON-RPC error: ${said}` })
+  if (isSuccess(status) && visit.holder === undefined && !isPublic(reply, visit.head)) faults.push({ kind: 'access', text: `let in without a right credential: ${exchange}` })
+  if (isSuccess(status) && status !== 101 && !isError(body) && namesForeign(visit)) faults.push({ kind: 'isolation', text: `${visit.holder} uses the session of another: ${exchange}` })
+  if (status === 401) faults.push(...faultsOfChallenge(reply, visit, exchange))
+  if (status === 429 && visit.holder !== undefined && body.includes('wrong credentials')) faults.push({ kind: 'access', text: `${visit.holder} is refused for the wrong credentials of others: ${exchange}` })
+  if ((status === 429 || status === 503) && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) faults.push({ kind: 'access', text: `no Retry-After: ${exchange}` })
+  if ([401, 403, 429].includes(status) && visit.head.method !== 'HEAD' && !/^\{"jsonrpc":"2\.0".*"error":\{"code":-32\d{3},/.test(body)) faults.push({ kind: 'access', text: `a refusal that is no JSON-RPC error: ${exchange}` })
   return faults
 }
 
 /** A cursor or request state of another that was accepted. */
-export function faultsOfSeals (sent: Heard[], heard: Heard[], foreign: ReadonlySet<unknown>): Fault[] {
+export function faultsOfSeals (sent: ReceivedMessage[], received: ReceivedMessage[], foreign: ReadonlySet<unknown>): Fault[] {
   const tries = sent.filter(message => sealsIn(message).some(seal => foreign.has(seal)) && sent.filter(({ id }) => id === message.id).length === 1)
-  return tries.filter(({ id }) => heard.some(answer => answer.id === id && answer.result !== undefined)).map(message => ({ kind: 'isolation', text: `what was sealed for another is accepted: ${JSON.stringify(message).slice(0, 300)}` }))
+  return tries.filter(({ id }) => received.some(answer => answer.id === id && answer.result !== undefined)).map(message => ({ kind: 'isolation', text: `what was sealed for another is accepted: ${JSON.stringify(message).slice(0, 300)}` }))
 }
 
-function sealsIn ({ method, params }: Heard): unknown[] {
+function sealsIn ({ method, params }: ReceivedMessage): unknown[] {
   if (!isObject(params)) return []
   return typeof method === 'string' && method.endsWith('/list') ? [params.cursor] : params.name === 'ask_about' ? [params.requestState] : []
 }
 
 export const isSuccess = (status: number): boolean => status === 101 || (status >= 200 && status < 300)
 
-function faultsOfChallenge ({ headers }: Reply, { holder, head }: Visit, said: string): Fault[] {
+function faultsOfChallenge ({ headers }: Reply, { holder, head }: Visit, exchange: string): Fault[] {
   const challenge = headers.get('www-authenticate') ?? ''
   return [
-    ...challenge.startsWith('Bearer ') ? [] : [{ kind: 'access', text: `no challenge: ${said}` } as const],
+    ...challenge.startsWith('Bearer ') ? [] : [{ kind: 'access', text: `no challenge: ${exchange}` } as const],
     // A ticket may have been used by another request meanwhile.
-    ...holder !== undefined && !head.path.includes('ticket') && !head.headers.some(([, value]) => value.includes('ticket.')) ? [{ kind: 'access', text: `${holder} is refused with the right key: ${said}` } as const] : []
+    ...holder !== undefined && !head.path.includes('ticket') && !head.headers.some(([, value]) => value.includes('ticket.')) ? [{ kind: 'access', text: `${holder} is refused with the right key: ${exchange}` } as const] : []
   ]
 }
 

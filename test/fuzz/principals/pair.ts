@@ -8,7 +8,7 @@ import { dataOf } from '../../support/event-reader.js'
 import { HttpLine, StreamLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
-import type { Heard } from '../target.js'
+import type { Outcome } from '../target.js'
 import { Caller, versionsOn } from './caller.js'
 import { CREDENTIALS, KEYS, MARKS, otherThan } from './callers.js'
 import { goodHead, isSocket } from './generate.js'
@@ -23,7 +23,7 @@ const STATUSES = [200, 202, 204, 400, 401, 403, 404, 405, 406, 409, 413, 415, 42
 const ODD_STATUSES = [...STATUSES, 0, 101, 408, 411, 414, 417, 501]
 const VERSIONS = [...REVISIONS, MODERN]
 const FRAMING = /^(content-length|transfer-encoding|connection|upgrade|expect)$/
-const HEARD_ENOUGH = 'notifications/subscriptions/acknowledged'
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 
 /** One request, as it went out. */
 interface Sent extends Visit { caller: Caller, line: Line, body: Buffer, plain: boolean }
@@ -44,7 +44,7 @@ export class Pair {
     this.#callers = { ada: new Caller(world, input, 'ada'), bob: new Caller(world, input, 'bob') }
   }
 
-  async run (): Promise<Heard> {
+  async run (): Promise<Outcome> {
     const { steps, burst } = this.#input
     await Promise.all(WHO.map(async who => await this.#open(this.#callers[who])))
     if (burst) await Promise.all(steps.map(async step => await this.#step(step)))
@@ -89,7 +89,7 @@ export class Pair {
 
   /** A stream that stays until the case is over. */
   async #listen ({ head, body, caller, line }: Sent): Promise<Reply | undefined> {
-    const stream = await StreamLine.open(this.#world.port, rawRequest(head, body), data => { if (data !== '') caller.hear(line, data) })
+    const stream = await StreamLine.open(this.#world.port, rawRequest(head, body), data => { if (data !== '') caller.receive(line, data) })
     caller.streams.push(stream)
     return stream.reply.status === 0 ? undefined : stream.reply
   }
@@ -100,9 +100,9 @@ export class Pair {
       bodiless: head.method === 'HEAD',
       last: head.headers.some(([name]) => FRAMING.test(name)),
       onEvent: data => {
-        if (plain && data !== '') caller.hear(line, data)
+        if (plain && data !== '') caller.receive(line, data)
         else this.#faults.push(...faultsOfText(data, holder))
-        return head.method === 'GET' || data.includes(HEARD_ENOUGH)
+        return head.method === 'GET' || data.includes(ACKNOWLEDGED)
       }
     })
     if (plain) this.#world.release(http)
@@ -142,7 +142,7 @@ export class Pair {
 
   /** A good client is answered as if it were the only one. */
   #judgeAnswer ({ status, headers }: Reply, texts: string[], { caller, line, body }: Sent): void {
-    if (headers.get('content-type')?.startsWith('text/event-stream') !== true) for (const text of texts) caller.hear(line, text)
+    if (headers.get('content-type')?.startsWith('text/event-stream') !== true) for (const text of texts) caller.receive(line, text)
     if (line === 'sse' || listens(body) || this.#mayEnd(caller.who) || (status === 413 && body.length > MAX_MESSAGE)) return
     const allowed = [...expected(body), ...status >= 400 && messagesIn(body).every(({ id }) => id === undefined) ? [blank] : []]
     const excused = cancelled(this.#stepsOf(caller.who).map(({ bytes }) => bytes))
@@ -157,7 +157,7 @@ export class Pair {
       if (reply?.status !== 200) this.#fault('isolation', `the session of ${who} is gone, which ${who} did not end: ${reply?.status} ${reply?.body}`)
     }
     const { state, cursor } = this.#callers[otherThan(who)].known
-    for (const { sent, heard } of caller.talks) this.#faults.push(...faultsOfSeals(sent.flatMap(messagesIn), heard, new Set([state, cursor].filter(seal => seal !== undefined))))
+    for (const { sent, received } of caller.talks) this.#faults.push(...faultsOfSeals(sent.flatMap(messagesIn), received, new Set([state, cursor].filter(seal => seal !== undefined))))
     await caller.close()
   }
 

@@ -10,7 +10,7 @@ export class WebSocketLine {
   gone = false
   readonly #socket: Socket
   readonly #onText: (text: string) => void
-  readonly #reader = new FrameReader((opcode, payload) => this.#hear(opcode, payload))
+  readonly #reader = new FrameReader((opcode, payload) => this.#receive(opcode, payload))
   #wait: Wait | undefined
 
   private constructor (socket: Socket, onText: (text: string) => void) {
@@ -52,7 +52,7 @@ export class WebSocketLine {
     await this.until(() => false)
   }
 
-  #hear (opcode: number, payload: Buffer): void {
+  #receive (opcode: number, payload: Buffer): void {
     if (opcode === OPCODE.text) this.#onText(payload.toString())
     if (opcode !== OPCODE.close) return
     this.code = closeCode(payload)

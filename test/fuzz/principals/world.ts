@@ -85,7 +85,7 @@ export class World {
     this.release(line)
   }
 
-  overheard (): Fault[] {
+  takeFaults (): Fault[] {
     return this.#log.take()
   }
 

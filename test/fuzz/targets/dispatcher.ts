@@ -4,11 +4,11 @@ import { Peer } from '../../../protocol/peer/peer.js'
 import { oldest } from '../../../protocol/revisions/table.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets } from '../openings.js'
+import { startsWithHandshake } from '../openings.js'
 import { cancelled, expected, messagesIn } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { excuse, faultsOfAnswer } from '../oracle.js'
-import type { Heard, Target } from '../target.js'
+import type { Outcome, Target } from '../target.js'
 import { HANG, inTime, Wait } from '../waiting.js'
 
 const PACE = 30
@@ -44,9 +44,9 @@ class MemoryCase {
     this.#peer = input.opening === 'message' ? new Peer({ revision: oldest }) : new Peer({ transport: 'memory', channel: standing })
   }
 
-  async run (): Promise<Heard> {
+  async run (): Promise<Outcome> {
     this.#app.mcp.dispatcher.lifecycle.connect(this.#peer)
-    if (greets(this.#input.opening)) this.#greet()
+    if (startsWithHandshake(this.#input.opening)) this.#performHandshake()
     for (const { bytes } of this.#input.steps) {
       this.#deliver(this.#talk.send(bytes))
       if (!this.#input.burst) await this.#settled(PACE)
@@ -57,7 +57,7 @@ class MemoryCase {
     return { faults: this.#talk.faults, signatures: this.#talk.signatures() }
   }
 
-  #greet (): void {
+  #performHandshake (): void {
     const { hello, thanks } = handshake(this.#input.opening)
     const ignore: Channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
     for (const text of [hello, thanks]) this.#app.mcp.dispatcher.receive(this.#app.mcp.dispatcher.decode(text), this.#peer, ignore)
@@ -73,7 +73,7 @@ class MemoryCase {
   }
 
   #channel (step: Answered): Channel {
-    const say = (text: string) => { for (const answer of this.#talk.hear(text)) setImmediate(() => { if (!this.#peer.closed) this.#deliver(this.#talk.send(answer)) }) }
+    const say = (text: string) => { for (const answer of this.#talk.receive(text)) setImmediate(() => { if (!this.#peer.closed) this.#deliver(this.#talk.send(answer)) }) }
     return {
       streams: this.#input.opening !== 'message',
       respond: text => { step.texts.push(text); say(text); this.#wait?.look() },

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Case, Head, Step } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets, MODERN, REVISIONS, versionsOf } from '../openings.js'
+import { startsWithHandshake, MODERN, REVISIONS, versionsOf } from '../openings.js'
 import { blank, cancelled, expected, messagesIn, MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { defaultHead, rawRequest } from '../heads.js'
@@ -10,7 +10,7 @@ import { dataOf } from '../../support/event-reader.js'
 import { HttpLine, StreamLine, type Reply } from '../http-line.js'
 import { excuse, faultsOf, faultsOfAnswer, type Fault } from '../oracle.js'
 import { inPieces } from '../pieces.js'
-import type { Heard, Target } from '../target.js'
+import type { Outcome, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
 /** What docs/errors.md lists, and the statuses of Node.js for bytes that are no HTTP. */
@@ -67,7 +67,7 @@ class HttpCase {
     this.#talk = new Conversation(input)
   }
 
-  async run (): Promise<Heard> {
+  async run (): Promise<Outcome> {
     await this.#open()
     const { steps, burst, opening } = this.#input
     if (burst && steps.length > 1) await Promise.all(steps.map(async step => await this.#aside(step)))
@@ -80,7 +80,7 @@ class HttpCase {
   async #open (): Promise<void> {
     const { opening } = this.#input
     if (opening === 'sse') await this.#openStream()
-    if (!greets(opening)) return
+    if (!startsWithHandshake(opening)) return
     const { hello, thanks } = handshake(opening)
     const reply = await this.#post(this.#line, defaultHead('none', Buffer.from(hello)), Buffer.from(hello))
     const id = reply?.headers.get('mcp-session-id')
@@ -97,7 +97,7 @@ class HttpCase {
         endpoint = data
         return wait.look()
       }
-      if (data !== '') this.#hear(data)
+      if (data !== '') this.#receive(data)
       this.#wait?.look()
     })
     await wait.promise
@@ -141,7 +141,7 @@ class HttpCase {
       last: framed,
       onEvent: (data, id) => {
         if (id !== undefined) this.#talk.known.event = id
-        if (data !== '') this.#hear(data)
+        if (data !== '') this.#receive(data)
         // A stream that has no end of its own is left as soon as it is there.
         return listens || data.includes('notifications/subscriptions/acknowledged')
       }
@@ -157,8 +157,8 @@ class HttpCase {
   }
 
   /** Questions on a stream are answered by a request of their own. */
-  #hear (text: string): void {
-    for (const answer of this.#talk.hear(text)) {
+  #receive (text: string): void {
+    for (const answer of this.#talk.receive(text)) {
       const body = this.#talk.send(answer)
       const line = new HttpLine(this.#port)
       void this.#post(line, this.#fill(defaultHead(this.#input.opening, body)), body).finally(() => line.close())
@@ -174,7 +174,7 @@ class HttpCase {
     if (!plain && status === 200 && NOT_MESSAGES.test(head.path)) return
     const texts = text === '' ? [] : streamed ? dataOf(text) : headers.get('content-type')?.startsWith('application/json') === true ? [text] : []
     if (!plain && texts.every(isAboutHttp)) return
-    if (!streamed) for (const one of texts) this.#talk.hear(one)
+    if (!streamed) for (const one of texts) this.#talk.receive(one)
     for (const one of texts) this.#talk.faults.push(...faultsOf(one, [...this.#talk.sent, body], plain ? versionsOf(this.#input) : VERSIONS))
     if (!plain || listened || this.#input.opening === 'sse' || this.#mayEnd()) return
     if (body.length > MAX_MESSAGE && status === 413) return

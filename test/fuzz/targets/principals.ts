@@ -12,7 +12,7 @@ export async function openPrincipals (plugins: Plugin[] = []): Promise<Target> {
   return {
     run: async input => await new Pair(world, input).run(),
     probe: async () => (await new Pair(world, probe).run()).faults.length === 0,
-    overheard: () => world.overheard(),
+    takeFaults: () => world.takeFaults(),
     census: async () => {
       world.hangUp()
       return await censusOf(world.app)

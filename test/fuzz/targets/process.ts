@@ -8,7 +8,7 @@ import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
 import { OPTIONS } from '../gateway.js'
 import { inPieces, linesOf } from '../pieces.js'
-import type { Heard, Target } from '../target.js'
+import type { Outcome, Target } from '../target.js'
 import { inTime, Wait } from '../waiting.js'
 
 const FIXTURE = fileURLToPath(new URL('../../support/gateway.js', import.meta.url))
@@ -19,7 +19,7 @@ const PACE = 30
 export async function openProcess (): Promise<Target> {
   const child = spawn(process.execPath, [COMMAND, '--stdio'], { cwd: tmpdir(), env: { PATH: process.env['PATH'], ...environment() } })
   const line = new Line(child)
-  await line.greet()
+  await line.performHandshake()
   return {
     run: async input => await line.run(input),
     probe: async () => await line.probe(),
@@ -41,35 +41,35 @@ function environment (): Record<string, string> {
 
 class Line {
   readonly #child: ChildProcessWithoutNullStreams
-  #hear: (line: string) => void = () => {}
+  #receive: (line: string) => void = () => {}
   #errors = ''
 
   constructor (child: ChildProcessWithoutNullStreams) {
     this.#child = child
     child.stdin.on('error', () => {})
     child.stderr.on('data', (chunk: Buffer) => { this.#errors = (this.#errors + String(chunk)).slice(-4_000) })
-    readLines(child.stdout, line => this.#hear(line))
+    readLines(child.stdout, line => this.#receive(line))
   }
 
-  async greet (): Promise<void> {
+  async performHandshake (): Promise<void> {
     const { hello, thanks } = handshake('2025-11-25')
-    if (!await this.#said(hello, '"hello"', START)) throw new Error(`the process does not answer: ${this.#errors}`)
+    if (!await this.#answers(hello, '"hello"', START)) throw new Error(`the process does not answer: ${this.#errors}`)
     this.#child.stdin.write(`${thanks}\n`)
   }
 
   async probe (): Promise<boolean> {
-    return await this.#said(PROBE, '"probe"')
+    return await this.#answers(PROBE, '"probe"')
   }
 
-  async run (input: Case): Promise<Heard> {
+  async run (input: Case): Promise<Outcome> {
     const talk = new Conversation(input)
     let wait: Wait | undefined
     const send = (bytes: Buffer) => {
       for (const line of linesOf(talk.filled(bytes))) talk.send(line)
       for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), input.cut)) this.#child.stdin.write(piece)
     }
-    this.#hear = line => {
-      for (const answer of talk.hear(line)) send(answer)
+    this.#receive = line => {
+      for (const answer of talk.receive(line)) send(answer)
       wait?.look()
     }
     const complete = async (ms?: number) => {
@@ -87,12 +87,12 @@ class Line {
     return { faults: talk.faults, signatures: talk.signatures() }
   }
 
-  async #said (text: string, part: string, ms?: number, heard: (line: string) => void = () => {}): Promise<boolean> {
-    let said = false
-    const wait = new Wait(() => said, ms)
-    this.#hear = line => {
-      if (line.includes(part)) said = true
-      else heard(line)
+  async #answers (text: string, part: string, ms?: number, onOther: (line: string) => void = () => {}): Promise<boolean> {
+    let answered = false
+    const wait = new Wait(() => answered, ms)
+    this.#receive = line => {
+      if (line.includes(part)) answered = true
+      else onOther(line)
       wait.look()
     }
     this.#child.stdin.write(`${text}\n`)
@@ -104,6 +104,6 @@ class Line {
     const open = talk.unsettled()
     if (open.length === 0) return
     for (const requestId of open) this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })}\n`)
-    await this.#said(PROBE, '"probe"', undefined, line => { talk.hear(line) })
+    await this.#answers(PROBE, '"probe"', undefined, line => { talk.receive(line) })
   }
 }

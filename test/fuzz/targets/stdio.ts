@@ -4,11 +4,11 @@ import { serveStdio } from '../../../app.js'
 import { readLines } from '../../support/connections.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets } from '../openings.js'
+import { startsWithHandshake } from '../openings.js'
 import { MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { inPieces, linesOf } from '../pieces.js'
-import type { Heard, Target } from '../target.js'
+import type { Outcome, Target } from '../target.js'
 import { inTime, Wait } from '../waiting.js'
 
 const PACE = 30
@@ -24,7 +24,7 @@ export async function openStdio (plugins: Plugin[] = []): Promise<Target> {
   }
 }
 
-async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
+async function runLines (app: FastifyInstance, input: Case): Promise<Outcome> {
   const talk = new Conversation(input)
   const [inward, outward] = [new PassThrough(), new PassThrough()]
   const { closed } = serveStdio(app.mcp, { input: inward, output: outward, maxMessage: MAX_MESSAGE })
@@ -35,8 +35,8 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
     for (const piece of inPieces(Buffer.concat([talk.filled(bytes), Buffer.from('\n')]), cut)) inward.write(piece)
   }
   readLines(outward, line => {
-    if (lines.push(line) === 1 && greets(input.opening)) return
-    for (const answer of talk.hear(line)) if (inward.writable) send(answer)
+    if (lines.push(line) === 1 && startsWithHandshake(input.opening)) return
+    for (const answer of talk.receive(line)) if (inward.writable) send(answer)
     wait?.look()
   })
   const complete = async (ms?: number) => {
@@ -44,7 +44,7 @@ async function runLines (app: FastifyInstance, input: Case): Promise<Heard> {
     await wait.promise
   }
 
-  if (greets(input.opening)) for (const text of Object.values(handshake(input.opening))) inward.write(`${text}\n`)
+  if (startsWithHandshake(input.opening)) for (const text of Object.values(handshake(input.opening))) inward.write(`${text}\n`)
   for (const { bytes } of input.steps) {
     send(bytes)
     if (!input.burst) await complete(PACE)

@@ -4,12 +4,12 @@ import { closeCode, frame, FrameReader, OPCODE, upgradeHead } from '../../suppor
 import { request } from '../../support/http-client.js'
 import type { Case } from '../case.js'
 import { Conversation, handshake, PROBE } from '../conversation.js'
-import { greets, MODERN, REVISIONS } from '../openings.js'
+import { startsWithHandshake, MODERN, REVISIONS } from '../openings.js'
 import { MAX_MESSAGE } from '../expect.js'
 import { censusOf, openGateway, type Plugin } from '../gateway.js'
 import { inPieces } from '../pieces.js'
 import { connected, hangUp } from '../sockets.js'
-import type { Heard, Target } from '../target.js'
+import type { Outcome, Target } from '../target.js'
 import { Wait } from '../waiting.js'
 
 const PACE = 30
@@ -35,7 +35,7 @@ class SocketCase {
   readonly #socket: Socket
   readonly #reader = new FrameReader((opcode, payload) => this.#frame(opcode, payload))
   #answered = false
-  #greeted: boolean
+  #initialized: boolean
   #closed: number | undefined
   #gone = false
   #wait: Wait | undefined
@@ -43,17 +43,17 @@ class SocketCase {
   constructor (socket: Socket, input: Case) {
     this.#input = input
     this.#talk = new Conversation(input)
-    this.#greeted = !greets(input.opening)
+    this.#initialized = !startsWithHandshake(input.opening)
     this.#socket = socket
     this.#socket.on('data', chunk => this.#read(chunk))
     this.#socket.once('close', () => { this.#gone = true; this.#wait?.look() })
     this.#socket.write(request('GET', '/mcp', upgradeHead(socket.remotePort as number)))
   }
 
-  async run (): Promise<Heard> {
+  async run (): Promise<Outcome> {
     const raw = this.#input.steps.some(step => step.raw === true)
     await this.#until(() => this.#answered)
-    if (greets(this.#input.opening)) for (const text of Object.values(handshake(this.#input.opening))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
+    if (startsWithHandshake(this.#input.opening)) for (const text of Object.values(handshake(this.#input.opening))) this.#socket.write(frame({ opcode: OPCODE.text, payload: text }))
     for (const step of this.#input.steps) {
       if (step.raw === true) this.#write(this.#talk.filled(step.bytes))
       else this.#send(step.bytes)
@@ -120,17 +120,17 @@ class SocketCase {
   }
 
   #frame (opcode: number, payload: Buffer): void {
-    if (opcode === OPCODE.text) this.#hear(payload.toString())
+    if (opcode === OPCODE.text) this.#receive(payload.toString())
     if (opcode === OPCODE.close) this.#end(closeCode(payload))
     if (opcode === OPCODE.ping) this.#write(frame({ opcode: OPCODE.pong, payload }))
   }
 
-  #hear (text: string): void {
-    if (!this.#greeted) {
-      this.#greeted = true
+  #receive (text: string): void {
+    if (!this.#initialized) {
+      this.#initialized = true
       return
     }
-    for (const answer of this.#talk.hear(text)) this.#send(answer)
+    for (const answer of this.#talk.receive(text)) this.#send(answer)
   }
 
   // Like any client: a goodbye is answered, and then the connection ends.
