@@ -6,13 +6,13 @@ import type { Bytes } from '../support/http-client.js'
 /** A connection with nothing between us and the socket. */
 export class Line {
   readonly socket: Socket
-  #heard = ''
+  #received = ''
   #wake = (): void => {}
 
   constructor (port: number, from = '127.0.0.1') {
     this.socket = connect({ port, host: '127.0.0.1', localAddress: from, noDelay: true })
     this.socket.on('error', () => {})
-    this.socket.on('data', (chunk: Buffer) => { this.#heard += chunk.toString('latin1'); this.#wake() })
+    this.socket.on('data', (chunk: Buffer) => { this.#received += chunk.toString('latin1'); this.#wake() })
     this.socket.once('close', () => this.#wake())
   }
 
@@ -22,8 +22,8 @@ export class Line {
     return line
   }
 
-  get heard (): string {
-    return this.#heard
+  get received (): string {
+    return this.#received
   }
 
   get closed (): boolean {
@@ -37,13 +37,13 @@ export class Line {
   /** Waits until this text was received; gives everything up to its end, and forgets it. */
   async until (what: string, ms = 30_000): Promise<string> {
     for (;;) {
-      const at = this.#heard.indexOf(what)
+      const at = this.#received.indexOf(what)
       if (at !== -1) {
-        const said = this.#heard.slice(0, at + what.length)
-        this.#heard = this.#heard.slice(at + what.length)
-        return said
+        const text = this.#received.slice(0, at + what.length)
+        this.#received = this.#received.slice(at + what.length)
+        return text
       }
-      if (this.socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#heard.slice(0, 200))}`)
+      if (this.socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(what)} came, after ${JSON.stringify(this.#received.slice(0, 200))}`)
       await inTime(new Promise<void>(resolve => { this.#wake = resolve }), JSON.stringify(what), ms)
     }
   }

@@ -28,13 +28,13 @@ export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   const state = await gateway.state()
   await gateway.tool('chaos_tell', { text: 'after the storm' })
   await waitForMessage(crowd)
-  const heard = crowd.map(({ line }) => (line?.heard.split('after the storm').length ?? 1) - 1)
+  const received = crowd.map(({ line }) => (line?.received.split('after the storm').length ?? 1) - 1)
 
-  report.row({ clients, back, seconds, 'start ms': started, 'attempts each': crowd.reduce((sum, { attempts }) => sum + attempts, 0) / clients, peers: state.peers, sessions: state.sessions, 'heard once': heard.filter(times => times === 1).length })
+  report.row({ clients, back, seconds, 'start ms': started, 'attempts each': crowd.reduce((sum, { attempts }) => sum + attempts, 0) / clients, peers: state.peers, sessions: state.sessions, 'heard once': received.filter(times => times === 1).length })
   report.promise(back === clients, `all ${clients} are back within ${BACK / 1000} s, not ${back}`)
   report.promise(crowd.every(({ refused }) => refused.length === 0), `nobody is refused: ${crowd.flatMap(({ refused }) => refused)[0]}`)
   report.promise(state.sessions === sessions && state.peers === clients, `each has one session or socket: ${state.sessions} sessions for ${sessions}, ${state.peers} peers for ${clients}`)
-  report.promise(heard.every(times => times === 1), 'each hears once what is told afterwards')
+  report.promise(received.every(times => times === 1), 'each hears once what is told afterwards')
   report.promise(gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)
   for (const client of crowd) client.line?.reset()
   await gateway.end()
@@ -78,6 +78,6 @@ class Returning {
 
 /** Settles when every client has received the message, or the time is up. */
 async function waitForMessage (crowd: Returning[]): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) if (crowd.every(({ line }) => line?.heard.includes('after the storm'))) break
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) if (crowd.every(({ line }) => line?.received.includes('after the storm'))) break
   await sleep(200)
 }

@@ -51,22 +51,22 @@ export const questionTools = [
     name: 'test_elicitation',
     description: 'Asks the user for an account.',
     input: Type.Object({ message: Type.String() }),
-    run: async ({ message }, call) => told(await call.elicit('account', { message, requestedSchema: ACCOUNT }))
+    run: async ({ message }, call) => answerText(await call.elicit('account', { message, requestedSchema: ACCOUNT }))
   }),
   tool({
     name: 'test_elicitation_sep1034_defaults',
     description: 'Asks the user with a form full of defaults.',
-    run: async (_input, call) => told(await call.elicit('profile', { message: 'Please check these', requestedSchema: DEFAULTS }))
+    run: async (_input, call) => answerText(await call.elicit('profile', { message: 'Please check these', requestedSchema: DEFAULTS }))
   }),
   tool({
     name: 'test_elicitation_sep1330_enums',
     description: 'Asks the user to choose, in every way there is.',
-    run: async (_input, call) => told(await call.elicit('choices', { message: 'Please choose', requestedSchema: ENUMS }))
+    run: async (_input, call) => answerText(await call.elicit('choices', { message: 'Please choose', requestedSchema: ENUMS }))
   }),
   tool({
     name: 'test_streaming_elicitation',
     description: 'Asks the user for a name.',
-    run: async (_input, call) => told(await call.elicit('user_name', askFor('name', 'What is your name?')))
+    run: async (_input, call) => answerText(await call.elicit('user_name', askFor('name', 'What is your name?')))
   }),
   tool({
     name: 'test_missing_capability',
@@ -75,4 +75,4 @@ export const questionTools = [
   })
 ]
 
-const told = (answer: object): string => `The user answered ${JSON.stringify(answer)}`
+const answerText = (answer: object): string => `The user answered ${JSON.stringify(answer)}`

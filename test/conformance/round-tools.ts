@@ -22,7 +22,7 @@ export const roundTools = [
     await call.elicit('confirm', CONFIRM)
     return remembered
   }),
-  round('multiple_inputs', 'Asks three things at once.', async call => told(await call.ask({
+  round('multiple_inputs', 'Asks three things at once.', async call => answerText(await call.ask({
     user_name: { method: 'elicitation/create', params: NAME },
     greeting: { method: 'sampling/createMessage', params: say('Generate a greeting', 50) },
     client_roots: { method: 'roots/list', params: {} }
@@ -30,12 +30,12 @@ export const roundTools = [
   round('multi_round', 'Asks one thing after the other.', async call => {
     const first = await call.elicit('step1', askFor('name', 'Step 1: What is your name?'))
     const second = await call.elicit('step2', askFor('color', 'Step 2: What is your favorite color?'))
-    return told({ ...first.content, ...second.content })
+    return answerText({ ...first.content, ...second.content })
   }),
   round('tampered_state', 'Trusts only a state of its own.', async call =>
-    told(await call.elicit('confirm', CONFIRM))),
+    answerText(await call.elicit('confirm', CONFIRM))),
   round('capabilities', 'Asks only what the client can answer.', async call =>
-    told(call.can('elicitation/create')
+    answerText(call.can('elicitation/create')
       ? await call.elicit('user_name', NAME)
       : await call.sample('greeting', say('Generate a greeting', 50))))
 ]
@@ -44,6 +44,6 @@ function round (suffix: string, description: string, run: (call: Call) => Promis
   return tool({ name: PREFIX + suffix, description, run: async (_input, call) => await run(call) })
 }
 
-function told (answer: object): string {
+function answerText (answer: object): string {
   return `The client answered ${JSON.stringify(answer)}`
 }

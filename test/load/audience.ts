@@ -7,11 +7,11 @@ const AFTERWARDS = 1_000
 
 /** One of many who only listen. */
 export class Listener {
-  heard = 0
+  received = 0
   gone = false
 
-  hear (text: string): void {
-    if (text.includes('notifications/tools/list_changed')) this.heard++
+  receive (text: string): void {
+    if (text.includes('notifications/tools/list_changed')) this.received++
   }
 
   leave (): void {
@@ -36,8 +36,8 @@ export class Audience {
     return this.#listeners.filter(({ gone }) => gone).length
   }
 
-  count (heard: (times: number) => boolean): number {
-    return this.#listeners.filter(listener => heard(listener.heard)).length
+  count (matches: (times: number) => boolean): number {
+    return this.#listeners.filter(listener => matches(listener.received)).length
   }
 }
 

@@ -60,8 +60,8 @@ export class Client {
   }
 
   async #silence (timeout: number, signal: AbortSignal): Promise<void> {
-    for (let heard = -1; heard !== this.times.length && !signal.aborted;) {
-      heard = this.times.length
+    for (let received = -1; received !== this.times.length && !signal.aborted;) {
+      received = this.times.length
       await sleep(timeout, undefined, { signal }).catch(() => {})
     }
   }

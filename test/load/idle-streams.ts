@@ -57,7 +57,7 @@ async function listen (connection: HttpConnection, request: HttpRequest, audienc
   const listener = audience.join()
   await new Promise<void>((resolve, reject) => connection.request(request, {
     head: status => status === 200 ? resolve() : reject(new Error(`${request.method} ${request.path} was answered with ${status}`)),
-    message: text => listener.hear(text),
+    message: text => listener.receive(text),
     end: () => listener.leave(),
     cut: () => listener.leave()
   }))

@@ -25,7 +25,7 @@ export const idleWebsockets: Scenario<{ sockets: number, hold: number }> = {
       const { socket } = await openSocket(gateway.port)
       await performHandshake(socket)
       const listener = audience.join()
-      socket.on('message', (data: Buffer) => listener.hear(String(data)))
+      socket.on('message', (data: Buffer) => listener.receive(String(data)))
       socket.on('close', () => listener.leave())
     })
     const opened = performance.now() - since

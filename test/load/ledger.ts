@@ -37,7 +37,7 @@ export class Ledger {
   }
 
   /** Takes a message as it came. */
-  hear (text: string): void {
+  receive (text: string): void {
     const { id, method, params, error } = JSON.parse(text) as { id?: number | string | null, method?: string, params?: Json, error?: object }
     if (method !== undefined) return this.#notified(method, params, text)
     // The answer to a handshake.

@@ -16,9 +16,9 @@ const skip = isMeasurable ? false : 'there is no /proc here'
 
 // `npm run load` and `npm run soak` run the same at full size.
 const short = {
-  'hundreds of idle WebSockets are held, and all hear of a change once': async () => await idleWebsockets.run({ sockets: 200, hold: 0.2 }),
-  'hundreds of idle event streams are held, and all hear of a change once': async () => await idleStreams.run({ sockets: 200, hold: 0.2 }),
-  'thousands of mixed calls over all transports are answered once, to whoever asked': async () => await mixedCalls.run({ ...mixedCalls.defaults, calls: 2_000, clients: 4 }),
+  'hundreds of idle WebSockets are held, and all are notified of a change once': async () => await idleWebsockets.run({ sockets: 200, hold: 0.2 }),
+  'hundreds of idle event streams are held, and all are notified of a change once': async () => await idleStreams.run({ sockets: 200, hold: 0.2 }),
+  'thousands of mixed calls over all transports are answered once, each to its client': async () => await mixedCalls.run({ ...mixedCalls.defaults, calls: 2_000, clients: 4 }),
   'a signal with hundreds of calls in flight on all transports loses none': async () => await sigtermUnderLoad.run({ runs: 1, calls: 300, shortest: 100, longest: 600 }),
   'clients that do not read are cut, and cost the others nothing': async () => await slowReaders.run({ readers: 4, requests: 4, rounds: 1, base: 500, beat: 10, deadline: 500, factor: 20 }),
   'hundreds of resets of every kind leave nothing behind': async () => await disconnects.run({ ...disconnects.defaults, count: 50 }),

@@ -12,7 +12,7 @@ export const httpSse: Transport = {
       message: text => {
         if (text.startsWith('/')) return resolve(text)
         welcome()
-        ledger.hear(text)
+        ledger.receive(text)
       },
       end: status => reject(new Error(`GET /sse was answered with ${status}`)),
       cut: () => reject(new Error('GET /sse was cut'))

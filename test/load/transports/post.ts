@@ -69,7 +69,7 @@ class PostConnection implements Connection {
     let status = 0
     this.connection.request({ method: 'POST', path: this.#path, headers: this.#headers(question), body: encode(id, method, this.#params(params)) }, {
       head: given => { status = given },
-      message: text => { if (status === 200) this.ledger.hear(text) },
+      message: text => { if (status === 200) this.ledger.receive(text) },
       // What HTTP refuses has no id.
       end: () => { if (status !== 200) this.ledger.refuse(id) },
       cut: () => {}

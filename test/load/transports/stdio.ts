@@ -11,7 +11,7 @@ export const stdio: Transport = {
     stdin.write(`${hello('2025-11-25')}\n`)
     await initializeAnswered
     stdin.write(`${initialized}\n`)
-    lines.on('line', line => ledger.hear(line))
+    lines.on('line', line => ledger.receive(line))
     return {
       ledger,
       over: closed(stdout),

@@ -13,7 +13,7 @@ function opener (withHandshake: boolean, paramsOf: (question: Question) => Quest
   return async ({ port }, ledger) => {
     const { socket, raw } = await openSocket(port)
     if (withHandshake) await performHandshake(socket)
-    socket.on('message', (data: Buffer) => ledger.hear(String(data)))
+    socket.on('message', (data: Buffer) => ledger.receive(String(data)))
     return {
       ledger,
       over: closed(socket),
