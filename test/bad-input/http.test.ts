@@ -63,7 +63,7 @@ const rows: HttpRow[] = [
   { row: 'E31', title: 'HTTP/0.9', send: raw('GET /mcp\n\n'), expect: /^40[03]/, closed: true },
   { row: 'E31', title: 'HTTP/9.9', send: raw('GET /health HTTP/9.9\nHost: HOST\n\n'), expect: 400, closed: true },
   { row: 'E31', title: 'a path that cannot be decoded', send: get('/%zz'), expect: 400 },
-  { row: 'E31', title: 'a path nobody serves', send: get('/__proto__'), expect: '404 -32600 id null' }
+  { row: 'E31', title: 'a path that is not served', send: get('/__proto__'), expect: '404 -32600 id null' }
 ]
 
 t.test('HTTP requests that are not right are refused', async t => {

@@ -77,8 +77,8 @@ t.test('the command survives what is written to it', async t => {
     t.strictSame(await inTime(exit, 'the end of the process', 60_000), [0, null])
   })
 
-  for (const lost of ['before anything is said', 'while calls are in flight']) {
-    t.test(`J14: a peer that closes our output ${lost} ends us quietly`, async t => {
+  for (const lost of ['before any message', 'while calls are in flight']) {
+    t.test(`J14: a client that closes the output of the gateway ${lost} ends it quietly`, async t => {
       const { process, stderr, exit } = await start(t)
       if (lost.startsWith('while')) process.stdin.write(Array.from({ length: 100 }, (_, id) => ping(id)).join(''))
       process.stdout.destroy()

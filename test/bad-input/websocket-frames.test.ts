@@ -42,7 +42,7 @@ const without = (name: string, value?: string) => (head: Head): Head =>
   head.flatMap(line => line[0] !== name ? [line] : value === undefined ? [] : [[name, value] as [string, string]])
 
 const upgrades: HttpRow[] = [
-  { row: 'I3', title: 'an upgrade of a path nobody serves', send: upgrade(head => head, '/nobody'), expect: 404 },
+  { row: 'I3', title: 'an upgrade of a path that is not served', send: upgrade(head => head, '/nobody'), expect: 404 },
   ...['7', '12', '14', 'banana', ''].map(version => (
     { row: 'I4', title: `WebSocket version ${JSON.stringify(version)}`, send: upgrade(without('Sec-WebSocket-Version', version)), expect: 426, headers: { 'sec-websocket-version': '13' } })),
   { row: 'I5', title: 'no key', send: upgrade(without('Sec-WebSocket-Key')), expect: 400 },

@@ -11,7 +11,7 @@ interface Transport {
   /** Sends a call, and reads what belongs to it. */
   call: (message: object) => Promise<() => Promise<Json>>
   /** Sends something that is not answered. */
-  tell: (message: object) => Promise<void>
+  sendMessage: (message: object) => Promise<void>
   ping: () => Promise<Json>
 }
 
@@ -24,7 +24,7 @@ const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> =
         const stream = await session.stream(message)
         return async () => await stream.message()
       },
-      tell: async message => { await session.post(message) },
+      sendMessage: async message => { await session.post(message) },
       ping: async () => (await session.post({ id: 99, method: 'ping' })).body
     }
   },
@@ -35,14 +35,14 @@ const TRANSPORTS: Record<string, (t: Test, url: string) => Promise<Transport>> =
     const inbox: Json[] = []
     const arrivals = new EventEmitter()
     socket.on('message', data => { inbox.push(JSON.parse(String(data)) as Json); arrivals.emit('message') })
-    const tell = async (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    const sendMessage = async (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
     const next = async () => await within(60_000, async signal => {
       while (inbox.length === 0) await once(arrivals, 'message', { signal })
       return inbox.shift() as Json
     })
-    await tell({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } } })
+    await sendMessage({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } } })
     await next()
-    return { call: async message => { await tell(message); return next }, tell, ping: async () => { await tell({ id: 99, method: 'ping' }); return await next() } }
+    return { call: async message => { await sendMessage(message); return next }, sendMessage, ping: async () => { await sendMessage({ id: 99, method: 'ping' }); return await next() } }
   }
 }
 
@@ -65,13 +65,13 @@ for (const [transport, open] of Object.entries(TRANSPORTS)) {
   for (const [how, name, options, answer] of ENDS) {
     t.test(`${transport}: when a call ${how}, its question is cancelled first and a late answer ignored`, async t => {
       const { url } = await listening(t, { ...options, plugins: [fixture, async ({ mcp: { tools } }) => { tools.add(unawaited) }] })
-      const { call, tell, ping } = await open(t, url)
+      const { call, sendMessage, ping } = await open(t, url)
       const next = await call({ id: 1, method: 'tools/call', params: { name } })
       const question = await next()
       t.match(question, { method: 'elicitation/create' })
       t.match(await next(), { method: 'notifications/cancelled', params: { requestId: question.id } })
       t.match(await next(), { id: 1, ...answer })
-      await tell({ id: question.id, result: { action: 'accept', content: { name: 'Ada' } } })
+      await sendMessage({ id: question.id, result: { action: 'accept', content: { name: 'Ada' } } })
       t.match(await ping(), { id: 99, result: {} })
     })
   }

@@ -123,7 +123,7 @@ t.test('an answer over HTTP', async t => {
     ['in a session', call(1, 'echo', { text: 'x' }), { 'mcp-session-id': session }],
     ['of much', call(1, 'echo', { text: big }), { 'mcp-session-id': session }],
     ['without a session', call(1, 'echo', { text: 'x' }, modernMeta()), modern],
-    ['that nobody waits to hear of', call(1, 'later', {}, { progressToken: 1 }), { 'mcp-session-id': session }],
+    ['of a call with progress that reports none', call(1, 'later', {}, { progressToken: 1 }), { 'mcp-session-id': session }],
     ['that is an error', call(1, 'nothing'), { 'mcp-session-id': session }],
     ['of /message', call(1, 'echo', { text: 'x' }), {}, '/message']
   ]
