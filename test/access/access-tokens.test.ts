@@ -167,5 +167,5 @@ t.test('what cannot be the address of an issuer or of a server is refused at sta
     [{ resource: 'https://gateway.test/' }, /option oauth\.resource/],
     [{ audience: 'x' }, /option .*audience/]
   ]
-  for (const [more, says] of wrong) await t.rejects(gateway(t, { oauth: { ...oauth, ...more } }), { message: says }, JSON.stringify(more))
+  for (const [more, expected] of wrong) await t.rejects(gateway(t, { oauth: { ...oauth, ...more } }), { message: expected }, JSON.stringify(more))
 })

@@ -10,7 +10,7 @@ import type { Json } from './speakers.js'
 /** A client that is subscribed to some resources and to changes of lists. */
 export interface Ear {
   /** The methods and URIs of the notifications received so far. */
-  heard: () => string[]
+  received: () => string[]
   close: () => Promise<void>
 }
 
@@ -23,14 +23,14 @@ export const ears: Record<string, Opener> = {
     const messages: Json[] = []
     const stream = await openEvents(port, '/mcp', { 'mcp-session-id': id, ...Object.fromEntries(head) }, data => { if (data !== '') messages.push(JSON.parse(data) as Json) })
     for (const uri of uris) await post(port, '/mcp', call('resources/subscribe', { uri })('legacy'), [['Mcp-Session-Id', id], ...head])
-    return { heard: () => inWords(messages), close: async () => { await stream.close(); await endSession(port, id, head) } }
+    return { received: () => inWords(messages), close: async () => { await stream.close(); await endSession(port, id, head) } }
   },
   stateless: async ({ port, head = [] }, uris) => {
     const body = listen(uris)
     const messages: Json[] = []
     const stream = await openEvents(port, '/mcp', Object.fromEntries([...mirroredHead(body), ...head]), data => messages.push(JSON.parse(data) as Json), body)
     await until(() => messages.length > 0, 'an acknowledgement')
-    return { heard: () => inWords(messages), close: stream.close }
+    return { received: () => inWords(messages), close: stream.close }
   },
   sse: async (server, uris) => await subscribed(await performHandshake(await sseConnection(server), '2024-11-05'), uris),
   websocket: async (server, uris) => await subscribed(await performHandshake(await socketConnection(server), NEWEST), uris),
@@ -56,7 +56,7 @@ async function listening (connection: Connection, uris: string[]): Promise<Ear> 
 function over ({ inbox, close }: Connection): Ear {
   const messages: Json[] = []
   return {
-    heard: () => {
+    received: () => {
       messages.push(...inbox.take() as Json[])
       return inWords(messages)
     },

@@ -12,7 +12,7 @@ import { within } from '../support/wait.js'
 const MESSAGE = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'orders', arguments: {} } }
 const ADA = { 'x-user': 'ada' }
 const STREAM = { accept: 'text/event-stream' }
-const UNTOLD = /the application did not say who is calling/
+const NO_IDENTITY = /the application did not say who is calling/
 
 interface User { id: string, sessionEnds?: number }
 const whoIs = async ({ headers }: FastifyRequest): Promise<User | undefined> => headers['x-user'] === undefined ? undefined : { id: String(headers['x-user']) }
@@ -66,10 +66,10 @@ async function upgrade (app: FastifyInstance, path: string, headers: Record<stri
 t.test('docs/embed.md: a stranger has no rights, from the very first request on, whatever it asks for', async t => {
   const app = await printed(t)
   const first = await post(app)
-  t.match(first, { statusCode: 401, body: UNTOLD, headers: { 'www-authenticate': /^Bearer / } })
-  t.match(await app.inject({ method: 'POST', url: '/ai/mcp', headers: { accept: 'application/json, text/event-stream' }, payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } }), { statusCode: 401, body: UNTOLD })
+  t.match(first, { statusCode: 401, body: NO_IDENTITY, headers: { 'www-authenticate': /^Bearer / } })
+  t.match(await app.inject({ method: 'POST', url: '/ai/mcp', headers: { accept: 'application/json, text/event-stream' }, payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } }), { statusCode: 401, body: NO_IDENTITY })
   for (const url of ['/ai/mcp', '/ai/sse', '/ai/mcp/sse', '/ai/sse?ticket=x']) t.equal((await app.inject({ url, headers: STREAM })).statusCode, 401, url)
-  t.match(await post(app, { authorization: 'Bearer of-something' }), { statusCode: 401, body: UNTOLD }, 'a credential that nobody here can check is none')
+  t.match(await post(app, { authorization: 'Bearer of-something' }), { statusCode: 401, body: NO_IDENTITY }, 'a credential that nobody here can check is none')
   t.equal((await app.inject({ method: 'POST', url: '/ai/ticket' })).statusCode, 401)
   t.strictSame(Object.keys((await app.inject({ url: '/ai/health' })).json()), ['status', 'live', 'ready'])
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -97,7 +97,7 @@ t.test('identities that were not announced are used from the first one on', asyn
   await once(early, 'open')
   t.equal((await post(app)).statusCode, 200, 'nothing has told it yet')
   t.equal((await post(app, ADA)).statusCode, 200)
-  t.match(await post(app), { statusCode: 401, body: UNTOLD })
+  t.match(await post(app), { statusCode: 401, body: NO_IDENTITY })
   t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0, 'the connection of a stranger hears nothing more')
   const closed = once(early, 'close')
   early.send(JSON.stringify(MESSAGE))
@@ -127,7 +127,7 @@ t.test('an identity that is null is none', async t => {
   app.decorateRequest('identity', null as never)
   await app.register(patchbay, { prefix: '/ai' })
   await serving(t, app)
-  t.match(await post(app), { statusCode: 401, body: UNTOLD })
+  t.match(await post(app), { statusCode: 401, body: NO_IDENTITY })
 })
 
 t.test('decorating requests with an identity after the registration is an error at start', async t => {

@@ -92,11 +92,11 @@ t.test('a frame that comes after the end closes the socket and is not answered',
   const { now } = Date
   Date.now = () => expires
   t.teardown(() => { Date.now = now })
-  const said: unknown[] = []
-  socket.on('message', data => { said.push(String(data)) })
+  const messages: unknown[] = []
+  socket.on('message', data => { messages.push(String(data)) })
   socket.send(JSON.stringify(ping))
   const [code] = await within(60_000, async signal => await once(socket, 'close', { signal })) as [number]
-  t.strictSame({ code, said }, { code: 4401, said: [] })
+  t.strictSame({ code, messages }, { code: 4401, messages: [] })
 })
 
 t.test('stdio refuses calls when its token has expired, with an error that names the remedy', async t => {

@@ -55,15 +55,15 @@ t.test('F3: the session of another is no session, whatever is asked of it', asyn
       for (const name of HEADERS) {
         const foreign = await visit(port, [[name, hers.id]], head)
         const unknown = await visit(port, [[name, MADE_UP]], head)
-        t.strictSame(said(foreign), said(unknown), `${who}: ${what}, ${name}`)
+        t.strictSame(comparable(foreign), comparable(unknown), `${who}: ${what}, ${name}`)
         t.match(foreign.status, /^40[04]$/)
       }
     }
     const own = await openSession(port, initialize(), head)
-    const mixed = async (id: string) => said(await post(port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', own], ['X-Session-ID', id], ...head]))
+    const mixed = async (id: string) => comparable(await post(port, '/mcp', BODIES.ping as string, [['Mcp-Session-Id', own], ['X-Session-ID', id], ...head]))
     t.strictSame(await mixed(hers.id), await mixed(MADE_UP), `${who}: beside a session of their own`)
     for (const event of await hers.eventIds()) {
-      const resume = async (id: string) => said(await stream('/mcp', [['Last-Event-ID', id]])(port, [['Mcp-Session-Id', own]], head))
+      const resume = async (id: string) => comparable(await stream('/mcp', [['Last-Event-ID', id]])(port, [['Mcp-Session-Id', own]], head))
       t.strictSame(await resume(event), await resume(`abcdefabcdef-${event.split('-')[1]}`), `${who}: the event ${event} in a session of their own`)
     }
     await endSession(port, own, head)
@@ -83,14 +83,14 @@ t.test('H3: the stream of another takes no messages', async t => {
   for (const [who, { head }] of [['Bob', as(server, 'bob')], ['somebody without a name', server]] as Array<[string, Server]>) {
     for (const [what, body] of Object.entries(BODIES)) {
       const [foreign, unknown] = [await post(server.port, endpoint.path, body, head), await post(server.port, `/message?sessionId=${MADE_UP}`, body, head)]
-      t.strictSame(said(foreign), said(unknown), `${who}: ${what}`)
+      t.strictSame(comparable(foreign), comparable(unknown), `${who}: ${what}`)
       t.equal(foreign.status, 404)
     }
   }
-  t.strictSame(endpoint.heard, [], 'it heard nothing')
+  t.strictSame(endpoint.received, [], 'it heard nothing')
   await post(server.port, endpoint.path, call('ping')('legacy'), ada.head)
-  await until(() => endpoint.heard.length === 1, 'an answer')
-  t.equal(summarise(JSON.parse(endpoint.heard[0] ?? '')), 'ok id 7', 'and goes on')
+  await until(() => endpoint.received.length === 1, 'an answer')
+  t.equal(summarise(JSON.parse(endpoint.received[0] ?? '')), 'ok id 7', 'and goes on')
   await endpoint.close()
   await connection.close()
   await expectUnharmed(t, server)
@@ -107,8 +107,8 @@ t.test('F3: a stored session is restored for its owner alone, whichever caller a
   for (const [index, id] of ids.entries()) {
     const others = ['bob', 'eve', 'ADA'].map(async name => await visit(id, as(after, name)))
     const own = visit(id, as(after, 'ada'))
-    const anybody = visit(id, after)
-    t.strictSame(await Promise.all([...others, anybody, own]), [404, 404, 404, 404, 200], `session ${index + 1}`)
+    const anonymous = visit(id, after)
+    t.strictSame(await Promise.all([...others, anonymous, own]), [404, 404, 404, 404, 200], `session ${index + 1}`)
     t.equal(await visit(id, as(after, 'bob')), 404, 'nor later')
   }
   for (const id of ids) await endSession(after.port, id, as(after, 'ada').head)
@@ -117,7 +117,7 @@ t.test('F3: a stored session is restored for its owner alone, whichever caller a
 
 /** A session with everything that another caller could try to take: a stream, a call in flight, a subscription, a question. */
 class AdasSession {
-  readonly heard: string[] = []
+  readonly received: string[] = []
   readonly #events: string[] = []
   #close = async (): Promise<void> => {}
   #asked: Promise<Reply> | undefined
@@ -129,7 +129,7 @@ class AdasSession {
     await session.#post(call('resources/subscribe', { uri: 'server://counter' })('legacy'))
     const stream = await openEvents(server.port, '/mcp', { 'mcp-session-id': session.id, ...Object.fromEntries(server.head) }, (data, { id }) => {
       if (id !== undefined) session.#events.push(id)
-      if (data !== '') session.heard.push(data)
+      if (data !== '') session.received.push(data)
     })
     session.#close = stream.close
     session.#asked = session.#post(callTool('ask_name', {}, 'hers')('legacy'))
@@ -146,10 +146,10 @@ class AdasSession {
 
   /** The stream is open and gets its notifications, the call waits for its own answer, and nothing else was sent. */
   async isUntouched (t: Test): Promise<void> {
-    t.strictSame(this.heard, [], 'the stream heard nothing of all this')
+    t.strictSame(this.received, [], 'the stream heard nothing of all this')
     await this.#post(callTool('increment_counter', {}, 'count')('legacy'))
-    await until(() => this.heard.length > 0, 'a notification')
-    t.match(this.heard.join(), /notifications\/resources\/updated.*server:\/\/counter/)
+    await until(() => this.received.length > 0, 'a notification')
+    t.match(this.received.join(), /notifications\/resources\/updated.*server:\/\/counter/)
     t.equal((await this.#post(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { action: 'accept', content: { name: 'Ada' } } }))).status, 202)
     t.match((await this.#asked)?.body, /Hello, Ada!/)
   }
@@ -164,11 +164,11 @@ class AdasSession {
   }
 }
 
-async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, heard: string[], close: () => Promise<void> }> {
-  const heard: string[] = []
-  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), data => heard.push(data))
-  await until(() => heard.length > 0, 'the endpoint')
-  return { path: heard.shift() as string, heard, close }
+async function endpointOf ({ port }: Server, { head }: { head: Head }): Promise<{ path: string, received: string[], close: () => Promise<void> }> {
+  const received: string[] = []
+  const { close } = await openEvents(port, '/sse', Object.fromEntries(head), data => received.push(data))
+  await until(() => received.length > 0, 'the endpoint')
+  return { path: received.shift() as string, received, close }
 }
 
 function stream (target: string, more: Head = []): Visit {
@@ -176,7 +176,7 @@ function stream (target: string, more: Head = []): Visit {
 }
 
 /** A reply without its date. */
-function said ({ status, headers, body }: Reply): unknown {
+function comparable ({ status, headers, body }: Reply): unknown {
   const { date: _date, ...rest } = Object.fromEntries(headers)
   return { status, body, rest }
 }

@@ -56,7 +56,7 @@ for (const [name, open] of Object.entries(speakers)) {
     const server = await hosted(t)
     const [ada, bob] = [await open(as(server, 'ada')), await open(as(server, 'bob'))]
     const hanging = ada.ask('tools/call', { name: 'slow', arguments: { steps: 1, delay: 100 } })
-    for (const requestId of [7, '7', 's1', 0, 1]) await bob.tell('notifications/cancelled', { requestId })
+    for (const requestId of [7, '7', 's1', 0, 1]) await bob.notify('notifications/cancelled', { requestId })
     t.match(await bob.ask(bob.era === 'modern' ? 'server/discover' : 'ping'), { result: {} })
     t.match(await hanging, { result: { content: [{ text: '1 steps' }] } })
     for (const speaker of [ada, bob]) await speaker.close()

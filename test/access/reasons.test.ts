@@ -19,7 +19,7 @@ async function reasons (t: Test, withIssuer = true) {
     const { statusCode, body } = await app.inject({ method: 'POST', url: `/message${query}`, payload: ping, headers })
     const [audit, ...more] = lines.flatMap(line => line.audit === undefined ? [] : [line.audit])
     t.strictSame(more, [], 'one line')
-    return { statusCode, body, audit, said: JSON.stringify(lines) }
+    return { statusCode, body, audit, log: JSON.stringify(lines) }
   }
   return { issuer, audited }
 }
@@ -48,11 +48,11 @@ t.test('the audit line of a refused credential has the reason; the reply does no
     ['a token that is none for access', bearer(await issuer.sign({}, { typ: 'logout+jwt' })), { status: 401, reason: 'invalid_token', detail: /typ/ }]
   ]
   for (const [what, headers, expected, query] of rows) {
-    const { audit, body, said } = await audited(headers, query)
+    const { audit, body, log } = await audited(headers, query)
     t.match(audit, { outcome: 'refused', route: '/message', ...expected }, what)
     for (const word of ['reason', 'audience', 'issuer', other]) t.notOk(body.includes(word), `${what}: ${body}`)
     const credential = headers['authorization']?.split(' ')[1] ?? ADA
-    t.notOk(said.includes(credential) || said.includes(credential.split('.')[1] ?? credential), `${what}: without the credential`)
+    t.notOk(log.includes(credential) || log.includes(credential.split('.')[1] ?? credential), `${what}: without the credential`)
   }
   t.match((await audited(bearer(await issuer.sign({ aud: other })))).audit, { detail: `wanted ${RESOURCE}` })
 })

@@ -62,12 +62,12 @@ t.test('removing a key ends its WebSockets, streams, subscriptions and tickets, 
 t.test('a frame that crosses the removal is not answered', async t => {
   const { app, url } = await keyed(t)
   const { socket, closed } = await connect(t, `${url}/mcp`, bearer(ADA))
-  const said: string[] = []
-  socket.on('message', data => { said.push(String(data)) })
+  const messages: string[] = []
+  socket.on('message', data => { messages.push(String(data)) })
   app.mcp.identities.replaceKeys([bob])
   socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
   const [code] = await within(WAIT, async () => await closed)
-  t.strictSame({ code, said }, { code: 4401, said: [] })
+  t.strictSame({ code, messages }, { code: 4401, messages: [] })
 })
 
 t.test('a key with other scopes has them at once, on open connections, too', async t => {

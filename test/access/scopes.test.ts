@@ -121,10 +121,10 @@ async function doubts (caller: Speaker, { name, takes, method, params }: Thing, 
   }
   const invented = method === name ? 'author/nobody' : `${name.slice(0, 3)}nobody`
   const unknown = await caller.ask(method === name ? invented : method, params(invented))
-  return said(answer, name) === said(unknown, invented) ? [] : [`${title} but what is not there ${JSON.stringify(unknown)}`]
+  return comparable(answer, name) === comparable(unknown, invented) ? [] : [`${title} but what is not there ${JSON.stringify(unknown)}`]
 }
 
-const said = ({ error }: Answer, about: string): string => JSON.stringify(error).replaceAll(about.replace('{id}', '1'), 'X').replaceAll(about, 'X')
+const comparable = ({ error }: Answer, about: string): string => JSON.stringify(error).replaceAll(about.replace('{id}', '1'), 'X').replaceAll(about, 'X')
 
 function isRefusal ({ status, error }: Answer): boolean {
   return status === undefined ? /^(Invalid params: Unknown|Method not found|Resource not found)/.test(error?.message ?? '') : status === 403 && error?.code === -32600

@@ -20,7 +20,7 @@ t.test('no credential is ever written to the log, nor sent back, whatever become
   const unused = (await app.inject({ method: 'POST', url: '/ticket', headers: bearer(ADA) })).json<{ ticket: string }>().ticket
   const secrets = [ADA, CANARY, good, bad, ticket, unused, ...[good, bad].flatMap(token => token.split('.').slice(1))]
 
-  let said = ''
+  let replies = ''
   for (const secret of [ADA, CANARY, good, bad, unused]) {
     for (const method of ['GET', 'POST', 'PUT'] as const) {
       for (const path of ['/message', '/mcp', '/health', '/nowhere', '/ticket']) {
@@ -28,7 +28,7 @@ t.test('no credential is ever written to the log, nor sent back, whatever become
           for (const query of ['', `?access_token=${secret}`, `?token=${secret}&ticket=${secret}`]) {
             if (path === '/ticket' && method === 'POST') continue
             const { body, headers: sent } = await app.inject({ method, url: path + query, headers: { ...headers, accept: 'application/json' } as Record<string, string>, ...(method === 'POST' ? { payload: ping } : {}) })
-            said += body + JSON.stringify(sent)
+            replies += body + JSON.stringify(sent)
           }
         }
       }
@@ -43,9 +43,9 @@ t.test('no credential is ever written to the log, nor sent back, whatever become
 
   t.ok(log.split('\n').length > 200, `${log.split('\n').length} lines of log`)
   t.match(log, 'unexpected \\"aud\\" claim value', 'which say why a token was refused')
-  t.ok(said.length > 10_000)
+  t.ok(replies.length > 10_000)
   for (const secret of secrets) {
     t.notOk(log.includes(secret), 'in the log')
-    t.notOk(said.includes(secret), 'in a reply')
+    t.notOk(replies.includes(secret), 'in a reply')
   }
 })

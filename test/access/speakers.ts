@@ -15,9 +15,9 @@ export interface Answer { status?: number, headers?: Map<string, string>, result
 export interface Speaker {
   era: Era
   ask: (method: string, params?: Json) => Promise<Answer>
-  tell: (method: string, params: Json) => Promise<void>
+  notify: (method: string, params: Json) => Promise<void>
   /** The notifications received; HTTP without a stream gets none. */
-  heard: Json[]
+  notifications: Json[]
   close: () => Promise<void>
 }
 
@@ -42,33 +42,33 @@ export const speakers: Record<string, (server: Server) => Promise<Speaker>> = {
 function posting (era: Era, send: (body: string) => Promise<Reply>): Speaker {
   return {
     era,
-    heard: [],
+    notifications: [],
     ask: async (method, params = {}) => {
       const { status, headers, body } = await send(call(method, params)(era))
       const message = headers.get('content-type')?.startsWith('text/event-stream') === true ? messagesOf(body).at(-1) : JSON.parse(body)
       return { status, headers, ...message as Json }
     },
-    tell: async (method, params) => { await send(notification(method, params)) },
+    notify: async (method, params) => { await send(notification(method, params)) },
     close: async () => {}
   }
 }
 
 function over (connection: Connection, era: Era): Speaker {
-  const heard: Json[] = []
+  const notifications: Json[] = []
   let lastId = 0
   return {
     era,
-    heard,
+    notifications,
     ask: async (method, params = {}) => {
       const id = `s${++lastId}`
       await connection.write(call(method, params, id)(era))
       for (;;) {
         const message = await connection.inbox.next() as Json
         if (message.id === id && message.method === undefined) return message as Answer
-        heard.push(message)
+        notifications.push(message)
       }
     },
-    tell: async (method, params) => { await connection.write(notification(method, params)) },
+    notify: async (method, params) => { await connection.write(notification(method, params)) },
     close: connection.close
   }
 }

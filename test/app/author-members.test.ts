@@ -87,10 +87,10 @@ t.test('members for the gateway are not sent to clients', async t => {
 })
 
 t.test('a mistake in a definition is found when it is made', async t => {
-  const TOOLS: Array<[member: Json, says: RegExp]> = [[{ failed: true }, /failed/], [{ explain: 'words' }, /explain/], [{ text: 'words' }, /text/]]
-  for (const [member, says] of TOOLS) t.throws(() => tool({ name: 'it', description: 'd', run: () => '', ...member } as Parameters<typeof tool>[0]), { message: says }, JSON.stringify(member))
-  const RESOURCES: Array<[member: Json, says: RegExp]> = [[{ list: [] }, /list/], [{ watch: {} }, /watch/], [{ onChange: () => {} }, /there is no "onChange"/]]
-  for (const [member, says] of RESOURCES) t.throws(() => resource({ uri: 'w:///{id}', name: 'w', read: () => '', ...member } as Parameters<typeof resource>[0]), { message: says }, JSON.stringify(member))
+  const TOOLS: Array<[member: Json, expected: RegExp]> = [[{ failed: true }, /failed/], [{ explain: 'words' }, /explain/], [{ text: 'words' }, /text/]]
+  for (const [member, expected] of TOOLS) t.throws(() => tool({ name: 'it', description: 'd', run: () => '', ...member } as Parameters<typeof tool>[0]), { message: expected }, JSON.stringify(member))
+  const RESOURCES: Array<[member: Json, expected: RegExp]> = [[{ list: [] }, /list/], [{ watch: {} }, /watch/], [{ onChange: () => {} }, /there is no "onChange"/]]
+  for (const [member, expected] of RESOURCES) t.throws(() => resource({ uri: 'w:///{id}', name: 'w', read: () => '', ...member } as Parameters<typeof resource>[0]), { message: expected }, JSON.stringify(member))
   t.throws(() => resource({ uri: 'w:///1', name: 'w', list: () => [], read: () => '' }), { message: 'resource "w": only a template has a "list"' })
 })
 
@@ -131,7 +131,7 @@ t.test('a resource is watched once while there are subscribers, of whatever revi
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(counts.stopped, ['w:///1'])
   change('w:///1')
-  t.strictSame(speakers.map(({ heard }) => heard), ERAS.map(() => []), 'nobody is told any more')
+  t.strictSame(speakers.map(({ notifications }) => notifications), ERAS.map(() => []), 'nobody is told any more')
   await app.close()
   t.strictSame(counts.stopped, ['w:///1', 'w:///2'])
 })

@@ -30,7 +30,7 @@ export class CounterListener {
   }
 
   /** Waits until so many changes of the counter were notified. */
-  async heard (updates: number): Promise<void> {
+  async notified (updates: number): Promise<void> {
     await within(60_000, async signal => { while (this.updates < updates) await sleep(10, undefined, { signal }) })
   }
 

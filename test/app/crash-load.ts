@@ -6,7 +6,7 @@ import { modernMeta } from '../support/modern.js'
 
 type Json = Record<string, unknown>
 
-const PATIENCE = 60_000
+const DEADLINE = 60_000
 
 /** Sends one tool call and gives its answer; rejects when the connection breaks. */
 export type Connection = (name: string, args: object) => Promise<Json>
@@ -69,7 +69,7 @@ export class Load {
     try {
       return this.#isSuccess(await inTime(connection(name, args)))
     } catch (error) {
-      if (isNobodyThere(error)) neverSent()
+      if (isUnreachable(error)) neverSent()
       else this.unknown++
       throw error
     }
@@ -136,13 +136,13 @@ async function ask (socket: WebSocket, message: { id: number } & Json): Promise<
 async function inTime (answer: Promise<Json>): Promise<Json> {
   const over = new AbortController()
   try {
-    return await Promise.race([answer, sleep(PATIENCE, { error: `no answer within ${PATIENCE} ms` }, { signal: over.signal })])
+    return await Promise.race([answer, sleep(DEADLINE, { error: `no answer within ${DEADLINE} ms` }, { signal: over.signal })])
   } finally {
     over.abort()
   }
 }
 
-function isNobodyThere (error: unknown): boolean {
+function isUnreachable (error: unknown): boolean {
   const { code, cause } = error as { code?: string, cause?: { code?: string } }
   return (code ?? cause?.code) === 'ECONNREFUSED'
 }

@@ -31,7 +31,7 @@ t.test(`a server that is killed ${KILLS} times while it writes loses nothing it 
   }
   await underWay(load)
   await load.stop()
-  await listener.heard(load.counter.acknowledgedCalls).catch(() => {})
+  await listener.notified(load.counter.acknowledgedCalls).catch(() => {})
   await listener.stop()
 
   const notes = await contents(gateway)

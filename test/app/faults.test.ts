@@ -107,7 +107,7 @@ t.test('data that cannot be written does not cost the caller its answer', async 
   t.match(answer, { result: { content: [{ text: 'ok' }] } })
 })
 
-const ODD: Array<[what: string, data: unknown, told: unknown]> = [
+const ODD: Array<[what: string, data: unknown, sentData: unknown]> = [
   ['a cycle', cyclic(), inspect(cyclic())],
   ['a BigInt', 1n, '1n'],
   ['a BigInt inside', { n: 1n }, '{ n: 1n }'],
@@ -118,11 +118,11 @@ const ODD: Array<[what: string, data: unknown, told: unknown]> = [
   ['data', { a: [1] }, { a: [1] }]
 ]
 
-for (const [what, data, told] of ODD) {
+for (const [what, data, sentData] of ODD) {
   t.test(`a tool may log ${what}: its client gets a log message and the result`, async t => {
     const { app } = await logged(t, tool({ name: 'it', description: 'd', run: (_input, call) => { call.log('error', data); return 'ok' } }))
     const { before, result } = await callTool(app, 'it', {}, { meta: { 'io.modelcontextprotocol/logLevel': 'debug' } })
-    t.strictSame(before.map(({ params }) => params), [{ level: 'error', data: told }])
+    t.strictSame(before.map(({ params }) => params), [{ level: 'error', data: sentData }])
     t.match(result, { content: [{ text: 'ok' }] })
   })
 }

@@ -16,9 +16,9 @@ t.test('a server that is closing is not healthy any more, while what is in fligh
   const answer = fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(async reply => await reply.text())
   await started.promise
   const closed = app.close()
-  const { status, body: said } = await get(`${url}/health`, agent)
+  const { status, body: report } = await get(`${url}/health`, agent)
   t.equal(status, 503)
-  t.match(JSON.parse(said), { status: 'draining', reason: /shutting down/, parts: { server: /shutting down/ }, live: true, ready: false, name: 'mcp-patchbay' })
+  t.match(JSON.parse(report), { status: 'draining', reason: /shutting down/, parts: { server: /shutting down/ }, live: true, ready: false, name: 'mcp-patchbay' })
   released.resolve()
   t.match(await answer, /done/)
   await closed

@@ -143,15 +143,15 @@ async function changedTo (t: Test, url: string, changed: { as: (payload: string)
 }
 
 t.test('onResponse runs once after a long list, and knows how long it took', async t => {
-  const told = new EventEmitter()
+  const events = new EventEmitter()
   const seen: unknown[] = []
   const app = Fastify()
-  app.addHook('onResponse', async (_request, reply) => { seen.push([reply.statusCode, reply.sent, reply.elapsedTime > 0]); told.emit('response') })
+  app.addHook('onResponse', async (_request, reply) => { seen.push([reply.statusCode, reply.sent, reply.elapsedTime > 0]); events.emit('response') })
   await app.register(patchbay, LONG)
   const { url } = await listen(t, app)
   for (const endpoint of Object.values(await endpoints(url))) {
     seen.length = 0
-    await within(60_000, async signal => await Promise.all([once(told, 'response', { signal }), listOver(t, url, endpoint)]))
+    await within(60_000, async signal => await Promise.all([once(events, 'response', { signal }), listOver(t, url, endpoint)]))
     t.strictSame(seen, [[200, true, true]])
   }
 })

@@ -54,10 +54,10 @@ t.test('refusals have the form the host gives its errors', async t => {
   const app = await host(t, app => {
     app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => await reply.code(error.statusCode ?? 500).send({ problem: error.message, request: request.id }))
   })
-  const refused = async (status: number, says: RegExp, request: object) => {
+  const refused = async (status: number, expected: RegExp, request: object) => {
     const response = await app.inject(request)
     t.equal(response.statusCode, status)
-    t.match(response.json(), { problem: says, request: String })
+    t.match(response.json(), { problem: expected, request: String })
   }
   await refused(415, /Content-Type/, { method: 'POST', url: '/ai/mcp', payload: 'x', headers: { 'content-type': 'text/plain' } })
   await refused(404, /no such session/, { url: '/ai/mcp', headers: { accept: 'text/event-stream', 'mcp-session-id': 'x' } })
@@ -143,8 +143,8 @@ t.test('a host that has WebSockets already keeps its own', async t => {
     await app.register(async scope => scope.get('/own/socket', { websocket: true }, socket => { socket.on('message', data => socket.send(`own ${String(data)}`)) }))
   })
   const url = (await app.listen({ port: 0 })).replace('http', 'ws')
-  t.equal(await said(`${url}/own/socket`, 'hello'), 'own hello')
-  t.match(JSON.parse(await said(`${url}/ai/mcp`, '{"jsonrpc":"2.0","id":1,"method":"ping"}')), { id: 1, result: {} })
+  t.equal(await answerTo(`${url}/own/socket`, 'hello'), 'own hello')
+  t.match(JSON.parse(await answerTo(`${url}/ai/mcp`, '{"jsonrpc":"2.0","id":1,"method":"ping"}')), { id: 1, result: {} })
 })
 
 t.test('closing the host answers what is in flight first, on a stream as well', async t => {
@@ -161,7 +161,7 @@ t.test('a stream has its own type and is not kept anywhere on its way', async t 
   t.match(headers, { 'content-type': 'text/event-stream', 'cache-control': /no-cache/, 'x-accel-buffering': 'no' })
 })
 
-async function said (url: string, message: string): Promise<string> {
+async function answerTo (url: string, message: string): Promise<string> {
   const socket = new WebSocket(url)
   return await within(60_000, async signal => {
     await once(socket, 'open', { signal })

@@ -70,9 +70,9 @@ async function busy (t: Test, gateway: Gateway, revision: string) {
     t.strictSame(resumed.messages.slice(0, before).map(({ id }) => id), oneTo(before).map(number => `0-${number + 1}`), `${revision}: events follow each other`)
     t.match(resumed.messages.at(-1)?.message, { method: 'notifications/resources/updated', params: { uri: COUNTER } }, `${revision}: the subscription still delivers`)
 
-    const said = new Reading(await session.stream(call(7, 'say', { level: 'debug', text: 'a detail' })))
-    await said.over
-    t.match(said.messages.map(({ message }) => message), [{ method: 'notifications/message', params: { level: 'debug', data: 'a detail' } }, { id: 7, result: {} }], `${revision}: the log level is the same`)
+    const reading = new Reading(await session.stream(call(7, 'say', { level: 'debug', text: 'a detail' })))
+    await reading.over
+    t.match(reading.messages.map(({ message }) => message), [{ method: 'notifications/message', params: { level: 'debug', data: 'a detail' } }, { id: 7, result: {} }], `${revision}: the log level is the same`)
     resumed.drop()
   }
 }

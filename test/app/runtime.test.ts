@@ -79,7 +79,7 @@ t.test('whether a client can be asked is known before it is asked', async t => {
   t.strictSame(JSON.parse(content[0].text), { ...none, model: true }, 'a revision without elicitation cannot be asked, whatever its client declares')
 })
 
-const MISTAKES: Array<[what: string, make: () => unknown, says: RegExp]> = [
+const MISTAKES: Array<[what: string, make: () => unknown, expected: RegExp]> = [
   ['an empty tool name', () => named(''), /tool name ""/],
   ['a tool name with a blank', () => named('a b'), /tool name "a b": use 1 to 128 of/],
   ['a tool name that is too long', () => named('x'.repeat(129)), /tool name "x+"/],
@@ -96,8 +96,8 @@ const MISTAKES: Array<[what: string, make: () => unknown, says: RegExp]> = [
   ['suggestions for a variable that is not there', () => resource({ uri: 'a://{b}', name: 'it', complete: { c: () => [] }, read: () => '' }), /resource "it": "c" is not a variable/]
 ]
 
-for (const [what, make, says] of MISTAKES) {
-  t.test(`${what} is a mistake that shows when it is made`, async t => t.throws(make, says))
+for (const [what, make, expected] of MISTAKES) {
+  t.test(`${what} is a mistake that shows when it is made`, async t => t.throws(make, expected))
 }
 
 t.test('a wrong option is named before anything starts', async t => {

@@ -51,12 +51,12 @@ async function overStdio (t: Test): Promise<CallTool> {
 
 async function overHttp (t: Test): Promise<CallTool> {
   const { stderr } = command(t, '--port', '0')
-  let said = ''
+  let output = ''
   await within(DEADLINE, async signal => {
-    while (!/MCP +http/.test(said)) said += String((await once(stderr, 'data', { signal }))[0])
+    while (!/MCP +http/.test(output)) output += String((await once(stderr, 'data', { signal }))[0])
   })
   stderr.resume()
-  const port = Number(/MCP +http:\/\/\S+:(\d+)/.exec(said)?.[1])
+  const port = Number(/MCP +http:\/\/\S+:(\d+)/.exec(output)?.[1])
   const connections = Array.from({ length: IN_FLIGHT + 1 }, () => new HttpConnection(port))
   t.teardown(() => { for (const { socket } of connections) socket.destroy() })
   return async (caller, name, args = {}) => {

@@ -51,10 +51,10 @@ t.test('execute_command of the command', async t => {
   })
 
   t.test('a mistake in the list is one line that names the option', { buffered: true }, async t => {
-    for (const [commands, said] of [['{"ls":{"args":["("]}}', /^patchbay: option commands\.ls\.args\.0 must be a regular expression/], ['ls', /^patchbay: PATCHBAY_COMMANDS must be JSON/]] as const) {
+    for (const [commands, expected] of [['{"ls":{"args":["("]}}', /^patchbay: option commands\.ls\.args\.0 must be a regular expression/], ['ls', /^patchbay: PATCHBAY_COMMANDS must be JSON/]] as const) {
       const { code, stderr } = await launch(t, ['--stdio'], { env: { PATCHBAY_COMMANDS: commands, XDG_DATA_HOME: await folder(t, {}) } }).exit()
       t.equal(code, 1)
-      t.match(stderr, said)
+      t.match(stderr, expected)
       t.equal(stderr.trim().split('\n').length, 1)
     }
   })

@@ -71,7 +71,7 @@ t.test('ephemeral is asked for in each way, and an embedded gateway keeps nothin
   t.match((await read(t, { file: { ephemeral: true }, env: { PATCHBAY_EPHEMERAL: 'false' } })).options, { ephemeral: false })
 })
 
-const MISTAKES: Array<[given: Given, says: RegExp]> = [
+const MISTAKES: Array<[given: Given, pattern: RegExp]> = [
   [{ args: ['--data'] }, /--data/],
   [{ args: ['--data='] }, /data/],
   [{ file: { data: '' } }, /option data/],
@@ -83,7 +83,7 @@ const MISTAKES: Array<[given: Given, says: RegExp]> = [
 ]
 
 t.test('a mistake is named', async t => {
-  for (const [given, says] of MISTAKES) await t.rejects(read(t, given), says, JSON.stringify(given))
+  for (const [given, pattern] of MISTAKES) await t.rejects(read(t, given), pattern, JSON.stringify(given))
 })
 
 t.test('MCP_LOG_LEVEL is understood in the words of others', async t => {

@@ -78,11 +78,11 @@ t.test('the command keeps its data', async t => {
     t.strictSame([readdirSync(HOME), beside(data), existsSync(join(data, 'patchbay.db'))], [['a'], 0, true])
   })
 
-  const UNUSABLE: Array<[what: string, make: (place: string) => unknown, folder: string, says: RegExp]> = [
+  const UNUSABLE: Array<[what: string, make: (place: string) => unknown, folder: string, expected: RegExp]> = [
     ['a file', async place => await writeFile(join(place, 'data'), ''), 'data', /it is not a folder/],
     ['with a damaged file', async place => { await mkdir(join(place, 'data')); await writeFile(join(place, 'data', 'patchbay.db'), 'x'.repeat(8192)) }, 'data', /damaged/]
   ]
-  for (const [what, make, name, says] of UNUSABLE) {
+  for (const [what, make, name, expected] of UNUSABLE) {
     t.test(`or fails with one line: a folder that is ${what}`, { buffered: true }, async t => {
       const place = await folder(t, {})
       await make(place)
@@ -91,7 +91,7 @@ t.test('the command keeps its data', async t => {
       t.equal(stdout, '')
       t.match(stderr, /^patchbay: data folder [^\n]*\n$/, 'one line')
       t.ok(stderr.includes(`data folder ${join(place, name)}: `), 'that names the folder')
-      t.match(stderr, says)
+      t.match(stderr, expected)
       t.match(stderr, /choose another with --data, or keep nothing with --ephemeral\n$/)
     })
   }

@@ -9,7 +9,7 @@ import { CALLERS, started, waiting, type Served } from './drain-clients.js'
 import { FIXTURE, launch, type Json } from '../support/process.js'
 
 const CALLS = 1_000
-const PATIENCE = 60_000
+const DEADLINE = 60_000
 const OPTIONS = ['--port', '0', '--log-level', 'silent', '--plugin', 'wait.mjs']
 const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
 
@@ -27,7 +27,7 @@ t.test('a draining process answers 1,000 calls in flight, refuses new ones, exit
   for (const { statusCode, headers } of [message, upgrade]) t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': '1', connection: 'close' } })
 
   for (const [transport, done] of clients) {
-    const { answers, farewell } = await inTime(done, `the end of ${transport}`, PATIENCE)
+    const { answers, farewell } = await inTime(done, `the end of ${transport}`, DEADLINE)
     t.strictSame(answers.map(({ id }) => id).sort(), expectedIds(transport, each), `${transport}: each call is answered once`)
     t.strictSame(answers.filter(({ id }) => id !== 0).filter(answer => !JSON.stringify(answer).includes('"done"')), [], `${transport}: with its result`)
     if (transport === 'websocket') t.equal(farewell, 1001)
@@ -64,7 +64,7 @@ const expectedIds = (transport: string, each: number): number[] =>
   [...(['stdio', 'modern', 'websocket'].includes(transport) ? [0] : []), ...Array.from({ length: each }, (_, index) => index + 1)].sort()
 
 async function underWay (url: string, calls: number): Promise<void> {
-  const until = Date.now() + PATIENCE
+  const until = Date.now() + DEADLINE
   while (await started(url) < calls) {
     if (Date.now() > until) throw new Error(`not all of the ${calls} calls have begun`)
     await sleep(20)

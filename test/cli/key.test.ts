@@ -19,7 +19,7 @@ t.test('a scope that nothing asks for is remarked on, with the one that was mean
   for (const scope of ['mcp', 'admin', 'notes', 'notes:write', 'exec', 'orders']) t.notMatch(createKey(['bob', '--scope', scope], { scopes: { 'tools/ship': ['orders:write'] } }).advice, /nothing built in/, scope)
 })
 
-const MISTAKES: Array<[args: string[], says: RegExp]> = [
+const MISTAKES: Array<[args: string[], expected: RegExp]> = [
   [[], /patchbay key NAME/],
   [['a', 'b'], /patchbay key NAME/],
   [['a b'], /letters, digits.*not "a b"/],
@@ -28,7 +28,7 @@ const MISTAKES: Array<[args: string[], says: RegExp]> = [
 ]
 
 t.test('what is no name and no scope makes no key', async t => {
-  for (const [args, says] of MISTAKES) t.throws(() => createKey(args), { message: says }, args.join(' '))
+  for (const [args, expected] of MISTAKES) t.throws(() => createKey(args), { message: expected }, args.join(' '))
 })
 
 t.test('keys and tokens on the command line', async t => {
@@ -97,14 +97,14 @@ t.test('keys and tokens on the command line', async t => {
     t.match(await launched.exit(), { code: 0 })
   })
 
-  for (const [what, env, says] of [
+  for (const [what, env, expected] of [
     ['that is not known', { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', 'pb_ada')]), PATCHBAY_TOKEN: 'pb_secret' }, /^patchbay: option token is not accepted: the API key is not known\n$/],
     ['whose issuer is not there', { PATCHBAY_OAUTH: JSON.stringify({ issuer: 'http://127.0.0.1:1', resource: 'https://gateway.test/mcp' }), PATCHBAY_TOKEN: 'a.b.c', PATCHBAY_LOG_LEVEL: 'silent' }, /^patchbay: option token is not accepted: .*\n$/]
   ] as Array<[string, Record<string, string>, RegExp]>) {
     t.test(`a token ${what} stops the start`, { buffered: true }, async t => {
       const { code, stdout, stderr } = await launch(t, ['--stdio', '--ephemeral'], { env }).exit()
       t.match({ code, stdout }, { code: 1, stdout: '' })
-      t.match(stderr, says)
+      t.match(stderr, expected)
       t.notMatch(stderr, 'pb_secret')
     })
   }

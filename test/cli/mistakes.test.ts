@@ -6,16 +6,16 @@ import { folder, launch, PROCESSES } from '../support/process.js'
 interface Launch { args?: string[], env?: Record<string, string>, files?: Record<string, string> }
 
 /** Every mistake ends the same way: one line on standard error that names the mistake, nothing on standard output, exit 1. */
-async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, says: RegExp): Promise<void> {
+async function refused (t: Test, { args = [], env = {}, files = {} }: Launch, expected: RegExp): Promise<void> {
   const cwd = await folder(t, files)
   const { code, stdout, stderr } = await launch(t, args, { env, cwd }).exit()
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, /^patchbay: .*\n$/, 'one line')
-  t.match(stderr, says)
+  t.match(stderr, expected)
 }
 
-const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
+const MISTAKES: Array<[what: string, launch: Launch, expected: RegExp]> = [
   ['an option that does not exist', { args: ['--nonsense'] }, /--nonsense/],
   ['a bad value in the environment', { args: ['--stdio'], env: { PATCHBAY_PORT: 'abc' } }, /PATCHBAY_PORT must be a whole number, not "abc"/],
   ['a config file that is not JSON', { args: ['--config', 'c.json'], files: { 'c.json': '{ port: 1 }' } }, /config file .*c\.json/],
@@ -28,7 +28,7 @@ const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
 
 t.test('a mistake is reported in one line', async t => {
   t.jobs = PROCESSES
-  for (const [what, options, says] of MISTAKES) t.test(what, { buffered: true }, async t => await refused(t, options, says))
+  for (const [what, options, expected] of MISTAKES) t.test(what, { buffered: true }, async t => await refused(t, options, expected))
 
   t.test('a port that is in use', { buffered: true }, async t => {
     const server = createServer().listen(0, '127.0.0.1')

@@ -33,7 +33,7 @@ export default async function busy (fastify) {
   tools.add(tool({ name: 'quick', description: 'd', run: () => 'ok' }))
 }`
 
-const PATIENCE = 60_000
+const DEADLINE = 60_000
 
 async function busy (t: Parameters<typeof launch>[0], env: Record<string, string>): Promise<{ launched: Launched, url: string }> {
   const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'busy.mjs'], { cwd: await folder(t, { 'busy.mjs': BUSY }), env: { PATCHBAY_AUDIT: 'false', ...env } })
@@ -51,9 +51,9 @@ async function health (url: string): Promise<Json & { code: number }> {
 }
 
 async function until (url: string, status: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<Json> {
-  for (const end = Date.now() + PATIENCE; Date.now() < end; await sleep(20)) {
-    const told = await health(url)
-    if (told.status === status) return told
+  for (const end = Date.now() + DEADLINE; Date.now() < end; await sleep(20)) {
+    const current = await health(url)
+    if (current.status === status) return current
     await meanwhile()
   }
   throw new Error(`it is not ${status}`)

@@ -70,10 +70,10 @@ t.test('SIGHUP', async t => {
     await once(bob, 'open')
     bob.send(JSON.stringify({ jsonrpc: '2.0', ...initialize }))
     await once(bob, 'message')
-    const told: string[] = []
-    bob.on('message', data => { told.push(String(data)) })
+    const messages: string[] = []
+    bob.on('message', data => { messages.push(String(data)) })
     t.match(await reload({ apiKeys: [listed('bob', BOB, ['mcp', 'maths'])], scopes: { 'tools/calculate': ['maths'] } }), { msg: /keys changed: bob/ })
-    await until(() => told.some(text => text.includes('notifications/tools/list_changed')), undefined, WAIT)
+    await until(() => messages.some(text => text.includes('notifications/tools/list_changed')), undefined, WAIT)
     t.equal(await status(url, BOB, call('calculate')), 200)
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0 })

@@ -12,7 +12,7 @@ async function options (t: Test, { args = [], env = {}, file }: Launch): Promise
   return resolveOptions(readSettings(file === undefined ? args : [...args, '--config', 'c.json'], env, cwd).options)
 }
 
-const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
+const MISTAKES: Array<[what: string, launch: Launch, pattern: RegExp]> = [
   ['a stray word', { args: ['stray'] }, /stray/],
   ['an option without its value', { args: ['--port'] }, /--port/],
   ['a port that is no number', { args: ['--port', 'abc'] }, /--port must be a whole number, not "abc"/],
@@ -39,8 +39,8 @@ const MISTAKES: Array<[what: string, launch: Launch, says: RegExp]> = [
   ['a file that is text', { file: '"port"' }, /config file .*c\.json.*object/]
 ]
 
-for (const [what, launch, says] of MISTAKES) {
-  t.test(`${what} is named`, async t => await t.rejects(options(t, launch), says))
+for (const [what, launch, pattern] of MISTAKES) {
+  t.test(`${what} is named`, async t => await t.rejects(options(t, launch), pattern))
 }
 
 t.test('without anything, HTTP is served to this machine only', async t => {

@@ -5,22 +5,22 @@ import { ANSWERS, CAPABILITIES, INFO, toolsWatcher, type Official, type ToolResu
 
 /** Connects the second generation of the official client until the test ends. */
 export async function connectV2 (t: Test, transport: Transport, options: ClientOptions = {}): Promise<Official & { client: Client }> {
-  const heard = new EventEmitter()
+  const events = new EventEmitter()
   const complaints: Error[] = []
-  const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(heard), ...options })
+  const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(events), ...options })
   t.teardown(async () => await client.close())
   client.onerror = error => { complaints.push(error) }
   client.setRequestHandler('elicitation/create', ANSWERS.elicitation)
   client.setRequestHandler('sampling/createMessage', ANSWERS.sampling)
   client.setRequestHandler('roots/list', ANSWERS.roots)
-  client.setNotificationHandler('notifications/message', ({ params }) => { heard.emit('log', params) })
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => { heard.emit('updated', params) })
+  client.setNotificationHandler('notifications/message', ({ params }) => { events.emit('log', params) })
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => { events.emit('updated', params) })
   await client.connect(transport)
   return {
     client,
     verbs: client as unknown as Verbs,
     version: client.getNegotiatedProtocolVersion(),
-    heard,
+    events: events,
     complaints,
     call: async (params, options) => await client.callTool(params, options) as ToolResult,
     ...(client.getProtocolEra() === 'modern' ? statelessWays(client) : statefulWays(client))

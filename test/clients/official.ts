@@ -20,7 +20,7 @@ export interface Official {
   /** The revision the client believes was agreed. */
   readonly version: string | undefined
   /** Emits `log` and `updated` with the params of the notification, and `tools` with the names in the list that was fetched again. */
-  readonly heard: EventEmitter
+  readonly events: EventEmitter
   /** What the client complained about. */
   readonly complaints: Error[]
   readonly call: (params: ToolCall, options?: CallOptions) => Promise<ToolResult>
@@ -49,11 +49,11 @@ export const ANSWERS = {
 }
 
 /** Emits `tools` when the client fetched the list of tools again after a notification. */
-export function toolsWatcher (heard: EventEmitter) {
+export function toolsWatcher (events: EventEmitter) {
   return {
     tools: {
       debounceMs: 0,
-      onChanged: (_error: Error | null, tools: Array<{ name: string }> | null) => { heard.emit('tools', tools?.map(({ name }) => name)) }
+      onChanged: (_error: Error | null, tools: Array<{ name: string }> | null) => { events.emit('tools', tools?.map(({ name }) => name)) }
     }
   }
 }

@@ -24,8 +24,8 @@ const generations = {
 for (const [name, connect] of Object.entries(generations)) {
   t.test(`${name} misses nothing when its connections break`, async t => {
     const { app, url, goOn } = await serve(t)
-    const { call, heard } = await connect(t, url)
-    const listed = next(heard, 'tools')
+    const { call, events } = await connect(t, url)
+    const listed = next(events, 'tools')
     const seen: number[] = []
     const answer = call({ name: 'pause' }, {
       onprogress: progress => {

@@ -77,7 +77,7 @@ const scenes: Record<string, Scene> = {
 
   'receives logs from the level on that it asked for': async (t, client) => {
     const extra = await client.listenToLogs('info')
-    const first = next(client.heard, 'log')
+    const first = next(client.events, 'log')
     await client.call({ name: 'say', arguments: { level: 'debug', text: 'quiet' }, ...extra })
     await client.call({ name: 'say', arguments: { level: 'warning', text: 'loud' }, ...extra })
     t.match(await first, { level: 'warning', data: 'loud', logger: 'say' })
@@ -91,16 +91,16 @@ const scenes: Record<string, Scene> = {
 
   'is notified of updates of a resource while it is subscribed': async (t, client) => {
     await client.subscribe('test://text')
-    const [updated] = await Promise.all([next(client.heard, 'updated'), client.call({ name: 'touch' })])
+    const [updated] = await Promise.all([next(client.events, 'updated'), client.call({ name: 'touch' })])
     t.match(updated, { uri: 'test://text' })
     await client.unsubscribe('test://text')
-    client.heard.once('updated', () => t.fail('heard of it again'))
+    client.events.once('updated', () => t.fail('heard of it again'))
     await client.call({ name: 'touch' })
     await client.call({ name: 'echo', arguments: { text: 'later' } })
   },
 
   'is notified of a new tool, and can call it': async (t, client) => {
-    const [names] = await Promise.all([next(client.heard, 'tools'), client.call({ name: 'grow' })])
+    const [names] = await Promise.all([next(client.events, 'tools'), client.call({ name: 'grow' })])
     t.ok(Array.isArray(names))
     t.equal(text(await client.call({ name: 'grown' })), 'grown')
   },
@@ -137,8 +137,8 @@ export function text ({ content: [block] }: ToolResult): string | undefined {
 }
 
 /** The next event of that name; rejects when it takes too long. */
-export async function next (heard: EventEmitter, event: string): Promise<unknown> {
-  const [value] = await once(heard, event, { signal: AbortSignal.timeout(DEADLINE) }) as unknown[]
+export async function next (events: EventEmitter, event: string): Promise<unknown> {
+  const [value] = await once(events, event, { signal: AbortSignal.timeout(DEADLINE) }) as unknown[]
   return value
 }
 

@@ -10,23 +10,23 @@ import { ANSWERS, CAPABILITIES, INFO, toolsWatcher, type Official, type ToolResu
 
 /** Connects the first generation of the official client until the test ends. */
 export async function connectV1 (t: Test, transport: Transport): Promise<Official & { client: Client }> {
-  const heard = new EventEmitter()
+  const events = new EventEmitter()
   const complaints: Error[] = []
-  const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(heard) })
+  const client = new Client(INFO, { capabilities: CAPABILITIES, listChanged: toolsWatcher(events) })
   t.teardown(async () => await client.close())
   client.onerror = error => { complaints.push(error) }
   client.setRequestHandler(ElicitRequestSchema, ANSWERS.elicitation)
   client.setRequestHandler(CreateMessageRequestSchema, ANSWERS.sampling)
   client.setRequestHandler(ListRootsRequestSchema, ANSWERS.roots)
-  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => { heard.emit('log', params) })
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => { heard.emit('updated', params) })
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => { events.emit('log', params) })
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => { events.emit('updated', params) })
   const agreed = versionOf(transport)
   await client.connect(transport)
   return {
     client,
     verbs: client as unknown as Verbs,
     version: agreed(),
-    heard,
+    events: events,
     complaints,
     call: async (params, options) => await client.callTool(params, CallToolResultSchema, options) as ToolResult,
     listenToLogs: async level => { await client.setLoggingLevel(level); return {} },

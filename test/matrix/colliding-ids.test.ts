@@ -28,8 +28,8 @@ t.test('clients that use the same ids at the same time each get their own', asyn
     await Promise.all(listeners.map(async ({ client }, index) => {
       const total = 1 + index % 7
       await client.request('tools/call', { name: 'slow', arguments: { steps: total, delay: 1 }, _meta: { progressToken: 1 } }, { id: 1 })
-      const heard = client.notifications.empty().map(({ method, params }) => [params?.progress ?? method, params?.total])
-      t.strictSame(heard, Array.from({ length: total }, (_, step) => [step + 1, total]))
+      const progress = client.notifications.empty().map(({ method, params }) => [params?.progress ?? method, params?.total])
+      t.strictSame(progress, Array.from({ length: total }, (_, step) => [step + 1, total]))
     }))
   })
 

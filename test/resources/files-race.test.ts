@@ -16,13 +16,13 @@ async function swapping (t: Test, folder: string, secrets: string): Promise<() =
   const child = spawn(process.execPath, [SWAP, folder, secrets], { stdio: ['pipe', 'pipe', 'inherit'] })
   const closed = once(child, 'close')
   t.teardown(async () => { child.kill('SIGKILL'); await closed })
-  let said = ''
-  child.stdout.on('data', chunk => { said += String(chunk) })
+  let output = ''
+  child.stdout.on('data', chunk => { output += String(chunk) })
   await within(60_000, async signal => await once(child.stdout, 'data', { signal }))
   return async () => {
     child.stdin.end()
     await within(60_000, async signal => await once(child, 'close', { signal }))
-    return Number(said.trim().split('\n').at(-1))
+    return Number(output.trim().split('\n').at(-1))
   }
 }
 

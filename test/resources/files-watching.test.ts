@@ -34,12 +34,12 @@ async function watched (t: Test) {
 }
 
 /** The next notification of the client. Keeps the process awake meanwhile. */
-const told = async (client: Client): Promise<Json> => await within(60_000, async () => await client.notified(UPDATED))
+const updated = async (client: Client): Promise<Json> => await within(60_000, async () => await client.notified(UPDATED))
 
 type Next = () => Promise<Json>
 
 /** Resolves when a client that reads the file after each notification has read this. */
-async function toldOf (t: Test, { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string }, text: string | undefined): Promise<void> {
+async function untilRead (t: Test, { next, app, uri }: { next: Next, app: Awaited<ReturnType<typeof watched>>['app'], uri: string }, text: string | undefined): Promise<void> {
   const reader = await createClient(app)
   for (;;) {
     const message = await next()
@@ -53,16 +53,16 @@ async function toldOf (t: Test, { next, app, uri }: { next: Next, app: Awaited<R
 
 async function changes (t: Test, setting: Awaited<ReturnType<typeof watched>>, next: Next): Promise<void> {
   const { file, root } = setting
-  const told = { ...setting, next }
+  const watching = { ...setting, next }
   await writeFile(file, 'changed')
-  await toldOf(t, told, 'changed')
+  await untilRead(t, watching, 'changed')
   await writeFile(join(root, 'other'), 'replaced')
   await rename(join(root, 'other'), file)
-  await toldOf(t, told, 'replaced')
+  await untilRead(t, watching, 'replaced')
   await rm(file)
-  await toldOf(t, told, undefined)
+  await untilRead(t, watching, undefined)
   await writeFile(file, 'made anew')
-  await toldOf(t, told, 'made anew')
+  await untilRead(t, watching, 'made anew')
 }
 
 async function socketTo (t: Test, url: string): Promise<{ socket: WebSocket, send: (message: object) => void, next: Next }> {
@@ -88,7 +88,7 @@ t.test('in process: a change, a replacement, the removal and a new file are noti
   const setting = await watched(t)
   const client = await createClient(setting.app)
   t.strictSame(await client.request('resources/subscribe', { uri: setting.uri }), {})
-  await changes(t, setting, async () => ({ method: UPDATED, params: await told(client) }))
+  await changes(t, setting, async () => ({ method: UPDATED, params: await updated(client) }))
   t.equal(setting.watches(), 1)
   await client.request('resources/unsubscribe', { uri: setting.uri })
   await until(() => setting.watches() === 0)
@@ -150,7 +150,7 @@ t.test('a hundred clients of one folder share one watch, and none is left when t
   t.equal(watches(), 1)
   for (const client of clients.slice(0, 99)) client.close()
   await writeFile(join(root, 'second'), '1')
-  await told(clients[99] as Client)
+  await updated(clients[99] as Client)
   await app.close()
   t.equal(watches(), 0)
 })
@@ -161,10 +161,10 @@ t.test('a link is notified when it changes and when its target does', async t =>
   const { client } = await serving(t, [root])
   await client.request('resources/subscribe', { uri: uriOf(root, 'link') })
   await writeFile(join(root, 'a/target'), '1')
-  t.strictSame(await told(client), { uri: uriOf(root, 'link') })
+  t.strictSame(await updated(client), { uri: uriOf(root, 'link') })
   await symlink('a/next', join(root, 'new'))
   await rename(join(root, 'new'), join(root, 'link'))
-  t.strictSame(await told(client), { uri: uriOf(root, 'link') })
+  t.strictSame(await updated(client), { uri: uriOf(root, 'link') })
 })
 
 t.test('a folder that goes with its file leaves the subscription silent and the server well', async t => {
@@ -173,7 +173,7 @@ t.test('a folder that goes with its file leaves the subscription silent and the 
   const uri = uriOf(root, 'sub/a')
   await client.request('resources/subscribe', { uri })
   await rm(join(root, 'sub'), { recursive: true })
-  t.strictSame(await told(client), { uri })
+  t.strictSame(await updated(client), { uri })
   await t.rejects(client.request('resources/subscribe', { uri: uriOf(root, 'sub/b') }), { code: -32002 })
   t.match(await read(client, uriOf(root, 'b')), { text: 'still here' })
   t.strictSame(await client.request('resources/unsubscribe', { uri }), {})

@@ -51,7 +51,7 @@ for (const version of ERAS) {
     await other.tool('delete_note', { id: '1', confirm: true })
     await other.tool('get_notes')
     await new Promise(resolve => setImmediate(resolve))
-    t.strictSame(speaker.heard, [], 'what changed nothing is no news')
+    t.strictSame(speaker.notifications, [], 'what changed nothing is no news')
   })
 }
 
@@ -60,7 +60,7 @@ t.test('many notes in one turn are one change of the list', async t => {
   const speaker = new Speaker(app)
   await Promise.all(Array.from({ length: 20 }, async () => await app.mcp.notes.add(undefined, 'a', [])))
   await speaker.next(LIST_CHANGED)
-  t.strictSame(speaker.heard, [])
+  t.strictSame(speaker.notifications, [])
 })
 
 t.test('2026-07-28: what may be kept, and by whom', async t => {

@@ -29,9 +29,9 @@ t.test('it has the status and the uptime, and nothing else', async t => {
     const speaker = new Speaker(app, { version })
     const { result } = await speaker.request('resources/read', { uri: STATUS })
     t.match(result.contents, [{ uri: STATUS, mimeType: 'application/json' }], version)
-    const told = await status(speaker)
-    t.strictSame(Object.keys(told), ['status', 'uptime'], version)
-    t.ok(told.status === 'healthy' && Number.isInteger(told.uptime), version)
+    const found = await status(speaker)
+    t.strictSame(Object.keys(found), ['status', 'uptime'], version)
+    t.ok(found.status === 'healthy' && Number.isInteger(found.uptime), version)
   }
 })
 
@@ -41,7 +41,7 @@ t.test('a subscriber is notified when the status changes, and when it changes ba
     const [speaker, other] = [new Speaker(app, { version }), new Speaker(app)]
     await speaker.subscribe(STATUS)
     t.equal(await succeed(other), 'Counter: 1')
-    t.strictSame(speaker.heard, [], 'nothing has changed')
+    t.strictSame(speaker.notifications, [], 'nothing has changed')
     t.match(await fail(other), /^Storage failed/)
     t.match(await speaker.next(UPDATED), { uri: STATUS }, version)
     t.match(await status(speaker), { status: 'degraded', reason: /maxData/ }, version)
@@ -51,7 +51,7 @@ t.test('a subscriber is notified when the status changes, and when it changes ba
     t.match(await speaker.next(UPDATED), { uri: STATUS }, version)
     t.match(await status(speaker), { status: 'healthy' }, version)
     t.notOk('reason' in await status(speaker))
-    t.strictSame(speaker.heard.filter(({ method }) => method === UPDATED), [], 'once each')
+    t.strictSame(speaker.notifications.filter(({ method }) => method === UPDATED), [], 'once each')
   }
 })
 
@@ -76,7 +76,7 @@ t.test('a gateway that stays degraded notifies once', async t => {
   await speaker.subscribe(STATUS)
   for (let count = 0; count < 5; count++) t.match(await fail(other), /^Storage failed/)
   t.match(await status(speaker), { status: 'degraded' })
-  t.equal(speaker.heard.filter(({ method }) => method === UPDATED).length, 1)
+  t.equal(speaker.notifications.filter(({ method }) => method === UPDATED).length, 1)
 })
 
 t.test('a write that was refused for another reason proves nothing about the disk', async t => {

@@ -112,15 +112,15 @@ t.test('the clipboard of the documents', { skip: noDisplay }, async t => {
     t.test(`every example over ${transport}`, async t => {
       const client = await connect(t, transport, served)
       await replay(t, client, [...FLOW, ...(transport === 'stdio' ? [get(3, '', 'an empty clipboard')] : []), ...TOOLS, ...BATCHES, ...ERRORS])
-      shows(t, await client.sayText('{"jsonrpc":"2.0","id":1,'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'invalid JSON')
+      shows(t, await client.sendText('{"jsonrpc":"2.0","id":1,'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'invalid JSON')
       t.strictSame(client.answers, [], 'nothing else is answered')
     })
 
     t.test(`the Python clients over ${transport}`, async t => {
       const protocolVersion = '2024-11-05'
       const [plain, asynchronous, roundtrip] = await Promise.all([fresh(), fresh(), fresh()])
-      shows(t, await plain.say(request(1, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'my-client', version: '1.0.0' } })), result(1, { protocolVersion }))
-      shows(t, await asynchronous.say(request('test-id', 'initialize', { protocolVersion, clientInfo: { name: 'test', version: '1.0' } })), result('test-id', { protocolVersion }))
+      shows(t, await plain.sendRequest(request(1, 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'my-client', version: '1.0.0' } })), result(1, { protocolVersion }))
+      shows(t, await asynchronous.sendRequest(request('test-id', 'initialize', { protocolVersion, clientInfo: { name: 'test', version: '1.0' } })), result('test-id', { protocolVersion }))
       shows(t, await roundtrip.request('initialize', { protocolVersion }), { result: { protocolVersion } })
       await roundtrip.request('tools/call', { name: 'set_clipboard', arguments: { text: 'test content' } })
       t.match(await roundtrip.request('tools/call', { name: 'get_clipboard', arguments: {} }), { result: { content: [{ text: /^test content$/ }] } })

@@ -30,37 +30,37 @@ export class Connection {
 
   /** Sends a request and resolves with the whole answer. */
   async request (method: string, params?: Json): Promise<Json> {
-    return await this.say({ jsonrpc: '2.0', id: ++this.#lastId, method, ...(params === undefined ? {} : { params }) })
+    return await this.sendRequest({ jsonrpc: '2.0', id: ++this.#lastId, method, ...(params === undefined ? {} : { params }) })
   }
 
   /** Sends a request as it is and resolves with the whole answer. */
-  async say (message: Json): Promise<Json> {
+  async sendRequest (message: Json): Promise<Json> {
     await this.#line.write(JSON.stringify(message))
     return await this.#find(this.answers, answer => (answer as Json).id === message.id) as Json
   }
 
   /** Sends a batch and resolves with the answers, as they came; a batch that is refused has one. */
   async batch (messages: Json[]): Promise<unknown> {
-    return await this.sayText(JSON.stringify(messages))
+    return await this.sendText(JSON.stringify(messages))
   }
 
   /** Sends text as it is, and resolves with the next message that answers a batch or whose id is null. */
-  async sayText (text: string): Promise<unknown> {
+  async sendText (text: string): Promise<unknown> {
     await this.#line.write(text)
     return await this.#find(this.answers, answer => Array.isArray(answer) || (answer as Json).id === null)
   }
 
   async notify (method: string, params?: Json): Promise<void> {
-    await this.tell({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })
+    await this.send({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })
   }
 
   /** Sends what is not answered. */
-  async tell (message: Json): Promise<void> {
+  async send (message: Json): Promise<void> {
     await this.#line.write(JSON.stringify(message))
   }
 
   /** The first notification of a method that was not fetched before. */
-  async heard (method: string): Promise<Json> {
+  async notified (method: string): Promise<Json> {
     return await this.#find(this.notifications, notification => notification.method === method)
   }
 

@@ -111,7 +111,7 @@ t.test('the HTTP server of the documents', async t => {
 
       t.test('every example', async t => {
         await replay(t, client, [INITIALIZE, INITIALIZED, ...EXAMPLES, ...ERRORS])
-        t.match(await client.sayText('{"jsonrpc":'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'parse error')
+        t.match(await client.sendText('{"jsonrpc":'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } }, 'parse error')
         t.strictSame(client.answers, [], 'nothing else is answered')
       })
 
@@ -144,7 +144,7 @@ t.test('the HTTP server of the documents', async t => {
       t.test('changes and progress', async t => {
         await client.request('resources/subscribe', { uri: 'server://counter' })
         await call('increment_counter')
-        t.strictSame(await client.heard('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'server://counter' } })
+        t.strictSame(await client.notified('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'server://counter' } })
         await call('long_running_task', { steps: 100, delay: 0 }, { _meta: { progressToken: 'task-1' } })
         const halfway = client.notifications.find(({ params }) => (params as Json | undefined)?.progress === 50)
         t.strictSame(halfway, { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'task-1', progress: 50, total: 100 } })

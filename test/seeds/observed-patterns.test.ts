@@ -91,14 +91,14 @@ for (const [protocolVersion, signal] of LIVES) {
 
         t.test('bad and missing arguments are refused by name', async t => {
           for (const [args, names] of OFFENCES) {
-            const answer = await client.say(call(9, 'constrained', args))
+            const answer = await client.sendRequest(call(9, 'constrained', args))
             if (protocolVersion === '2025-11-25') shows(t, answer, result(9, failure(names)))
             else shows(t, answer, { id: 9, error: { code: -32602, message: names } })
           }
         })
 
         t.test('there is a health check', async t => {
-          const { result: { content: [{ text }] } } = await client.say(call(10, 'health_check', {})) as { result: { content: [{ text: string }] } }
+          const { result: { content: [{ text }] } } = await client.sendRequest(call(10, 'health_check', {})) as { result: { content: [{ text: string }] } }
           t.match(JSON.parse(text), { status: 'healthy', uptime: Number, versions: { server: String } }, 'its text is JSON')
         })
       })

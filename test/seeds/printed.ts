@@ -27,8 +27,8 @@ export const text = (text: string | RegExp): Json => ({ content: [{ type: 'text'
 export async function replay (t: Test, client: Connection, examples: Example[]): Promise<void> {
   for (const { title, send, back, exactly, lists = {} } of examples) {
     const silent = !Array.isArray(send) && send.id === undefined
-    if (silent) await client.tell(send)
-    const answer = silent ? undefined : Array.isArray(send) ? await client.batch(send) : await client.say(send)
+    if (silent) await client.send(send)
+    const answer = silent ? undefined : Array.isArray(send) ? await client.batch(send) : await client.sendRequest(send)
     if (back !== undefined) shows(t, answer, back, title)
     if (exactly !== undefined) t.strictSame(answer, exactly, title)
     for (const [member, entries] of Object.entries(lists)) includes(t, ((answer as Json).result as Json)[member] as Json[], entries, title)

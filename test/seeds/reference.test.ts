@@ -131,7 +131,7 @@ t.test('the reference of the documents', async t => {
 
       t.test('a file that changes', async t => {
         await appendFile(join(files, 'system.log'), `${transport}\n`)
-        shows(t, await client.heard('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: uri('system.log') } })
+        shows(t, await client.notified('notifications/resources/updated'), { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: uri('system.log') } })
         t.strictSame((await client.request('resources/unsubscribe', { uri: uri('system.log') })).result, {})
       })
 
@@ -171,25 +171,25 @@ t.test('the reference of the documents', async t => {
         for (const [level, heard] of levels) {
           await client.request('logging/setLevel', { level })
           await client.request('tools/call', { name: 'index_services', arguments: {} })
-          const said = client.notifications.splice(0).filter(({ method }) => method === 'notifications/message').map(({ params }) => params as Json)
-          t.strictSame(said.map(({ level }) => level), heard, level)
-          if (heard[0] === 'info') t.strictSame(said[0], SAID)
+          const logged = client.notifications.splice(0).filter(({ method }) => method === 'notifications/message').map(({ params }) => params as Json)
+          t.strictSame(logged.map(({ level }) => level), heard, level)
+          if (heard[0] === 'info') t.strictSame(logged[0], SAID)
         }
       })
 
       t.test('notifications/progress', async t => {
         await client.request('tools/call', { name: 'index_services', arguments: {}, _meta: { progressToken: 'index_build_123' } })
-        t.strictSame(await client.heard('notifications/progress'), {
+        t.strictSame(await client.notified('notifications/progress'), {
           jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'index_build_123', progress: 0.65, total: 1.0 }
         })
       })
 
       t.test('notifications/cancelled', async t => {
         const task = (id: string, steps: number) => request(id, 'tools/call', { name: 'long_running_task', arguments: { steps, delay: 0.1 }, _meta: { progressToken: id } })
-        await client.tell(task('req_123', 3))
-        await client.heard('notifications/progress')
+        await client.send(task('req_123', 3))
+        await client.notified('notifications/progress')
         await client.notify('notifications/cancelled', { requestId: 'req_123', reason: 'User cancelled operation' })
-        t.match(await client.say(task('req_124', 4)), { id: 'req_124', result: text('Completed 4 steps') })
+        t.match(await client.sendRequest(task('req_124', 4)), { id: 'req_124', result: text('Completed 4 steps') })
         t.strictSame(client.answers, [], 'the other one would have been answered before')
         t.notOk(client.notifications.some(({ params }) => (params as Json).progressToken === 'req_123' && (params as Json).progress === 3))
       })

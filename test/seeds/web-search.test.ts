@@ -84,12 +84,12 @@ t.test('the search server of the documents', async t => {
   for (const transport of TRANSPORTS) {
     t.test(`every example over ${transport}`, async t => {
       const client = await connect(t, transport, served)
-      t.strictSame(await client.say(request(0, 'ping')), result(0, {}), 'besides the handshake, ping is answered at any time')
-      const early = await client.say({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+      t.strictSame(await client.sendRequest(request(0, 'ping')), result(0, {}), 'besides the handshake, ping is answered at any time')
+      const early = await client.sendRequest({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
       if (transport === '/message') t.match(early, { id: 1, result: { tools: Array } }, 'here no handshake is needed')
       else shows(t, early, { jsonrpc: '2.0', id: 1, error: { code: -32600, message: /^Invalid Request/ } }, 'the handshake comes first')
       await replay(t, client, EXAMPLES)
-      shows(t, await client.sayText('not json'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } })
+      shows(t, await client.sendText('not json'), { jsonrpc: '2.0', id: null, error: { code: -32700, message: /^Parse error/ } })
       t.strictSame(client.answers, [], 'nothing else is answered')
     })
 
@@ -98,16 +98,16 @@ t.test('the search server of the documents', async t => {
       let answer: Json = {}
       for (const line of SESSION.trim().split('\n')) {
         const message = JSON.parse(line.slice(2)) as Json
-        if (line.startsWith('←')) said(t, answer, message)
-        else if (message.id === undefined) await client.tell(message)
-        else answer = await client.say(message)
+        if (line.startsWith('←')) compare(t, answer, message)
+        else if (message.id === undefined) await client.send(message)
+        else answer = await client.sendRequest(message)
       }
     })
   }
 })
 
 /** The version and what the dots stand for cannot be known, and more is listed than is printed. */
-function said (t: Test, answer: Json, message: Json): void {
+function compare (t: Test, answer: Json, message: Json): void {
   const known = JSON.parse(JSON.stringify(message), (key, value: unknown) => {
     if (key === 'version') return /^\d+\.\d+\.\d+/
     return typeof value === 'string' && value.endsWith('...') ? new RegExp(`^${value.slice(0, -3)}[^]`) : value

@@ -90,10 +90,10 @@ export class Launched {
 
   /** The URL of HTTP, as printed in the banner. */
   async url (): Promise<string> {
-    return (await this.#said(/MCP +(http:\/\/\S+)\/mcp/))[1] as string
+    return (await this.#printed(/MCP +(http:\/\/\S+)\/mcp/))[1] as string
   }
 
-  async #said (what: RegExp): Promise<RegExpExecArray> {
+  async #printed (what: RegExp): Promise<RegExpExecArray> {
     return await within(DEADLINE, async signal => {
       for (;;) {
         const found = what.exec(this.stderr)
@@ -105,7 +105,7 @@ export class Launched {
 
   /** Waits until the banner is printed. */
   async up (): Promise<this> {
-    await this.#said(/mcpServers|^patchbay \S+ {2}stdio/m)
+    await this.#printed(/mcpServers|^patchbay \S+ {2}stdio/m)
     return this
   }
 

@@ -14,8 +14,8 @@ export async function tryRows (t: Test, server: Server, rows: Row[]): Promise<vo
   for (const { row, title, input, expect } of rows) {
     await t.test(`${row}: ${title}`, async t => {
       const entries = Object.entries(expect) as Array<[TransportName, string]>
-      const heard = await Promise.all(entries.map(async ([name, expected]) => [name, await tryTransport(server, name, input, expected.endsWith('silence'))]))
-      t.strictSame(Object.fromEntries(heard), expect)
+      const outcomes = await Promise.all(entries.map(async ([name, expected]) => [name, await tryTransport(server, name, input, expected.endsWith('silence'))]))
+      t.strictSame(Object.fromEntries(outcomes), expect)
       await expectUnharmed(t, server)
     })
   }

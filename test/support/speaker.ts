@@ -23,7 +23,7 @@ const DEADLINE = 60_000
 
 /** A client of any revision and caller that answers questions in the way of its revision. */
 export class Speaker {
-  readonly heard: Array<{ method: string, params: Json }> = []
+  readonly notifications: Array<{ method: string, params: Json }> = []
   readonly asked: Array<{ method: string, params: Json }> = []
   readonly peer: Peer
   readonly #app: FastifyInstance
@@ -40,10 +40,10 @@ export class Speaker {
     this.#capabilities = capabilities
     this.#answers = answers
     this.#stateless = spoken.stateless
-    const hear = (text: string) => this.#hear(JSON.parse(text) as Json)
+    const receive = (text: string) => this.#onMessage(JSON.parse(text) as Json)
     this.peer = new Peer({
       transport: 'http',
-      channel: { streams: true, respond: hear, emit: hear, end: () => {} },
+      channel: { streams: true, respond: receive, emit: receive, end: () => {} },
       ...(spoken.stateless ? {} : { revision: spoken }),
       ...(principal === undefined ? {} : { identity: { principal, scopes: 'all' as const } })
     })
@@ -90,8 +90,8 @@ export class Speaker {
 
   /** The params of the next notification of that method, including one that came before. */
   async next (method: string, ms?: number): Promise<Json> {
-    await this.until(() => this.heard.some(one => one.method === method), ms)
-    return this.heard.splice(this.heard.findIndex(one => one.method === method), 1)[0]?.params as Json
+    await this.until(() => this.notifications.some(one => one.method === method), ms)
+    return this.notifications.splice(this.notifications.findIndex(one => one.method === method), 1)[0]?.params as Json
   }
 
   async until (reached: () => boolean, ms = DEADLINE): Promise<void> {
@@ -107,10 +107,10 @@ export class Speaker {
     if (channel !== undefined) this.#app.mcp.dispatcher.receive(decode(JSON.stringify({ jsonrpc: '2.0', ...message })), this.peer, channel)
   }
 
-  #hear (message: Json): void {
+  #onMessage (message: Json): void {
     const { id, method, params = {} } = message as { id?: unknown, method?: string, params?: Json }
     if (method === undefined) this.#replies.set(id, message as unknown as Answer)
-    else if (id === undefined) this.heard.push({ method, params })
+    else if (id === undefined) this.notifications.push({ method, params })
     // Later, as over any wire.
     else setImmediate(() => { void this.#reply(id, method, params) })
     this.#arrivals.emit('message')

@@ -5,11 +5,11 @@ import type { Reply } from './http-client.js'
 type Json = Record<string, unknown>
 
 /** One message in a few words: `-32600 id null`, `-32700 no id`, `ok id 7`, `isError id 7`. */
-export function summarise (heard: unknown): string {
-  if (heard instanceof Closed) return `close ${heard.code}`
-  if (Array.isArray(heard)) return `[${heard.map(summarise).join(', ')}]`
-  const { jsonrpc, id, method, error, result } = heard as { jsonrpc?: unknown, id?: unknown, method?: string, error?: Json, result?: Json }
-  if (jsonrpc !== '2.0') return `not JSON-RPC: ${JSON.stringify(heard)}`
+export function summarise (message: unknown): string {
+  if (message instanceof Closed) return `close ${message.code}`
+  if (Array.isArray(message)) return `[${message.map(summarise).join(', ')}]`
+  const { jsonrpc, id, method, error, result } = message as { jsonrpc?: unknown, id?: unknown, method?: string, error?: Json, result?: Json }
+  if (jsonrpc !== '2.0') return `not JSON-RPC: ${JSON.stringify(message)}`
   if (method !== undefined) return `${id === undefined ? 'notification' : 'request'} ${method}`
   const name = id === undefined ? 'no id' : `id ${JSON.stringify(id)}`
   if (error !== undefined) return `${String(error.code)} ${name}`

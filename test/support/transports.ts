@@ -43,9 +43,9 @@ export function talk (connection: Connection, era: Era): Client {
     send: async (input, silent = false) => {
       const posted = await connection.write(write(input, era))
       if (posted !== undefined && posted !== '202') return [posted, ...await probe(connection, era)].join(' ')
-      const heard = silent ? 'silence' : summarise(await connection.inbox.next())
-      const more = heard.startsWith('close') ? [] : await probe(connection, era)
-      return [posted, heard, ...more].filter(Boolean).join(' ')
+      const received = silent ? 'silence' : summarise(await connection.inbox.next())
+      const more = received.startsWith('close') ? [] : await probe(connection, era)
+      return [posted, received, ...more].filter(Boolean).join(' ')
     },
     close: connection.close
   }
@@ -56,10 +56,10 @@ export async function probe (connection: Connection, era: Era): Promise<string[]
   await connection.write(call(era === 'modern' ? 'server/discover' : 'ping', {}, 'probe')(era))
   const before: string[] = []
   for (;;) {
-    const heard = summarise(await connection.inbox.next())
-    if (heard === 'ok id "probe"') return before
-    before.push(`then ${heard}`)
-    if (heard.startsWith('close')) return before
+    const received = summarise(await connection.inbox.next())
+    if (received === 'ok id "probe"') return before
+    before.push(`then ${received}`)
+    if (received.startsWith('close')) return before
   }
 }
 

@@ -15,7 +15,7 @@ const onLinux = { skip: process.platform !== 'linux' && 'a display is what Linux
 
 const get = { name: 'get_clipboard', arguments: {} }
 const set = (text: unknown) => ({ name: 'set_clipboard', arguments: { text } })
-const said = (text: string) => ({ content: [{ type: 'text', text }] })
+const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 
 async function connected (t: Test, protocolVersion = '2024-11-05'): Promise<Client> {
   const app = await build({ http: false })
@@ -118,8 +118,8 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     t.test(`${title}: what is set is what is got`, async t => {
       const call = await transport(t)
       for (const text of [`👋 ${title}\r\n`, '', 'x'.repeat(1_048_576)]) {
-        t.strictSame(await call(set(text)), said('Text copied to clipboard'))
-        const got = await call(get) as ReturnType<typeof said>
+        t.strictSame(await call(set(text)), textResult('Text copied to clipboard'))
+        const got = await call(get) as ReturnType<typeof textResult>
         t.ok(got.content[0]?.text === text)
         t.equal(got.content.length, 1)
       }
@@ -128,14 +128,14 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
   t.test('newer clients get it as data, too', async t => {
     const { request } = await connected(t, '2025-11-25')
-    t.strictSame(await request('tools/call', set('a😀')), { ...said('Text copied to clipboard'), structuredContent: { copied: 2 }, isError: false })
-    t.strictSame(await request('tools/call', get), { ...said('a😀'), structuredContent: { text: 'a😀' }, isError: false })
+    t.strictSame(await request('tools/call', set('a😀')), { ...textResult('Text copied to clipboard'), structuredContent: { copied: 2 }, isError: false })
+    t.strictSame(await request('tools/call', get), { ...textResult('a😀'), structuredContent: { text: 'a😀' }, isError: false })
   })
 
   t.test('of 50 calls at once the last one stays', async t => {
     const { request } = await connected(t)
     await Promise.all(Array.from({ length: 50 }, async (_, index) => await request('tools/call', set(`text ${index}`))))
-    t.strictSame(await request('tools/call', get), said('text 49'))
+    t.strictSame(await request('tools/call', get), textResult('text 49'))
   })
 
   t.test('an owner that does not answer is given up after 5 seconds; a client need not wait that long', async t => {
@@ -146,10 +146,10 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     const owner = screen.freeze()
 
     const cancel = new AbortController()
-    const impatient = request('tools/call', get, cancel.signal)
+    const cancelled = request('tools/call', get, cancel.signal)
     await until(() => screen.programs().length === 2)
     cancel.abort()
-    await t.rejects(impatient, { message: 'the request was cancelled' })
+    await t.rejects(cancelled, { message: 'the request was cancelled' })
     await until(() => screen.programs().length === 1)
 
     const start = performance.now()
@@ -160,7 +160,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
 
     await request('tools/call', set('works again'))
     process.kill(owner, 'SIGKILL')
-    t.strictSame(await request('tools/call', get), said('works again'))
+    t.strictSame(await request('tools/call', get), textResult('works again'))
   })
 
   t.test('a display that appears later is used', async t => {
@@ -168,7 +168,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     const { request } = await connected(t)
     await t.rejects(request('tools/call', get), { code: -32001 })
     hide()
-    t.strictSame(await request('tools/call', set('here')), said('Text copied to clipboard'))
+    t.strictSame(await request('tools/call', set('here')), textResult('Text copied to clipboard'))
   })
 })
 

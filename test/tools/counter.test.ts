@@ -5,7 +5,7 @@ import { gateway, listening } from '../support/gateway.js'
 import { within } from '../support/wait.js'
 import type { Json } from '../support/recorder.js'
 import { TRANSPORTS, through, type Call } from './transports.js'
-import { LISTENERS, listener, told } from './listeners.js'
+import { LISTENERS, listener, nextNotification } from './listeners.js'
 import { dataOf, ERAS, Speaker, textOf } from '../support/speaker.js'
 
 const UPDATED = 'notifications/resources/updated'
@@ -64,7 +64,7 @@ t.test('an amount may be any safe integer, as long as the sum is one', async t =
   }
 })
 
-const REFUSED: Array<[args: Json, says: RegExp]> = [
+const REFUSED: Array<[args: Json, expected: RegExp]> = [
   [{ amount: Number.MAX_SAFE_INTEGER + 1 }, /amount must be <= 9007199254740991/],
   [{ amount: Number.MIN_SAFE_INTEGER - 1 }, /amount must be >= -9007199254740991/],
   [{ amount: 1e300 }, /amount/],
@@ -78,9 +78,9 @@ const REFUSED: Array<[args: Json, says: RegExp]> = [
 
 t.test('what cannot be added is refused in words, and nothing is', async t => {
   const app = await gateway(t, { http: false })
-  for (const [args, says] of REFUSED) {
-    t.match(await new Speaker(app).tool('increment_counter', args), { result: { isError: true, content: [{ text: says }] } }, JSON.stringify(args))
-    t.match(await new Speaker(app, { version: '2024-11-05' }).tool('increment_counter', args), { error: { code: -32602, message: says } }, JSON.stringify(args))
+  for (const [args, expected] of REFUSED) {
+    t.match(await new Speaker(app).tool('increment_counter', args), { result: { isError: true, content: [{ text: expected }] } }, JSON.stringify(args))
+    t.match(await new Speaker(app, { version: '2024-11-05' }).tool('increment_counter', args), { error: { code: -32602, message: expected } }, JSON.stringify(args))
   }
   t.equal(await value(new Speaker(app)), '0')
 })
@@ -103,10 +103,10 @@ t.test('a subscriber is notified of every change', async t => {
         const listening = await listener(t, version, transport, served, COUNTER)
         for (let round = 0; round < 3; round++) {
           await call('increment_counter', { amount: round - 1 })
-          t.match(await told(listening, UPDATED), { uri: COUNTER })
+          t.match(await nextNotification(listening, UPDATED), { uri: COUNTER })
         }
         await call('add_note', { content: 'a' })
-        t.ok(await told(listening, LIST_CHANGED), 'and of notes that come')
+        t.ok(await nextNotification(listening, LIST_CHANGED), 'and of notes that come')
       })
     }
   }
@@ -119,7 +119,7 @@ t.test('a refused increment is no change', async t => {
   t.match(await speaker.tool('increment_counter', { amount: Number.MAX_SAFE_INTEGER }), { result: { isError: false } })
   await speaker.next(UPDATED)
   t.match(await speaker.tool('increment_counter'), { result: { isError: true } })
-  t.strictSame(speaker.heard, [])
+  t.strictSame(speaker.notifications, [])
 })
 
 t.test('a client that did not subscribe, or unsubscribed, is not notified', async t => {
@@ -132,7 +132,7 @@ t.test('a client that did not subscribe, or unsubscribed, is not notified', asyn
   await before.request('resources/unsubscribe', { uri: COUNTER })
   after.peer.inbound.get(id)?.cancel(new Error('enough'))
   await never.tool('increment_counter')
-  t.strictSame([before, after, never].map(({ heard }) => heard), [[], [], []])
+  t.strictSame([before, after, never].map(({ notifications }) => notifications), [[], [], []])
 })
 
 t.test('changes by another gateway on the same data reach clients within two seconds', async t => {
@@ -141,7 +141,7 @@ t.test('changes by another gateway on the same data reach clients within two sec
   const there = new Speaker(await gateway(t, { data, http: false }))
   const transports = [['2024-11-05', 'HTTP+SSE'], ['2025-06-18', 'HTTP stream'], ['2025-11-25', 'WebSocket'], ['2026-07-28', 'HTTP stream'], ['2026-07-28', 'in-process']] as const
   const listeners = await Promise.all(transports.map(async ([version, transport]) => await listener(t, version, transport, here, COUNTER)))
-  const all = async (method: string) => await within2s(Promise.all(listeners.map(async listening => await told(listening, method))))
+  const all = async (method: string) => await within2s(Promise.all(listeners.map(async listening => await nextNotification(listening, method))))
   const [counted] = await Promise.all([all(UPDATED), there.tool('increment_counter')])
   t.match(counted, transports.map(() => ({ uri: COUNTER })))
   await Promise.all([all(LIST_CHANGED), there.tool('add_note', { content: 'from there' })])

@@ -49,16 +49,16 @@ t.test('its result fits its output schema, and it takes no arguments', async t =
 t.test('numbers are those of now', async t => {
   const { app, url } = await listening(t)
   const speaker = new Speaker(app)
-  const told = async () => dataOf<{ uptime: number, sessions: number, peers: number, memory: { rss: number, heapUsed: number }, transports: string[] }>(await speaker.tool('health_check'))
-  const before = await told()
+  const report = async () => dataOf<{ uptime: number, sessions: number, peers: number, memory: { rss: number, heapUsed: number }, transports: string[] }>(await speaker.tool('health_check'))
+  const before = await report()
   t.strictSame([before.sessions, before.peers, before.transports], [0, 1, ['http', 'sse', 'websocket']])
   t.ok(before.memory.rss > before.memory.heapUsed && before.memory.heapUsed > 1_000_000)
   t.ok(Number.isInteger(before.uptime) && before.uptime >= 0 && before.uptime < 60)
   const session = await openSession(url)
   await openSession(url)
-  t.match(await told(), { sessions: 2, peers: 3 })
+  t.match(await report(), { sessions: 2, peers: 3 })
   await session.end()
-  t.match(await told(), { sessions: 1, peers: 2 })
+  t.match(await report(), { sessions: 1, peers: 2 })
 })
 
 t.test('the transports are those that are open and those that are in use', async t => {
@@ -82,12 +82,12 @@ t.test('what is not served is named, with what to do about it', async t => {
 t.test('paths of this machine are not shown', async t => {
   const [data, root] = [await folder(t, {}), await folder(t, { 'a.txt': 'a' })]
   const { app, url } = await listening(t, { data, roots: [root], commands: { it: { program: '/bin/echo', folder: root } }, secret: 'a secret of sixteen' })
-  const said = [
+  const texts = [
     JSON.stringify(await new Speaker(app).tool('health_check')),
     await (await fetch(`${url}/health`)).text(),
     JSON.stringify(await new Speaker(app).request('resources/read', { uri: 'server://status' }))
   ]
-  for (const text of said) {
+  for (const text of texts) {
     t.match(text, 'healthy')
     for (const private_ of [data, root, homedir(), process.cwd(), process.execPath, '/bin/echo', 'a secret', String(process.pid)]) t.notOk(text.includes(private_), private_)
   }

@@ -32,7 +32,7 @@ export async function listener (t: Test, version: string, transport: Transport, 
 }
 
 /** The next notification of a method, whatever comes before it. */
-export async function told (listener: Listener, method: string): Promise<Json> {
+export async function nextNotification (listener: Listener, method: string): Promise<Json> {
   for (;;) {
     const { method: came, params = {} } = await listener.message() as { method?: string, params?: Json }
     if (came === method) return params
@@ -53,8 +53,8 @@ async function inProcess ({ app }: Served, version: string, uri: string): Promis
   else await speaker.subscribe(uri)
   return {
     message: async () => {
-      await speaker.until(() => speaker.heard.length > 0)
-      return speaker.heard.shift() as unknown as Json
+      await speaker.until(() => speaker.notifications.length > 0)
+      return speaker.notifications.shift() as unknown as Json
     }
   }
 }

@@ -69,20 +69,20 @@ t.test('every step is notified over WebSocket, and a cancelled task stops there 
   const { url, stopped } = await watched(t)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
-  const heard: Json[] = []
+  const received: Json[] = []
   const arrivals = new EventEmitter()
   socket.on('message', (data: Buffer) => {
-    heard.push(JSON.parse(String(data)) as Json)
+    received.push(JSON.parse(String(data)) as Json)
     arrivals.emit('message')
   })
-  const until = async (count: number) => await within(60_000, async signal => { while (heard.length < count) await once(arrivals, 'message', { signal }) })
+  const until = async (count: number) => await within(60_000, async signal => { while (received.length < count) await once(arrivals, 'message', { signal }) })
   const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
 
   await within(60_000, async signal => await once(socket, 'open', { signal }))
   send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } })
   send({ id: 1, method: 'tools/call', params: task({ steps: 3, delay: 0.01 }, 'p') })
   await until(5)
-  t.match(heard.slice(1), [...STEPS, { id: 1, result: DONE }])
+  t.match(received.slice(1), [...STEPS, { id: 1, result: DONE }])
 
   send({ id: 2, method: 'tools/call', params: task({ steps: 2, delay: 30 }, 'q') })
   const over = stopped()
@@ -90,7 +90,7 @@ t.test('every step is notified over WebSocket, and a cancelled task stops there 
   await over
   send({ id: 3, method: 'ping' })
   await until(6)
-  t.match(heard.slice(5), [{ id: 3, result: {} }], 'nothing is answered')
+  t.match(received.slice(5), [{ id: 3, result: {} }], 'nothing is answered')
 })
 
 t.test('a cancelled task stops at once, in the middle of a step', async t => {
@@ -103,9 +103,9 @@ t.test('a cancelled task stops at once, in the middle of a step', async t => {
   controller.abort()
   await t.rejects(answer, { message: 'the request was cancelled' })
   await over
-  const heard = notifications.length
+  const received = notifications.length
   t.match(await request('tools/call', task({ steps: 3, delay: 0.05 })), DONE)
-  t.equal(notifications.length, heard, 'no further step is told')
+  t.equal(notifications.length, received, 'no further step is told')
 })
 
 t.test('a task ends with its client, and at the end of the grace', async t => {

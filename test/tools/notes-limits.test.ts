@@ -4,7 +4,7 @@ import { gateway } from '../support/gateway.js'
 import type { Json } from '../support/recorder.js'
 import { dataOf, Speaker, textOf } from '../support/speaker.js'
 
-const REFUSED: Array<[what: string, tool: string, args: Json, says: RegExp]> = [
+const REFUSED: Array<[what: string, tool: string, args: Json, expected: RegExp]> = [
   ['no content', 'add_note', {}, /arguments of add_note: .*content/],
   ['empty content', 'add_note', { content: '' }, /content must NOT have fewer than 1 characters/],
   ['content that is no text', 'add_note', { content: 5 }, /content must be string/],
@@ -26,9 +26,9 @@ t.test('what makes no sense is refused in words, and nothing is kept', async t =
   const app = await gateway(t, { maxNote: 10, http: false })
   const speaker = new Speaker(app)
   const early = new Speaker(app, { version: '2024-11-05' })
-  for (const [what, name, args, says] of REFUSED) {
-    t.match(await speaker.tool(name, args), { result: { isError: true, content: [{ text: says }] } }, `${name}: ${what}`)
-    t.match(await early.tool(name, args), { error: { code: -32602, message: says } }, `${name}: ${what}, in 2024-11-05`)
+  for (const [what, name, args, expected] of REFUSED) {
+    t.match(await speaker.tool(name, args), { result: { isError: true, content: [{ text: expected }] } }, `${name}: ${what}`)
+    t.match(await early.tool(name, args), { error: { code: -32602, message: expected } }, `${name}: ${what}, in 2024-11-05`)
   }
   t.strictSame(dataOf(await speaker.tool('get_notes')), { notes: [], more: false })
 })

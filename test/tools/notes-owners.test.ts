@@ -19,34 +19,34 @@ async function listed (speaker: Speaker): Promise<string[]> {
 
 /** Ada has notes 1 to 3, Bob has note 1, the anonymous caller has none. */
 async function owned (app: FastifyInstance, version = '2025-11-25') {
-  const [ada, bob, nobody] = ['ada', 'bob', undefined].map(principal => new Speaker(app, { version, ...(principal === undefined ? {} : { principal }) })) as [Speaker, Speaker, Speaker]
+  const [ada, bob, anonymous] = ['ada', 'bob', undefined].map(principal => new Speaker(app, { version, ...(principal === undefined ? {} : { principal }) })) as [Speaker, Speaker, Speaker]
   for (const content of ['secret of Ada', 'another', 'third']) await ada.tool('add_note', { content, tags: ['t'] })
   await bob.tool('add_note', { content: 'of Bob', tags: ['t'] })
-  return { ada, bob, nobody }
+  return { ada, bob, anonymous }
 }
 
 for (const where of ['in memory', 'on disk']) {
   for (const version of where === 'in memory' ? ERAS : ['2026-07-28']) {
     t.test(`${where}, ${version}: a caller does not see the notes of another`, async t => {
       const app = await gateway(t, { http: false, ...(where === 'on disk' ? { data: await folder(t, {}) } : {}) })
-      const { ada, bob, nobody } = await owned(app, version)
+      const { ada, bob, anonymous } = await owned(app, version)
       t.match(textOf(await ada.tool('get_notes')), /third[^]*another[^]*secret of Ada/)
       t.match(textOf(await bob.tool('get_notes', { tags: ['t'] })), /^1\. of Bob/)
-      for (const speaker of [bob, nobody]) t.notMatch(JSON.stringify(await speaker.tool('get_notes')), /secret|another|third/)
-      t.equal(textOf(await nobody.tool('get_notes')), 'There are no such notes')
+      for (const speaker of [bob, anonymous]) t.notMatch(JSON.stringify(await speaker.tool('get_notes')), /secret|another|third/)
+      t.equal(textOf(await anonymous.tool('get_notes')), 'There are no such notes')
 
       t.strictSame(await listed(ada), ['note:///1', 'note:///2', 'note:///3'])
       t.strictSame(await listed(bob), ['note:///1'])
-      t.strictSame(await listed(nobody), [])
+      t.strictSame(await listed(anonymous), [])
       t.match(await ids(ada), { values: ['3', '2', '1'], total: 3 })
       t.match(await ids(bob), { values: ['1'], total: 1 })
-      t.match(await ids(nobody), { values: [], total: 0 })
+      t.match(await ids(anonymous), { values: [], total: 0 })
 
       const read = async (speaker: Speaker, id: string) => await speaker.request('resources/read', { uri: `note:///${id}` })
       t.match(await read(ada, '1'), { result: { contents: [{ text: 'secret of Ada' }] } })
       t.match(await read(bob, '1'), { result: { contents: [{ text: 'of Bob' }] } })
       const absent = { error: { message: 'Resource not found: note:///3', data: { uri: 'note:///3' } } }
-      for (const speaker of [bob, nobody]) t.match(await read(speaker, '3'), absent)
+      for (const speaker of [bob, anonymous]) t.match(await read(speaker, '3'), absent)
 
       t.match(textOf(await bob.tool('delete_note', { id: '3', confirm: true })), 'There is no note "3"')
       t.match(textOf(await bob.tool('delete_note', { id: '1', confirm: true })), 'Note 1 deleted')
@@ -58,13 +58,13 @@ for (const where of ['in memory', 'on disk']) {
 for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
   t.test(`${version}: a caller is not notified of the notes of another`, async t => {
     const app = await gateway(t, { http: false })
-    const { ada, bob, nobody } = await owned(app, version)
-    for (const speaker of [ada, bob, nobody]) await speaker.subscribe('note:///3')
+    const { ada, bob, anonymous } = await owned(app, version)
+    for (const speaker of [ada, bob, anonymous]) await speaker.subscribe('note:///3')
     await ada.tool('delete_note', { id: '3', confirm: true })
     t.match(await ada.next(UPDATED), { uri: 'note:///3' })
     for (const content of ['second', 'third of Bob']) await bob.tool('add_note', { content })
     t.match(await bob.next(UPDATED), { uri: 'note:///3' })
-    for (const speaker of [ada, bob, nobody]) t.strictSame(speaker.heard.filter(({ method }) => method === UPDATED), [])
+    for (const speaker of [ada, bob, anonymous]) t.strictSame(speaker.notifications.filter(({ method }) => method === UPDATED), [])
   })
 }
 
@@ -122,7 +122,7 @@ t.test('a note that another gateway adds is notified to its owner alone', async 
   await new Speaker(there, { principal: 'ada' }).tool('add_note', { content: 'from elsewhere' })
   t.match(await ada.next(UPDATED, 2_000), { uri: 'note:///1' })
   await ada.next('notifications/resources/list_changed')
-  t.strictSame(bob.heard, [], 'neither that it changed nor that there is one more')
+  t.strictSame(bob.notifications, [], 'neither that it changed nor that there is one more')
   t.match(await ada.request('resources/read', { uri: 'note:///1' }), { result: { contents: [{ text: 'from elsewhere' }] } })
   t.match(await bob.request('resources/read', { uri: 'note:///1' }), { error: { code: -32002 } })
 })

@@ -165,5 +165,5 @@ t.test('what a tool keeps under the names of ours is its own, and harms nothing'
   t.match(dataOf(await speaker.tool('get_notes')), { notes: [{ id: '1', content: 'a' }] })
   t.match(dataOf(await speaker.tool('increment_counter')), { value: 1 })
   t.match(dataOf(await speaker.tool('add_note', { content: 'b' })), { id: '2' })
-  t.strictSame(speaker.heard.filter(({ method }) => method === 'notifications/resources/updated'), [])
+  t.strictSame(speaker.notifications.filter(({ method }) => method === 'notifications/resources/updated'), [])
 })

@@ -5,8 +5,8 @@ import { gateway, listening } from '../support/gateway.js'
 import { openSession } from '../support/http-session.js'
 import { dataOf, ERAS, Speaker, textOf, type Speaks } from '../support/speaker.js'
 
-const said = (content: unknown) => ({ role: 'assistant', model: 'small-1', content })
-const SUMMARY = said({ type: 'text', text: 'Plants need water.' })
+const answering = (content: unknown) => ({ role: 'assistant', model: 'small-1', content })
+const SUMMARY = answering({ type: 'text', text: 'Plants need water.' })
 
 const model = (app: FastifyInstance, answer: unknown = SUMMARY, speaks: Speaks = {}): Speaker =>
   new Speaker(app, { capabilities: { sampling: {} }, answers: { 'sampling/createMessage': () => answer }, ...speaks })
@@ -45,8 +45,8 @@ t.test('tags and limit choose the notes, max_tokens bounds the summary', async t
     t.match(speaker.asked, [{ params: { maxTokens, messages: [{ content: { text } }] } }], JSON.stringify(args))
     t.notMatch(JSON.stringify(speaker.asked), args === CHOICES[0]?.[0] ? 'three' : 'two')
   }
-  for (const [args, says] of [[{ limit: 0 }, /limit must be >= 1/], [{ limit: 101 }, /limit must be <= 100/], [{ max_tokens: 0 }, /max_tokens must be >= 1/], [{ max_tokens: 10_001 }, /max_tokens must be <= 10000/], [{ maxTokens: 1 }, /"maxTokens"/]] as const) {
-    t.match(textOf(await model(app).tool('summarize_notes', { ...args })), says)
+  for (const [args, expected] of [[{ limit: 0 }, /limit must be >= 1/], [{ limit: 101 }, /limit must be <= 100/], [{ max_tokens: 0 }, /max_tokens must be >= 1/], [{ max_tokens: 10_001 }, /max_tokens must be <= 10000/], [{ maxTokens: 1 }, /"maxTokens"/]] as const) {
+    t.match(textOf(await model(app).tool('summarize_notes', { ...args })), expected)
   }
 })
 
@@ -60,7 +60,7 @@ t.test('a model may answer with', async t => {
   const app = await withNotes(t, 'one')
   for (const [what, content, summary] of ANSWERS) {
     for (const version of ['2025-11-25', '2026-07-28']) {
-      t.match(dataOf(await model(app, said(content), { version }).tool('summarize_notes')), { summary, notes: 1 }, `${what}, ${version}`)
+      t.match(dataOf(await model(app, answering(content), { version }).tool('summarize_notes')), { summary, notes: 1 }, `${what}, ${version}`)
     }
   }
 })
@@ -69,7 +69,7 @@ t.test('an answer of the model without text is reported as such', async t => {
   const app = await withNotes(t, 'one')
   for (const content of [[], { type: 'image', data: 'AAAA', mimeType: 'image/png' }, [{ type: 'tool_use', id: 't', name: 'x', input: {} }], {}, { type: 'text', text: 7 }]) {
     for (const version of ERAS) {
-      t.match(await model(app, said(content), { version }).tool('summarize_notes'), { result: { isError: true, content: [{ text: 'The model of the client answered without text' }] } }, `${JSON.stringify(content)}, ${version}`)
+      t.match(await model(app, answering(content), { version }).tool('summarize_notes'), { result: { isError: true, content: [{ text: 'The model of the client answered without text' }] } }, `${JSON.stringify(content)}, ${version}`)
     }
   }
 })

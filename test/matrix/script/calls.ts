@@ -13,14 +13,14 @@ export const calls: Record<string, Chapter> = {
       const reply = await client.call('slow', { steps: 3, delay: 1 }, { _meta: { progressToken } })
       t.equal(textOf(reply), '3 steps')
       const steps = [1, 2, 3].map(step => ({ progressToken, progress: step, total: 3, ...(revision.audio ? { message: `step ${step}` } : {}) }))
-      t.strictSame(heard(client, PROGRESS), transport.streams ? steps : [])
+      t.strictSame(notificationsOf(client, PROGRESS), transport.streams ? steps : [])
     }
   },
 
   'reports no progress to a client that did not ask for it': async (t, { client }) => {
     client.notifications.empty()
     await client.call('slow', { steps: 2, delay: 1 })
-    t.strictSame(heard(client, PROGRESS), [])
+    t.strictSame(notificationsOf(client, PROGRESS), [])
   },
 
   'aborts a call that is cancelled and never answers it': async (t, { client, transport }) => {
@@ -46,7 +46,7 @@ export const calls: Record<string, Chapter> = {
       client.notifications.empty()
       if (floor !== undefined && !revision.modern) t.strictSame((await client.request('logging/setLevel', { level: floor })).result, {})
       await client.call('say', { level, text: 'well' }, floor !== undefined && revision.modern ? { _meta: { [meta.logLevel]: floor } } : {})
-      return heard(client, LOG)
+      return notificationsOf(client, LOG)
     }
     const expected = (level: string) => transport.streams ? [{ level, logger: 'say', data: 'well' }] : []
     t.strictSame(await say('info', undefined), [], 'nothing mild unless asked for')
@@ -65,6 +65,6 @@ export const calls: Record<string, Chapter> = {
 }
 
 /** The notifications of one method that a client has received so far; the answer that came last closed the list. */
-function heard (client: Client, method: string): Json[] {
+function notificationsOf (client: Client, method: string): Json[] {
   return client.notifications.empty().filter(message => message.method === method).map(({ params = {} }) => params)
 }

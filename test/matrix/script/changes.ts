@@ -85,10 +85,10 @@ export async function listen (client: Client, notifications: Json): Promise<Retu
 /** The resources a client is notified of while some are touched; it must be subscribed to the last one. */
 async function updates (client: Client, touched: string[]): Promise<unknown[]> {
   client.notifications.empty()
-  const heard: unknown[] = []
+  const notified: unknown[] = []
   for (const uri of touched) await client.call('touch', { uri })
-  do heard.push((await client.notified(UPDATED)).uri); while (heard.at(-1) !== touched.at(-1))
-  return heard
+  do notified.push((await client.notified(UPDATED)).uri); while (notified.at(-1) !== touched.at(-1))
+  return notified
 }
 
 // A dropped connection takes a moment to be noticed, so the resource is touched until only one listener is notified.

@@ -54,9 +54,9 @@ export const questions: Record<string, Chapter> = {
 
   'takes a question back when the call it belongs to is cancelled': async (t, { connect, revision, transport }) => {
     if (revision.modern || !transport.streams || transport.costly) return
-    let heard = () => {}
-    const question = new Promise<void>(resolve => { heard = resolve })
-    const silent = await connect(t, { answers: { 'roots/list': () => { heard(); return undefined } } })
+    let asked = () => {}
+    const question = new Promise<void>(resolve => { asked = resolve })
+    const silent = await connect(t, { answers: { 'roots/list': () => { asked(); return undefined } } })
     const { id, cancel } = silent.start('tools/call', { name: 'ask_roots', arguments: {} })
     await inTime(question, 'the question')
     cancel()
@@ -106,7 +106,7 @@ function refused (t: Test, { revision }: Cell, { result, error }: Reply): void {
 }
 
 async function ticket (t: Test, client: Client): Promise<number> {
-  const [, said, number] = /^(\w+) #(\d+)$/.exec(textOf(await client.call('ask_twice'))) ?? []
-  t.equal(said, 'Paris')
+  const [, city, number] = /^(\w+) #(\d+)$/.exec(textOf(await client.call('ask_twice'))) ?? []
+  t.equal(city, 'Paris')
   return Number(number)
 }

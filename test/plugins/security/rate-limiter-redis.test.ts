@@ -76,7 +76,7 @@ t.test('while Redis is away calls go on, and when it returns they are counted to
   }
   await stop()
   await call(app)
-  t.match(await redis.says('EXISTS patchbay:rate:calls:127.0.0.1'), ':1')
+  t.match(await redis.send('EXISTS patchbay:rate:calls:127.0.0.1'), ':1')
   t.equal(seen.failed, 0, `${seen.calls} calls`)
   t.ok(seen.calls > 20)
   t.ok(seen.slowest < 3_000, `${seen.slowest} ms`)
@@ -106,10 +106,10 @@ t.test('a Redis that hangs delays no call, and is used again when it goes on', w
 t.test('a Redis that refuses to count is reported, and used again when it counts', withRedis, async t => {
   const redis = await redisServer(t)
   const app = await gateway(t, { redis: redis.url, rate: 1_000, burst: 1_000 })
-  t.equal(await redis.says('CONFIG SET maxmemory 1'), '+OK')
+  t.equal(await redis.send('CONFIG SET maxmemory 1'), '+OK')
   t.equal(await call(app), 200)
   t.match(health(app).reason, /^Redis refuses to count/)
-  t.equal(await redis.says('CONFIG SET maxmemory 0'), '+OK')
+  t.equal(await redis.send('CONFIG SET maxmemory 0'), '+OK')
   t.equal(await call(app), 200)
   t.ok(isWell(app))
 })

@@ -5,8 +5,8 @@ import type { Open } from '../contract.js'
 export function changes (t: Test, open: Open): void {
   t.test('listeners get every change before it is acknowledged', async t => {
     const { store: { values } } = await open(t)
-    const heard: string[] = []
-    values.onChange((space, key) => { heard.push(`${space}/${key}`) })
+    const received: string[] = []
+    values.onChange((space, key) => { received.push(`${space}/${key}`) })
     const writes: Array<() => Promise<unknown>> = [
       async () => await values.put('space', 'put', 1),
       async () => await values.increment('space', 'number', 1),
@@ -14,33 +14,33 @@ export function changes (t: Test, open: Open): void {
       async () => await values.put('space', 'new', 1, { ifAbsent: true, max: 9 })
     ]
     for (const write of writes) {
-      const before = heard.length
-      await write().then(() => t.equal(heard.length, before + 1))
+      const before = received.length
+      await write().then(() => t.equal(received.length, before + 1))
     }
-    t.strictSame(heard, ['space/put', 'space/number', 'space/put', 'space/new'])
+    t.strictSame(received, ['space/put', 'space/number', 'space/put', 'space/new'])
   })
 
   t.test('listeners get changes in the order of the writes', async t => {
     const { store: { values } } = await open(t)
-    const heard: string[] = []
-    values.onChange((_space, key) => { heard.push(key) })
+    const received: string[] = []
+    values.onChange((_space, key) => { received.push(key) })
     const keys = Array.from({ length: 200 }, (_, index) => String(index * 7919 % 200))
     const settled: string[] = []
     await Promise.all(keys.map(async key => { await values.put('space', key, 1); settled.push(key) }))
-    t.strictSame(heard, keys)
+    t.strictSame(received, keys)
     t.strictSame(settled, keys, 'and acknowledged in that order')
   })
 
   t.test('a write that changes nothing is not announced', async t => {
     const { store: { values } } = await open(t)
     await values.put('space', 'key', 'text')
-    const heard: string[] = []
-    values.onChange((_space, key) => { heard.push(key) })
+    const received: string[] = []
+    values.onChange((_space, key) => { received.push(key) })
     await Promise.allSettled([
       values.delete('space', 'absent'), values.put('space', 'key', 1, { ifAbsent: true }), values.put('space', 'full', 1, { max: 1 }),
       values.increment('space', 'key', 1), values.increment('space', 'key2', NaN), values.put('space', 'key', undefined), values.get('space', 'key')
     ])
-    t.strictSame(heard, [])
+    t.strictSame(received, [])
   })
 
   t.test('a listener that gets a change can read it', async t => {
@@ -54,13 +54,13 @@ export function changes (t: Test, open: Open): void {
 
   t.test('a removed listener gets no more changes, and the others still do', async t => {
     const { store: { values } } = await open(t)
-    const heard: string[] = []
-    const stops = ['a', 'b', 'c'].map(name => values.onChange(() => { heard.push(name) }))
+    const received: string[] = []
+    const stops = ['a', 'b', 'c'].map(name => values.onChange(() => { received.push(name) }))
     await values.put('space', 'key', 1)
     stops[1]?.()
     stops[1]?.()
     await values.put('space', 'key', 2)
-    t.strictSame(heard, ['a', 'b', 'c', 'a', 'c'])
+    t.strictSame(received, ['a', 'b', 'c', 'a', 'c'])
   })
 
   t.test('a listener may write when it gets a change', async t => {
@@ -75,14 +75,14 @@ export function changes (t: Test, open: Open): void {
 
   t.test('a listener that throws harms neither what was written nor the others', async t => {
     const { store: { values } } = await open(t)
-    const heard: string[] = []
+    const received: string[] = []
     const stop = values.onChange(() => { throw new Error('a mistake of a listener') })
-    values.onChange((_space, key) => { heard.push(key) })
+    values.onChange((_space, key) => { received.push(key) })
     const outcomes = await Promise.allSettled([increment(values, 'a'), increment(values, 'b')])
     stop()
     t.strictSame(await values.list('space'), [{ key: 'a', value: 1 }, { key: 'b', value: 1 }], 'written once')
     t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'fulfilled'])
-    t.strictSame(heard, ['a', 'b'])
+    t.strictSame(received, ['a', 'b'])
   })
 }
 

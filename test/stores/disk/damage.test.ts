@@ -102,17 +102,17 @@ t.test('a file of which a page is blank or random is refused in words', async t 
 t.test('whichever bit is flipped, everything else is there or the damage is an error in words', async t => {
   const folder = await filled(t, 'file')
   const numbers = random()
-  let told = 0
+  let found = 0
   for (let count = 0; count < 150; count++) {
     const { error, rows = 0, events = 0 } = await changed(t, folder, FILE, bytes => {
       const at = Math.floor(numbers.next().value * bytes.length)
       return bytes.fill((bytes[at] as number) ^ (1 << Math.floor(numbers.next().value * 8)), at, at + 1)
     })
-    if (error !== undefined) told++
+    if (error !== undefined) found++
     const good = error === undefined ? rows >= ROWS - 1 && events >= EVENTS - 1 : IN_WORDS.test(error)
     if (!good) t.fail(error ?? `${rows} rows and ${events} events are left, and nobody is told`)
   }
-  t.ok(told > 0, 'some damage was found')
+  t.ok(found > 0, 'some damage was found')
 })
 
 t.test('a damaged key is found when the file is opened', async t => {

@@ -21,7 +21,7 @@ async function fill (store: Store, most: number): Promise<number> {
 }
 
 /** Fills a store, frees space, and checks that nothing was lost. */
-async function survives (t: Test, store: Store, makeRoom: (taken: number) => Promise<void>): Promise<void> {
+async function survives (t: Test, store: Store, freeSpace: (taken: number) => Promise<void>): Promise<void> {
   const troubles: Array<string | undefined> = []
   store.onFailureChange(() => { troubles.push(store.failure) })
   await store.sessions.save('s', RECORD, 'home', TOMORROW)
@@ -37,7 +37,7 @@ async function survives (t: Test, store: Store, makeRoom: (taken: number) => Pro
   t.equal(await store.values.get('space', key(taken - 1)), 'x'.repeat(2_000))
   t.ok(await store.sessions.load('s'))
 
-  await makeRoom(taken)
+  await freeSpace(taken)
   for (let index = 0; index < 30; index++) await store.values.put('space', `new ${index}`, 'y'.repeat(2_000))
   t.equal(store.failure, undefined, 'then all is well')
   t.strictSame(troubles, [WHY, undefined])

@@ -17,41 +17,41 @@ async function soon (condition: () => boolean | Promise<boolean>): Promise<void>
 t.test('two stores in one process add up and get the changes of each other', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
-  const heard: string[][] = [[], []]
-  ;[one, two].forEach((store, index) => store.values.onChange((space, key) => { heard[index]?.push(`${space}/${key}`) }))
+  const received: string[][] = [[], []]
+  ;[one, two].forEach((store, index) => store.values.onChange((space, key) => { received[index]?.push(`${space}/${key}`) }))
   await Promise.all(Array.from({ length: 100 }, async (_, index) => await (index % 2 === 0 ? one : two).values.increment('numbers', 'sum', 1)))
   t.equal(await one.values.get('numbers', 'sum'), 100)
   t.equal(await two.values.get('numbers', 'sum'), 100)
-  await soon(() => heard.every(changes => changes.length === 100))
+  await soon(() => received.every(changes => changes.length === 100))
   await one.values.put('space', 'from one', 1)
   await two.values.delete('space', 'from one')
-  await soon(() => heard.every(changes => changes.length === 102))
+  await soon(() => received.every(changes => changes.length === 102))
   await sleep(300)
-  t.strictSame(heard.map(changes => changes.length), [102, 102], 'each change is heard of once')
-  t.strictSame(heard.map(changes => changes.slice(100)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
+  t.strictSame(received.map(changes => changes.length), [102, 102], 'each change is heard of once')
+  t.strictSame(received.map(changes => changes.slice(100)), [['space/from one', 'space/from one'], ['space/from one', 'space/from one']])
 })
 
 t.test('changes of another store arrive in order, and can be read then', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
-  const heard: string[] = []
+  const received: string[] = []
   const found: Array<Promise<unknown>> = []
-  two.values.onChange((space, key) => { heard.push(key); found.push(two.values.get(space, key)) })
+  two.values.onChange((space, key) => { received.push(key); found.push(two.values.get(space, key)) })
   const keys = Array.from({ length: 300 }, (_, index) => String(index * 7919 % 300))
   for (const key of keys) void one.values.put('space', key, key)
-  await soon(() => heard.length === 300)
-  t.strictSame(heard, keys)
+  await soon(() => received.length === 300)
+  t.strictSame(received, keys)
   t.strictSame(await Promise.all(found), keys)
 })
 
 t.test('every change of another store arrives, however many come at once', async t => {
   const folder = await dataFolder(t)
   const [one, two] = [opened(t, folder), opened(t, folder)]
-  const heard = new Set<string>()
-  two.values.onChange((_space, key) => { heard.add(key) })
+  const received = new Set<string>()
+  two.values.onChange((_space, key) => { received.add(key) })
   await Promise.all(Array.from({ length: 12_000 }, async (_, index) => await one.values.put('space', String(index), 1)))
-  await soon(() => heard.has('11999'))
-  t.equal(heard.size, 12_000)
+  await soon(() => received.has('11999'))
+  t.equal(received.size, 12_000)
 })
 
 t.test('a session that another process took or removed is announced, an own one is not', async t => {
@@ -101,8 +101,8 @@ t.test('processes add up exactly, and get the changes of each other', async t =>
   const children = [worker(t), worker(t)]
   await Promise.all(children.map(async child => await child.ask('open', folder)))
   const here = opened(t, folder)
-  const heard: string[] = []
-  here.values.onChange((space, key) => { heard.push(`${space}/${key}`) })
+  const received: string[] = []
+  here.values.onChange((space, key) => { received.push(`${space}/${key}`) })
   await Promise.all([
     ...children.map(async child => await child.ask('add', 'sum', 500, 10)),
     ...children.map(async (child, index) => await child.ask('add', `own ${index}`, 200, 1)),
@@ -110,9 +110,9 @@ t.test('processes add up exactly, and get the changes of each other', async t =>
   ])
   t.strictSame(await here.values.list('numbers'), [{ key: 'own 0', value: 200 }, { key: 'own 1', value: 200 }, { key: 'sum', value: 1_100 }])
   for (const child of children) t.strictSame(await child.ask('list', 'numbers'), await here.values.list('numbers'))
-  await soon(() => heard.length === 1_500)
+  await soon(() => received.length === 1_500)
   await soon(async () => (await Promise.all(children.map(async child => (await child.ask('heard') as string[]).length))).every(length => length === 1_500))
-  t.equal(heard.filter(change => change === 'numbers/sum').length, 1_100)
+  t.equal(received.filter(change => change === 'numbers/sum').length, 1_100)
 })
 
 t.test('only the owner of a session adds to its streams; the previous owner is notified', async t => {
@@ -148,7 +148,7 @@ t.test('a process that is killed while it writes leaves everything it acknowledg
   for (let round = 0; round < 4; round++) {
     const child = worker(t)
     await child.ask('open', folder)
-    child.tell('fill', 0, `space ${round}`, 0)
+    child.send('fill', 0, `space ${round}`, 0)
     await within(60_000, async signal => { while (child.acknowledged.length < 50 + 37 * round) await sleep(1, undefined, { signal }) })
     await child.kill()
     const kept = (await opened(t, folder).values.list(`space ${round}`)).map(({ key }) => Number(key))

@@ -4,18 +4,18 @@ import type { Store } from '../../../protocol/store.js'
 import type { Asked } from './worker.js'
 
 let store: Store | undefined
-const heard: string[] = []
+const changes: string[] = []
 
 const commands: Record<string, (...args: never[]) => unknown> = {
   ready: () => process.pid,
   open: (folder: string, maxSize = 1024 * 1024 * 1024) => {
     store = diskStore(folder, maxSize)
-    store.values.onChange((space, key) => { heard.push(`${space}/${key}`) })
+    store.values.onChange((space, key) => { changes.push(`${space}/${key}`) })
   },
   close: async () => { await open().close() },
   put: async (space: string, key: string, value: unknown) => { await open().values.put(space, key, value) },
   list: async (space: string) => await open().values.list(space),
-  heard: () => heard,
+  heard: () => changes,
   /** Adds 1 so many times, a few at once. */
   add: async (key: string, times: number, atOnce: number) => {
     for (let count = 0; count < times; count += atOnce) {
@@ -27,7 +27,7 @@ const commands: Record<string, (...args: never[]) => unknown> = {
     for (let number = from; ; number += 5) {
       await Promise.all([0, 1, 2, 3, 4].map(async more => {
         await open().values.put(space, String(number + more).padStart(8, '0'), 'x'.repeat(500))
-        tell({ acknowledged: number + more })
+        reply({ acknowledged: number + more })
       }))
     }
   },
@@ -42,8 +42,8 @@ const commands: Record<string, (...args: never[]) => unknown> = {
 
 process.on('message', ({ id, command, args }: Asked) => {
   Promise.resolve().then(() => (commands[command] as (...args: unknown[]) => unknown)(...args)).then(
-    value => tell({ id, value }),
-    (error: Error) => tell({ id, error: error.message })
+    value => reply({ id, value }),
+    (error: Error) => reply({ id, error: error.message })
   )
 })
 
@@ -52,6 +52,6 @@ function open (): Store {
   return store
 }
 
-function tell (message: object): void {
+function reply (message: object): void {
   process.send?.(message)
 }

@@ -8,7 +8,7 @@ const PROGRAM = fileURLToPath(new URL('worker-process.js', import.meta.url))
 const DEADLINE = 60_000
 
 export interface Asked { id: number, command: string, args: unknown[] }
-interface Told { id?: number, value?: unknown, error?: string, acknowledged?: number }
+interface Reply { id?: number, value?: unknown, error?: string, acknowledged?: number }
 
 /** Another process with a store. It is killed when the test ends, if it is still there. */
 export function worker (t: Test, ...argv: string[]): Worker {
@@ -21,15 +21,15 @@ export class Worker {
   readonly acknowledged: number[] = []
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
-  readonly #waiting = new Map<number, (told: Told) => void>()
+  readonly #waiting = new Map<number, (reply: Reply) => void>()
   #lastId = 0
 
   constructor (child: ChildProcess) {
     this.#child = child
     this.#ended = once(child, 'exit')
-    child.on('message', (told: Told) => {
-      if (told.acknowledged !== undefined) this.acknowledged.push(told.acknowledged)
-      else this.#waiting.get(told.id as number)?.(told)
+    child.on('message', (reply: Reply) => {
+      if (reply.acknowledged !== undefined) this.acknowledged.push(reply.acknowledged)
+      else this.#waiting.get(reply.id as number)?.(reply)
     })
   }
 
@@ -38,12 +38,12 @@ export class Worker {
     return await within(DEADLINE, async signal => await new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error(`${command} took too long`)))
       this.#waiting.set(id, ({ value, error }) => error === undefined ? resolve(value) : reject(new Error(error)))
-      this.tell(command, id, ...args)
+      this.send(command, id, ...args)
     }))
   }
 
   /** Asks and does not wait. */
-  tell (command: string, id: number, ...args: unknown[]): void {
+  send (command: string, id: number, ...args: unknown[]): void {
     this.#child.send({ id, command, args })
   }
 

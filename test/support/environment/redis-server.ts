@@ -44,7 +44,7 @@ export class RedisServer {
     const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir() }
     this.#process = spawn('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), { stdio: 'ignore' })
     await within(60_000, async signal => {
-      while (await this.says('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()
+      while (await this.send('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()
     })
   }
 
@@ -61,7 +61,7 @@ export class RedisServer {
   }
 
   /** The first line of what it answers to a command. */
-  async says (command: string): Promise<string> {
+  async send (command: string): Promise<string> {
     const socket = connect(this.port, '127.0.0.1')
     try {
       return await within(1_000, async signal => {
