@@ -40,7 +40,7 @@ t.test('paging goes on after a key that was removed meanwhile', async t => {
   t.strictSame(collection.page(last, 2).items, ['<c>', '<d>'])
 })
 
-t.test('what is neither added nor removed while a client pages is seen exactly once', async t => {
+t.test('an item that stays while a client pages is seen exactly once', async t => {
   const stable = Array.from({ length: 50 }, (_, index) => `m${String(index).padStart(2, '0')}`)
   const leaving = stable.map(key => `${key}-leaving`)
   const collection = filled([...stable, ...leaving])
@@ -100,7 +100,7 @@ t.test('a listener sees the collection as it is after the change', async t => {
   t.strictSame(sizes, [2, 1])
 })
 
-t.test('what is derived from the items does not outlive a change', async t => {
+t.test('values derived from the items are dropped with a change', async t => {
   const collection = filled(['a'])
   collection.derived.set('page', new PreparedResult('text'))
   collection.remove('missing')

@@ -123,7 +123,7 @@ t.test('a peer that is taken back and comes again while the watch starts is a su
   t.equal(counts.begun - counts.stopped, 0)
 })
 
-t.test('a peer that goes while the watch starts is no subscriber, and the watch ends', async t => {
+t.test('a peer that ends while the watch starts is no subscriber, and the watch ends', async t => {
   const { subscribers, next, of, counts } = setUp()
   const peer = new Peer()
   const added = subscribers.add('a', peer)
@@ -135,7 +135,7 @@ t.test('a peer that goes while the watch starts is no subscriber, and the watch 
   t.strictSame([of(), counts], [[], { begun: 1, stopped: 1 }])
 })
 
-t.test('a peer that goes while a watch starts that fails leaves nothing behind', async t => {
+t.test('a peer that ends while a watch starts that fails leaves nothing behind', async t => {
   const { subscribers, next, of } = setUp()
   const peer = new Peer()
   const added = subscribers.add('a', peer)
@@ -145,7 +145,7 @@ t.test('a peer that goes while a watch starts that fails leaves nothing behind',
   t.strictSame(of(), [])
 })
 
-t.test('a peer that has gone before is no subscriber, and nothing is watched for it', async t => {
+t.test('a peer that has ended before is no subscriber, and nothing is watched for it', async t => {
   const { subscribers, next, of, counts } = setUp()
   const peer = new Peer()
   peer.close(gone)
@@ -157,7 +157,7 @@ t.test('a peer that has gone before is no subscriber, and nothing is watched for
   t.equal(counts.begun, counts.stopped)
 })
 
-t.test('what a peer was subscribed to when it went is what its session remembers', async t => {
+t.test('the session remembers the subscriptions that its peer had at its end', async t => {
   const { subscribers, next } = setUp()
   const peer = new Peer()
   const added = subscribers.add('a', peer)
@@ -168,7 +168,7 @@ t.test('what a peer was subscribed to when it went is what its session remembers
   t.strictSame([[...peer.subscriptions], peer.dirty], [['a'], false])
 })
 
-t.test('one subscriber that goes takes no other along, in either order', async t => {
+t.test('a subscriber that ends does not end another, in either order', async t => {
   for (const order of [[0, 1], [1, 0]] as const) {
     const { subscribers, next, of, counts } = setUp()
     const peers = [new Peer(), new Peer()] as const

@@ -110,7 +110,7 @@ t.test('the end stops what is watched, and what is still starting as soon as it 
   t.strictSame(begun.map(({ stops }) => stops), [1, 1])
 })
 
-t.test('what was stopped at the end is not stopped again when interest is lost afterwards', async t => {
+t.test('a watch that stopAll ended is not stopped again by a later release', async t => {
   const { count, first } = watches()
   const release = count.acquire('a')
   first().start()

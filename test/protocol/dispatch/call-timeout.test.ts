@@ -62,7 +62,7 @@ t.test('nothing follows the answer: neither a late result nor late progress', as
   t.equal(channel.sent.length, 1)
 })
 
-t.test('progress pushes the end on, asked for or not', async t => {
+t.test('progress extends the deadline, whether the client asked for it or not', async t => {
   const mcp = limited({ callTimeout: 400, callTimeoutMax: 10_000 }, async (_params, call) => {
     for (let step = 1; step <= 6; step++) {
       await sleep(100)
@@ -122,7 +122,7 @@ t.test('no timer is left when a call is over', async t => {
   t.equal(timers(), before)
 })
 
-t.test('progress is sent only to those who asked, and only when it grows', async t => {
+t.test('progress is sent only to clients that asked, and only when it grows', async t => {
   const mcp = limited({}, (_params, call) => {
     for (const done of [1, 1, 0.5, 2, NaN, 3]) call.progress(done, 3, `at ${done}`)
     return {}

@@ -5,7 +5,7 @@ import { client, dispatcher, modern } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 
-t.test('what is in flight is answered before draining ends', async t => {
+t.test('calls in flight are answered before draining ends', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, async () => { await sleep(30); return { done: true } })
   const clients = [client(mcp), client(mcp), client(mcp)]
@@ -14,7 +14,7 @@ t.test('what is in flight is answered before draining ends', async t => {
   for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
 })
 
-t.test('what comes after that is refused', async t => {
+t.test('a request that is received after the drain is refused', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, async () => { await sleep(30); return {} })
   const early = client(mcp)
@@ -26,7 +26,7 @@ t.test('what comes after that is refused', async t => {
   t.equal(early.channel.sent.length, 2)
 })
 
-t.test('what takes longer than the grace is given up with an answer, and aborted', async t => {
+t.test('a call that takes longer than the grace period is answered with an error and aborted', async t => {
   const mcp = dispatcher({ limits: { grace: 30 } })
   let reason: unknown
   mcp.method('m', Anything, async (_params, { signal }) => {
@@ -59,7 +59,7 @@ t.test('a handler that ignores everything does not hold the end up', async t => 
   t.match(await channel.next(), { error: { code: -32603 } })
 })
 
-t.test('a question that waits for its client is given up at once', async t => {
+t.test('a question without an answer is given up at once', async t => {
   const mcp = dispatcher({ limits: { grace: 60_000 } })
   mcp.clientRequestKinds.add('ask/it', { needs: () => ({}), known: () => true, params: params => params, answer: answer => answer })
   mcp.method('m', Anything, async (_params, call) => await call.ask({ q: { method: 'ask/it', params: {} } }))
@@ -82,7 +82,7 @@ t.test('a long-lived call is asked to end in order, and answers', async t => {
   t.match(await channel.next(), { id: 1, result: { ended: true } })
 })
 
-t.test('a client that goes while others are waited for does not hold the end up', async t => {
+t.test('a client that disconnects during the drain does not delay its end', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, async () => await new Promise(() => {}))
   const { ask, peer } = client(mcp)
@@ -120,7 +120,7 @@ t.test('a peer that is gone aborts its calls and answers none of them', async t 
   t.equal(mcp.lifecycle.peers.has(peer), false)
 })
 
-t.test('what was registered for the end of a peer runs once', async t => {
+t.test('a listener of the end of a peer runs once', async t => {
   const mcp = dispatcher()
   const { peer } = client(mcp)
   let closed = 0

@@ -65,7 +65,7 @@ t.test('a middleware sees params that do not fit as the refusal they become', as
   t.strictSame(codes, [-32602])
 })
 
-t.test('a middleware knows who asks for what', async t => {
+t.test('a middleware sees the caller and the method', async t => {
   const mcp = dispatcher()
   const seen: unknown[] = []
   mcp.use(async ({ method, id, params, principal, revision }, next) => {

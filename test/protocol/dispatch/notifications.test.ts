@@ -29,7 +29,7 @@ t.test('invalid notifications are ignored, and so are those without a handler', 
   t.strictSame(received, [])
 })
 
-t.test('one is registered once', async t => {
+t.test('a notification can be registered once', async t => {
   const { notifications, received, notify } = withListener()
   t.throws(() => notifications.on('counted', Counted, () => { received.push('second') }), { message: 'notification counted is registered already' })
   notify('counted', { count: 1 })

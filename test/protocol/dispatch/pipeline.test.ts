@@ -28,7 +28,7 @@ t.test('the HTTP refusal names all missing scopes at once', async t => {
   t.strictSame(answered.slice(1), [403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="a b"' }])
 })
 
-t.test('what a single request was granted counts, not what its connection was', async t => {
+t.test('the scopes of a single request count, not those of its connection', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, (_params, { principal }) => ({ principal }))
   const { peer, channel } = client(mcp, granted())

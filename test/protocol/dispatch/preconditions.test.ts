@@ -47,7 +47,7 @@ for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
   })
 }
 
-t.test('a request that describes itself is answered in its own words, before and after a handshake', async t => {
+t.test('a request that names its revision is answered in it, before and after a handshake', async t => {
   const { request } = stranger()
   t.match(await request('m', modern()), { result: { version: '2026-07-28' } })
   await request('initialize', { protocolVersion: '2024-11-05' })

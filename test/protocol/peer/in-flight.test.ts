@@ -127,7 +127,7 @@ t.test('a call is found while thousands come and go', async t => {
   }
 })
 
-t.test('many at once, that all end, and many again', async t => {
+t.test('thousands of calls can begin, end and begin again', async t => {
   const { calls, add, remove, difference } = both()
   for (let round = 0; round < 3; round++) {
     for (let id = 0; id < 3_000; id++) add(id)
@@ -140,7 +140,7 @@ t.test('many at once, that all end, and many again', async t => {
   }
 })
 
-t.test('nothing that comes and goes in any order is lost or left', async t => {
+t.test('no call is lost or left over when calls begin and end in any order', async t => {
   const { known, add, remove, difference } = both()
   let state = 12_345
   const random = (below: number): number => { state = (state * 1_103_515_245 + 12_345) % 2 ** 31; return Math.floor(state / 2 ** 31 * below) }
@@ -155,7 +155,7 @@ t.test('nothing that comes and goes in any order is lost or left', async t => {
   t.ok(known.size > 0, `${known.size} left`)
 })
 
-t.test('all are those that were there, though they end while one looks at them and others begin', async t => {
+t.test('all() gives the calls of that moment, though they end and others begin during the iteration', async t => {
   const { calls, add } = both('a', 'b', 'c', 'd')
   const seen: Id[] = []
   for (const one of calls.all()) {

@@ -44,7 +44,7 @@ t.test('only the first answer counts, and only one with the very same id', async
   t.equal(await answer, 'first')
 })
 
-t.test('a client cannot answer what another was asked', async t => {
+t.test('a client cannot answer a question to another', async t => {
   const [ada, bob] = [asking(), asking()]
   const answers = [ada.ask(), bob.ask()]
   bob.peer.settle({ kind: 'response', id: 1, result: 'of bob' })
@@ -52,7 +52,7 @@ t.test('a client cannot answer what another was asked', async t => {
   t.strictSame(await Promise.all(answers), ['of ada', 'of bob'])
 })
 
-t.test('a question that is given up is taken back on the wire', async t => {
+t.test('a question that is given up is cancelled on the wire', async t => {
   const { ask, channel, peer } = asking()
   const controller = new AbortController()
   const answer = ask('m', controller.signal)
@@ -83,7 +83,7 @@ t.test('no listener stays on the signal when a question is settled', async t => 
   t.equal(listening, 0)
 })
 
-t.test('when the client goes, everything it was asked is given up, and it is asked no more', async t => {
+t.test('when the client disconnects, its questions are given up, and it is asked no more', async t => {
   const { peer, ask } = asking()
   const answers = [ask(), ask()]
   peer.close(new Error('the socket was closed'))
@@ -99,7 +99,7 @@ t.test('a peer that is gone gets no more messages', async t => {
   t.strictSame(channel.sent.map(text => (JSON.parse(text) as Json).method), ['notifications/a'])
 })
 
-t.test('what runs when things end in order runs at once if they are ending already', async t => {
+t.test('a listener of the drain that is added during the drain runs at once', async t => {
   const { peer } = asking()
   await peer.drain(10)
   let calls = 0

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { SubscribedUris } from '../../../protocol/peer/subscribed-uris.js'
 
-t.test('what could not be kept is kept as it is by then, although a later change was kept first', async t => {
+t.test('a change that could not be stored is taken again with its latest value', async t => {
   const subscribed = new SubscribedUris()
   subscribed.set('a', true)
   const first = subscribed.takeChanges()

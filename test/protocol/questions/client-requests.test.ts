@@ -18,7 +18,7 @@ function asked (limits: Partial<Limits>, handle: (call: Call) => Promise<object>
   return { mcp, ...connected, answer: ({ id }: Json, result: object) => connected.send({ jsonrpc: '2.0', id, result }) }
 }
 
-t.test('the clock of a call stands still while its client is asked', async t => {
+t.test('the deadline of a call stands still while its client is asked', async t => {
   const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => await call.ask({ q: IT }))
   ask('m')
   const question = await channel.next()
@@ -27,7 +27,7 @@ t.test('the clock of a call stands still while its client is asked', async t => 
   t.match(await channel.next(), { id: 1, result: { q: { name: 'Ada' } } })
 })
 
-t.test('of two questions asked side by side the later answer counts', async t => {
+t.test('with two questions at once the deadline stands still until the later answer', async t => {
   const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 10_000 }, async call => {
     const [a, b] = await Promise.all([call.ask({ q: IT }), call.ask({ q: IT })])
     return { a, b }
@@ -40,7 +40,7 @@ t.test('of two questions asked side by side the later answer counts', async t =>
   t.match(await channel.next(), { id: 1, result: { a: {}, b: {} } })
 })
 
-t.test('the clock goes on when the answer has come', async t => {
+t.test('the deadline runs on after the answer', async t => {
   const { ask, channel, answer } = asked({ callTimeout: 40, callTimeoutMax: 60_000 }, async call => {
     await call.ask({ q: IT })
     return await new Promise<never>(() => {})
@@ -79,7 +79,7 @@ t.test('a question that was answered is not taken back', async t => {
   t.equal(channel.sent.length, 2)
 })
 
-t.test('in a revision without requests to clients, what lists things cannot ask', async t => {
+t.test('in a revision without requests to clients, a list method cannot ask', async t => {
   const { mcp, request, peer } = asked({}, async () => ({ ok: true }))
   peer.revision = undefined
   mcp.use(async (call, next) => {

@@ -3,7 +3,7 @@ import { Sealer } from '../../../protocol/questions/seal.js'
 
 const VALUE = { answers: { user_name: 'Ada' }, once: { charge: 42 } }
 
-t.test('what was sealed comes out as it was', async t => {
+t.test('a sealed value is opened as it was', async t => {
   const sealer = new Sealer()
   for (const value of [VALUE, 'text', 0, null, [], '', 'é😀']) t.strictSame(sealer.open('p', sealer.seal('p', value)), value)
 })

@@ -111,7 +111,7 @@ each('the words of progress are sent where they are known', (t, features, since)
   t.strictSame(convert.progress({ progress: 1 }, undefined, features), { progress: 1 })
 })
 
-t.test('what the author wrote is not changed by what a client is sent', async t => {
+t.test('the conversion for a client does not change the definition of the author', async t => {
   const definition = Object.freeze({ name: 'a', title: 'A', inputSchema: {}, annotations: Object.freeze({ lastModified: 'l' }), arguments: Object.freeze([Object.freeze({ name: 'x', title: 'X' })]) })
   const block: ContentBlock = Object.freeze({ type: 'text', text: 'x', annotations: Object.freeze({ lastModified: 'l' }) })
   for (const version of ALL) {

@@ -44,7 +44,7 @@ t.test('a new session is connected, and found by its own caller only', async t =
   t.equal(sessions.find(session.id), undefined)
 })
 
-t.test('there are only so many sessions, and so many of one caller', async t => {
+t.test('there is a limit of sessions, and one of the sessions of a caller', async t => {
   const { sessions, health } = registry()
   sessions.create(ALICE)
   const last = sessions.create(ALICE)
@@ -96,7 +96,7 @@ t.test('a node takes over the sessions of its address', async t => {
   t.strictSame([sessions.size, sessions.find('ours', RECORD.principal)?.id], [1, 'ours'])
 })
 
-t.test('one session that cannot be restored does not keep the others from it', async t => {
+t.test('a session that cannot be restored does not prevent the others', async t => {
   const store = storeWith({})
   const { sessions, troubles } = registry({ store }, { maxSessions: 1 })
   await store.save('a', RECORD, 'here', TOMORROW)

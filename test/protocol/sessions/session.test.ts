@@ -167,7 +167,7 @@ t.test('a finished reply that was not fetched is kept longer than one that was r
   t.ok(await client.findResumePoint(newest))
 })
 
-t.test('what is agreed with the client is kept, and a session that comes back has it', async t => {
+t.test('the result of the handshake is stored, and a restored session has it', async t => {
   const { sessions: store } = memoryStore()
   const first = new Session({ store, onTrouble: () => {}, peer: { revision: revision('2025-06-18'), identity: { principal: 'ada', scopes: 'all' } } })
   Object.assign(first.peer, { initialized: true, client: { name: 'c', version: '1' }, capabilities: { roots: {} }, logLevel: 'debug' })
@@ -184,7 +184,7 @@ t.test('what is agreed with the client is kept, and a session that comes back ha
   })
 })
 
-t.test('a session that comes back goes on with its streams where they were', async t => {
+t.test('a restored session continues its streams where they were', async t => {
   const { sessions: store } = memoryStore()
   const first = new Session({ store, onTrouble: () => {} })
   await store.save(first.id, RECORD, 'home', TOMORROW)

@@ -33,7 +33,7 @@ t.test('the first limit that is passed is named', async t => {
   t.equal(why('[1,1,1,1,1,1,1,1,1]'), undefined)
 })
 
-t.test('what stands outside the range that is named is not looked at', async t => {
+t.test('bytes outside the given range are ignored', async t => {
   const bytes = Buffer.from(`[[[[[[${'{"a":"b"}'}]]]]]]`)
   t.equal(findExceededLimit(bytes, 6, bytes.length - 6, limits), undefined)
   t.equal(scanRequestId(Buffer.from('{"id":1,"method":"m"}{"id":2,"method":"m"}'), 21, 42), '2')
