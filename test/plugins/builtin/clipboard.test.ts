@@ -48,7 +48,7 @@ t.test('who may use the clipboard', async t => {
     })
   }
 
-  t.test('where it turns out that the application listens decides, whatever the options say', async t => {
+  t.test('the address on which the application listens decides, whatever the options are', async t => {
     const path = join(await folder(t, {}), 'socket')
     for (const place of [{ host: '127.0.0.1', port: 0 }, { host: 'localhost', port: 0 }, ...(process.platform === 'win32' ? [] : [{ path }])]) {
       const gateway = await app(t)

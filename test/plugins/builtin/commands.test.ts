@@ -49,7 +49,7 @@ t.test('a program runs in its folder, or in that of temporary files', async t =>
   t.match(await run('there', [], quiet), { stdout: `${tmpdir()}\n` })
 })
 
-t.test('what is not listed does not run', async t => {
+t.test('a command that is not listed does not run', async t => {
   const { run } = await using(t, { ls: {}, cat: {} })
   for (const name of ['rm', '/bin/ls', 'LS', 'ls ', ' ls', '', 'ls\0', 'constructor', '__proto__', 'x'.repeat(500)]) {
     await t.rejects(run(name, [], quiet), { name: 'ToolError', message: /is not allowed; allowed are ls, cat$/ }, JSON.stringify(name.slice(0, 20)))

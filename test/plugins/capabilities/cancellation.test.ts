@@ -35,7 +35,7 @@ t.test('a call that is cancelled is aborted with the reason given, and never ans
   t.strictSame(channel.sent, [])
 })
 
-t.test('what is finished, unknown or of another type is cancelled without a word', async t => {
+t.test('to cancel a request that is finished, unknown or of another type has no effect', async t => {
   const { app, aborted } = await waiting(t)
   const { ask, send, request, channel } = client(app.mcp.dispatcher)
   await request('ping')
@@ -59,7 +59,7 @@ t.test('a client cannot cancel the call of another', async t => {
   t.equal(ada.peer.inbound.size, 0)
 })
 
-t.test('a question that a cancelled call had asked is taken back', async t => {
+t.test('a question of a cancelled call is cancelled', async t => {
   const app = await gateway(t, { http: false })
   const { ask, send, channel, peer } = client(app.mcp.dispatcher)
   peer.capabilities = { elicitation: {} }

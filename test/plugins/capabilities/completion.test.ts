@@ -49,7 +49,7 @@ t.test('an argument without suggestions has none', async t => {
   t.strictSame(await complete({ type: 'ref/resource', uri: 'trip://{country}/{+path}' }, 'path', 'x'), { values: [], total: 0, hasMore: false })
 })
 
-t.test('what does not exist is refused by name', async t => {
+t.test('a completion for something that does not exist is refused by name', async t => {
   const { complete } = await completing(t)
   await t.rejects(complete(TRIP, 'planet', ''), { code: -32602, message: /planet/ })
   await t.rejects(complete(TRIP, '__proto__', ''), { code: -32602 })

@@ -72,7 +72,7 @@ t.test('a cursor is understood by every instance that shares the secret, and by 
   await t.rejects(page(three as Client, nextCursor), { code: -32602 })
 })
 
-t.test('each list has its pages in the words of each revision', async t => {
+t.test('each list has its pages in the form of each revision', async t => {
   const { app } = await paged(t)
   for (const [protocolVersion, keys] of [['2024-11-05', ['nextCursor', 'tools']], ['2025-11-25', ['nextCursor', 'tools']]] as const) {
     const { request } = await createClient(app, { protocolVersion })

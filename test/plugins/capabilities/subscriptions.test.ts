@@ -121,7 +121,7 @@ t.test('updates of a resource are sent while it has subscribers', async t => {
   t.match(await request('resources/subscribe', { uri: 'test://nowhere' }), { error: { code: -32002 } })
 })
 
-t.test('a client that subscribes and goes again and again leaves nothing behind', async t => {
+t.test('a client that subscribes and disconnects again and again leaves nothing behind', async t => {
   const app = await gateway(t, { http: false })
   const { request, peer } = client(app.mcp.dispatcher)
   let closings = 0
@@ -134,7 +134,7 @@ t.test('a client that subscribes and goes again and again leaves nothing behind'
   t.ok(closings <= 1, `${closings} functions wait for the end of this client`)
 })
 
-t.test('a client listens to so many resources and no more, and nothing is begun for what is too many', async t => {
+t.test('a client has at most so many subscriptions, and no watch begins for one that is refused', async t => {
   const app = await gateway(t, { http: false, maxSubscriptions: 3 })
   const speaker = new Speaker(app, { version: '2026-07-28' })
   const uris = (count: number) => Array.from({ length: count }, (_, index) => `test://item/${index}`)

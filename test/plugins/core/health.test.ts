@@ -10,14 +10,14 @@ async function health (app: FastifyInstance) {
   return { code: statusCode, retryAfter: headers['retry-after'], ...shown }
 }
 
-t.test('a gateway that is well is live and ready, and names no parts', async t => {
+t.test('a healthy gateway is live and ready, and names no parts', async t => {
   const app = await gateway(t)
   const shown = await health(app)
   t.match(shown, { code: 200, status: 'healthy', live: true, ready: true, sessions: 0 })
   for (const absent of ['reason', 'parts']) t.notOk(absent in shown)
 })
 
-t.test('a part in trouble is named, with why, until it is well again', async t => {
+t.test('a failing part is named, with the reason, until it is healthy again', async t => {
   const app = await gateway(t)
   app.mcp.health.report('redis', 'it does not answer')
   app.mcp.health.report('jwks', 'the keys cannot be fetched')

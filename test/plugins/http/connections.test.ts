@@ -33,7 +33,7 @@ function counting (app: FastifyInstance): { started: number, aborted: number } {
   return count
 }
 
-t.test('what waits behind a slow reply on one connection is given up with the connection', async t => {
+t.test('requests behind a slow reply on one connection are aborted with the connection', async t => {
   const { app, url } = await listening(t)
   const calls = counting(app)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')

@@ -34,7 +34,7 @@ t.test('sessions outlive a gateway that is closed, and are brought back where th
   t.equal((await session.post({ id: 1, method: 'ping' })).status, 200)
 })
 
-t.test('a gateway elsewhere brings a session back when its client comes', async t => {
+t.test('another gateway restores a session when its client sends a request', async t => {
   const data = await dataFolder(t)
   const first = await serve(t, 0, { data })
   const session = await openSession(first.url)

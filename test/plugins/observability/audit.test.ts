@@ -67,7 +67,7 @@ t.test('the outcome distinguishes failures, errors, refusals and cancellations',
   t.match(lines.find(({ level }) => level === 50), { correlation: broken.error.data.correlation }, 'what the client was told leads to the error')
 })
 
-t.test('what cannot be a name is refused in words, and is a line like any other', async t => {
+t.test('a name of the wrong type is refused with a message, and is a line like any other', async t => {
   const { app, audited: lines } = await audited(t)
   const { request } = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const odd = { toString: 1, valueOf: 1 }
@@ -91,7 +91,7 @@ t.test('the client is named as it names itself, but not at any length', async t 
   t.equal((await lines()).at(-1)?.['client'], 'n'.repeat(64))
 })
 
-t.test('who wants no audit has none', async t => {
+t.test('with audit: false no line is written', async t => {
   const { app, lines } = await audited(t, { audit: false })
   await client(app.mcp.dispatcher).request('ping')
   t.strictSame(lines, [])
@@ -99,7 +99,7 @@ t.test('who wants no audit has none', async t => {
 
 const CANARY = 'cAnArY-5c1f'
 
-t.test('nothing of what a call carries or gives reaches the log', async t => {
+t.test('neither arguments nor results of a call reach the log', async t => {
   const secretive = tool({ name: 'secretive', description: 'Answers in secret', input: Type.Object({ of: Type.String() }), run: () => ({ secret: `${CANARY}-out` }) })
   const { app, lines } = await audited(t, { plugins: [async app => { app.mcp.tools.add(secretive) }] })
   const { send, request, channel } = client(app.mcp.dispatcher, { identity: { principal: 'ada', scopes: 'all' } })

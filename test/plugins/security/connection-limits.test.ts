@@ -49,7 +49,7 @@ t.test('a WebSocket counts as the connection that it is', async t => {
   await socket.close()
 })
 
-t.test('one address may have so many, and others still get theirs', async t => {
+t.test('one address may have so many connections, and other addresses still get theirs', async t => {
   const { app, url } = await listening(t, { maxConnectionsPerAddress: 2 })
   const [first, second] = [await open(t, portOf(url)), await open(t, portOf(url))]
   t.match([await answer(first), await answer(second)], ['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])

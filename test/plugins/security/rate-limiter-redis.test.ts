@@ -114,7 +114,7 @@ t.test('a Redis that refuses to count is reported, and used again when it counts
   t.ok(isWell(app))
 })
 
-t.test('without its Redis a gateway starts and works, and finds it when it comes', withRedis, async t => {
+t.test('a gateway starts and works without its Redis, and uses it when it is there', withRedis, async t => {
   const redis = new RedisServer(await freePort())
   t.teardown(async () => await redis.kill())
   const app = await gateway(t, { redis: redis.url, rate: 1, burst: 3 })
