@@ -7,7 +7,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
   const screen = await display(t)
   const clipboard = new Clipboard()
 
-  t.test('nothing was copied yet: it reads as an empty text', async t => t.equal(await clipboard.read(), ''))
+  t.test('before anything was copied it reads as an empty text', async t => t.equal(await clipboard.read(), ''))
 
   const TEXTS = {
     'an empty text': '',
@@ -116,7 +116,7 @@ t.test('without a display', { skip: process.platform !== 'linux' && 'a display i
     await t.rejects(clipboard.read(), { name: 'ClipboardError', message: 'No display environment available', hint: /does not answer/ })
   })
 
-  t.test('and so is a missing xsel', async t => {
+  t.test('a missing xsel is reported, too', async t => {
     t.teardown(environment({ DISPLAY: ':64999', PATH: '' }))
     const clipboard = new Clipboard()
     for (const call of bothWays(clipboard)) await t.rejects(call, { name: 'ClipboardError', message: 'xsel was not found', hint: /apt install xsel/ })

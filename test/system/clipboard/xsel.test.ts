@@ -14,14 +14,14 @@ function scripted (...texts: string[]) {
 
 const { signal } = new AbortController()
 
-t.test('what was written is waited for', async t => {
+t.test('a read waits for the text that was written', async t => {
   const { xsel, reads } = scripted('old', 'old', 'new')
   await xsel.write('new', signal)
   t.equal(await xsel.read(signal), 'new')
   t.equal(reads(), 3)
 })
 
-t.test('what was not written here is given at once', async t => {
+t.test('a text that another program wrote is given at once', async t => {
   const { xsel, reads, written } = scripted('x'.repeat(5_000))
   t.equal((await xsel.read(signal)).length, 5_000)
   t.equal(reads(), 1)

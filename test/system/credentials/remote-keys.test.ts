@@ -23,7 +23,7 @@ async function remote () {
   return { state, keys, find, rotate }
 }
 
-t.test('a hundred who need keys at once ask once', async t => {
+t.test('a hundred simultaneous lookups of keys make one request', async t => {
   const { state, find } = await remote()
   await Promise.all(Array.from({ length: 100 }, async () => await find('a')))
   t.equal(state.asked, 1)
@@ -31,7 +31,7 @@ t.test('a hundred who need keys at once ask once', async t => {
   t.equal(state.asked, 1, 'and then nobody has to ask')
 })
 
-t.test('an unknown key is asked for once a minute, however many want it', async t => {
+t.test('an unknown key is requested once a minute, however many lookups there are', async t => {
   const { state, find, rotate } = await remote()
   await find('a')
   const failures = await Promise.allSettled(Array.from({ length: 100 }, async (_nothing, index) => await find(`unknown ${index}`)))
@@ -88,7 +88,7 @@ t.test('without any keys the issuer is asked every five seconds at most', async 
   t.equal(state.asked, 2)
 })
 
-t.test('what is no set of keys is no set of keys', async t => {
+t.test('a document that is no set of keys is refused', async t => {
   for (const nonsense of [null, 1, 'keys', [], {}, { keys: {} }, { keys: [1] }]) {
     await t.rejects(new RemoteKeys(async () => nonsense).find({ alg: 'ES256' }, { payload: '', signature: '' }), CredentialUnknowable, JSON.stringify(nonsense))
   }

@@ -14,7 +14,7 @@ t.test('wrong credentials are counted by address, in minutes that begin with the
   t.strictSame(wrong.add('a'), { beyond: 0, ms: 60_000 }, 'after the minute there is a new one')
 })
 
-t.test('what is remembered is bounded, and ends with its minute', async t => {
+t.test('the number of remembered addresses is limited, and they are forgotten after a minute', async t => {
   let now = 0
   const wrong = new WrongCredentials(1, () => now)
   for (let index = 0; index < 25_000; index++) wrong.add(`address ${index}`)

@@ -50,7 +50,7 @@ t.test('a line alone is written a moment later, and the next one too', async t =
   }
 })
 
-t.test('who has nothing to say has written it', async t => {
+t.test('written() resolves when no line waits', async t => {
   const { logs, text } = lines(t)
   await logs.written(5_000)
   logs.write(line(0))

@@ -15,7 +15,7 @@ t.test('about a hundred descriptors are kept for other things than connections',
   t.strictSame([65_536, 1_024, 256, 120, 64].map(connectionsAmong), [65_436, 924, 156, 30, 16])
 })
 
-t.test('an error of a server that listens already ends nothing', async t => {
+t.test('an error of a listening server does not end the gateway', async t => {
   const app = await gateway(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   app.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))

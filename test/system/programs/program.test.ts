@@ -35,7 +35,7 @@ t.test('a failure gives its reason', async t => {
   t.match(await run(path, 'long', { args: ['x'.repeat(4_000_000)] }), { exitCode: null, failure: 'the arguments are too long' })
 })
 
-t.test('nothing of our environment reaches a program, whatever it is called', async t => {
+t.test('no variable of the environment of the gateway reaches a program', async t => {
   const { NODE_V8_COVERAGE: coverage = '' } = process.env
   t.teardown(() => {
     delete process.env['CANARY']
@@ -57,7 +57,7 @@ t.test('a program on Windows gets the folder of Windows in its environment', asy
   t.notHas(environment('C:\\x', 'win32', { SECRET: 'x' }), { SECRET: 'x' })
 })
 
-t.test('there is nothing to read', async t => {
+t.test('the standard input of a program is empty', async t => {
   t.match(await run(await scripts(t, { it: 'cat; echo over' }), 'it'), { stdout: 'over\n' })
 })
 

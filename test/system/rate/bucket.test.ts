@@ -39,7 +39,7 @@ t.test('at large rates tokens are fetched ahead and no call waits, not even the 
   t.ok(asked.every(tokens => tokens === 50))
 })
 
-t.test('those who wait are served in order, and share what is fetched for them', async t => {
+t.test('waiting takes are served in order, and share what is fetched for them', async t => {
   const { ask, asked } = purse(1_000_000)
   const bucket = new Bucket(ask, 10_000)
   t.teardown(() => bucket.close())
@@ -67,7 +67,7 @@ t.test('keys do not touch each other', async t => {
   t.equal(await bucket.take('b'), 0)
 })
 
-t.test('what was fetched and not used ends', async t => {
+t.test('tokens that were fetched and not used expire', async t => {
   const { ask, asked } = purse(1_000_000)
   const bucket = new Bucket(ask, 50_000)
   t.teardown(() => bucket.close())
@@ -78,7 +78,7 @@ t.test('what was fetched and not used ends', async t => {
   t.equal(asked.length, 2)
 })
 
-t.test('nothing is left of a flood of keys', async t => {
+t.test('no memory is held after a flood of keys', async t => {
   setFlagsFromString('--expose_gc')
   const collect = runInNewContext('gc') as () => void
   const heap = () => { collect(); return process.memoryUsage().heapUsed }

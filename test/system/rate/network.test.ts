@@ -23,6 +23,6 @@ const rows: Array<[address: string, network: string]> = [
   ['', 'no address']
 ]
 
-t.test('one host cannot seem to be many', async t => {
+t.test('all addresses of one host count as one network', async t => {
   for (const [address, network] of rows) t.equal(networkOf(address), network, address)
 })
