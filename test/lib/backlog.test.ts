@@ -18,7 +18,7 @@ function client (together?: Backlogs) {
   }
 }
 
-t.test('what fits may wait for ever', async t => {
+t.test('a client whose queue is within the limit is never cut off', async t => {
   const { state, write } = client()
   write(MAX)
   await sleep(2 * DEADLINE)
@@ -34,7 +34,7 @@ t.test('a client that reads nothing of a full queue is cut off, once', async t =
   t.equal(state.cut, 1)
 })
 
-t.test('one that reads, however slowly, is not', async t => {
+t.test('a client that reads, however slowly, is not cut off', async t => {
   const { state, write, read } = client()
   write(5 * MAX)
   for (let round = 0; round < 20; round++) {
@@ -44,7 +44,7 @@ t.test('one that reads, however slowly, is not', async t => {
   t.equal(state.cut, 0)
 })
 
-t.test('one that reads more slowly than is written is not, until far too much is queued', async t => {
+t.test('a client that reads more slowly than is written is cut off only far beyond the limit', async t => {
   const { state, write, read } = client()
   write(2 * MAX)
   for (let round = 0; round < 20; round++) {
@@ -55,7 +55,7 @@ t.test('one that reads more slowly than is written is not, until far too much is
   t.equal(state.cut, 0, 'it reads all the time')
 })
 
-t.test('one whose notifications pile up far beyond the limit is cut off at once', async t => {
+t.test('a client whose notifications pile up far beyond the limit is cut off at once', async t => {
   const { state, write } = client()
   write(16 * MAX)
   t.equal(state.cut, 0)

@@ -73,7 +73,7 @@ t.test('all listeners are called when a peer ends', async t => {
   t.ok(peer.closed)
 })
 
-t.test('tellEach reports and goes on', async t => {
+t.test('callEach reports an error and calls the next listener', async t => {
   let calls = 0
   const reported: unknown[] = []
   callEach([broken, () => { calls++ }], error => { reported.push(error) })

@@ -17,7 +17,7 @@ function both<T> (...items: T[]) {
   }
 }
 
-t.test('it holds what was added, once each, in the order it came', async t => {
+t.test('it holds each item once, in the order of addition', async t => {
   const { passing, isSame } = both<unknown>('b', 'a', 'b', undefined, 1, '1', NaN, NaN)
   t.strictSame([...passing], ['b', 'a', undefined, 1, '1', NaN])
   t.equal(passing.size, 6)
@@ -52,7 +52,7 @@ t.test('it behaves like any set while thousands go through it, whichever stay', 
   }
 })
 
-t.test('what is added again and again is there once, and leaves once', async t => {
+t.test('an item that is added again and again is held once, and removed once', async t => {
   const { passing, add, remove } = both('one')
   for (let times = 0; times < 1_000; times++) add('one')
   t.strictSame([...passing], ['one'])

@@ -16,7 +16,7 @@ function works (turns: Semaphore) {
   return { begun, add, end: (name: string, error?: Error) => ends.get(name)?.(error) }
 }
 
-t.test('so many run at once, and the others in the order they came', async t => {
+t.test('as many as the limit run at once, and the others in the order of their requests', async t => {
   const { begun, add, end } = works(new Semaphore(2))
   const all = ['a', 'b', 'c', 'd'].map(name => add(name))
   await turn()

@@ -10,7 +10,7 @@ function batch (more: (item: number) => void = () => {}) {
   return { gathered, handled, due, come: () => { for (const run of due.splice(0)) run() } }
 }
 
-t.test('what is gathered is handled in its order, when it is time, and once', async t => {
+t.test('the items of a batch are handled in order, at its time, and once', async t => {
   const { gathered, handled, due, come } = batch()
   for (const item of [3, 1, 2]) gathered.add(item)
   t.strictSame(handled, [])
@@ -25,7 +25,7 @@ t.test('what is gathered is handled in its order, when it is time, and once', as
   t.strictSame(handled, [3, 1, 2, 4])
 })
 
-t.test('what is wanted now is handled now, and what comes afterwards not before its time', async t => {
+t.test('a flush handles the items at once, and later items wait for the next run', async t => {
   const { gathered, handled, come } = batch()
   gathered.add(1)
   gathered.flush()
@@ -36,7 +36,7 @@ t.test('what is wanted now is handled now, and what comes afterwards not before 
   t.strictSame(handled, [1, 2])
 })
 
-t.test('what comes up while the others are handled is in the next batch', async t => {
+t.test('items that are added while a batch is handled are in the next batch', async t => {
   const { gathered, handled, due, come } = batch(item => { if (item < 3) gathered.add(item + 2) })
   for (const item of [1, 2]) gathered.add(item)
   come()
