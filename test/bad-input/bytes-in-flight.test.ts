@@ -50,13 +50,13 @@ t.test('the calls of one client hold so many bytes and no more', async t => {
     await rested(t, server)
   })
 
-  await t.test('one call alone may be as large as a message may be', async t => {
+  await t.test('a single call may be as large as the largest message', async t => {
     t.equal(summariseReply(await post(server.port, '/message', callTool('echo', { text: 'x'.repeat(300 * KILO) })('legacy'))), '200 ok id 7')
     await rested(t, server)
   })
 })
 
-t.test('so do the calls of all clients together, which no client can get around by being many', async t => {
+t.test('the calls of all clients together have a limit, too, over any number of connections', async t => {
   const server = await startServer(t, { maxAllBytesInFlight: 200 * KILO })
   const { port } = server
   const connections = await Promise.all([1, 2].map(async () => await performHandshake(await socketConnection(server))))

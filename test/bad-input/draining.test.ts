@@ -21,7 +21,7 @@ const BEGINNINGS: Record<string, (port: number) => Buffer> = {
   'I6, an upgrade': port => request('GET', '/mcp', upgradeHead(port))
 }
 
-t.test('a client that comes during the drain gets Retry-After', async t => {
+t.test('a client that connects during the drain gets Retry-After', async t => {
   const { app, port, seen } = await startServer(t, { grace: 10_000 })
   const socket = await socketConnection({ app, port } as Parameters<typeof socketConnection>[0])
   const stdio = await stdioConnection({ app })

@@ -50,7 +50,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('a session that is gone is not known any more', async t => {
+  await t.test('a session that has ended is unknown', async t => {
     const connection = await sseConnection(server)
     await connection.close()
     await until(() => app.mcp.dispatcher.lifecycle.peers.size === 0, 'the end of the peer')

@@ -19,7 +19,7 @@ const PIECES = 100_000
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-t.test('what waits for the rest of a message takes no more than twice the largest message', async t => {
+t.test('the parts of an incomplete message take at most twice the largest message', async t => {
   const server = await startServer(t)
 
   await t.test('a body in chunks of one byte', async t => {
@@ -29,7 +29,7 @@ t.test('what waits for the rest of a message takes no more than twice the larges
     await expectUnharmed(t, server)
   })
 
-  await t.test('a line that comes a byte at a time', async t => {
+  await t.test('a line that arrives a byte at a time', async t => {
     const connection = await stdioConnection(server)
     await holds(t, async () => {
       for (let sent = 0; sent < PIECES; sent++) {

@@ -33,7 +33,7 @@ const rows: HttpRow[] = [
   pair('json', 'headers', '400 -32700 no id')
 ]
 
-t.test('a request that is wrong twice is refused for what comes first', async t => {
+t.test('a request with two mistakes is refused for the one that is checked first', async t => {
   await tryHttpRows(t, await startServer(t, { maxMessage: LIMIT }), rows)
 })
 

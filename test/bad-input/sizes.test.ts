@@ -15,7 +15,7 @@ function sized (era: 'legacy' | 'modern', bytes: number): string {
   return callTool('echo', { text: 'x'.repeat(bytes - bare.length) })(era)
 }
 
-t.test('nothing larger than the limit is taken in', async t => {
+t.test('nothing larger than the limit is accepted', async t => {
   const server = await startServer(t, { maxMessage: LIMIT })
   const { port } = server
   const over = sized('legacy', LIMIT + 1)
@@ -35,7 +35,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('A25: a body that comes in chunks has the same limit', async t => {
+  await t.test('A25: a body in chunks has the same limit', async t => {
     const head = request('POST', '/message', postHead(port, [['Transfer-Encoding', 'chunked']]))
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
     t.equal(summariseReply(await exchange(port, head, chunk(just), '0\r\n\r\n')), '200 ok id 7')
@@ -71,7 +71,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('A26: a body declared huge is refused before it comes', async t => {
+  await t.test('A26: a body declared huge is refused before it is sent', async t => {
     for (const [target, length] of [['/mcp', '10000000000'], ['/message', '10000000000'], ['/message', '9007199254740992']] as const) {
       const head = request('POST', target, postHead(port, [['Content-Length', length]]))
       t.equal((await exchange(port, head, '{"jsonr')).status, 413, `${target} ${length}`)
@@ -81,7 +81,7 @@ t.test('nothing larger than the limit is taken in', async t => {
     await expectUnharmed(t, server)
   })
 
-  await t.test('A26, I20 and I21: a frame declared huge is refused before it comes', async t => {
+  await t.test('A26, I20 and I21: a frame declared huge is refused before it is sent', async t => {
     for (const length of [BigInt(LIMIT + 1), 200n * 1024n * 1024n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n]) {
       const socket = await openSocket(port)
       socket.write(promise(length))
