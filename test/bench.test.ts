@@ -30,7 +30,7 @@ t.test('a median is the middle, or lies between the two of them', async t => {
   t.equal(inWords(spreadOf([0.5, 0.25, 1])), '0.50 [0.25..1.00]')
 })
 
-t.test('what slows a whole round down does not change a ratio', async t => {
+t.test('a slow round does not change a ratio', async t => {
   t.strictSame(ratioOf([50, 25, 5], [100, 50, 10]), { median: 0.5, min: 0.5, max: 0.5 })
 })
 

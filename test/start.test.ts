@@ -49,7 +49,7 @@ t.test('a launch over stdio loads a handful of files, and nothing of what it doe
   t.ok(files.length <= 24, `${files.length} files: ${files.join(' ')}`)
 })
 
-t.test('Ajv is loaded when something has to be refused in words', async t => {
+t.test('Ajv is loaded when the first error text is needed', async t => {
   const files = await filesOf(t, ['--stdio', '--ephemeral'], async launched => {
     launched.send(initialize, toolCall(1, 'calculate', { operation: 'add', a: 'one', b: 2 }))
     await launched.next()

@@ -40,7 +40,7 @@ t.test('a gateway that loses, doubles and misroutes answers is found out', { ski
   for (const words of [/are lost/, /are doubled/, /are misrouted/]) t.match(broken.join('\n'), words)
 })
 
-t.test('a gateway that remembers clients that are gone is found out', { skip }, async t => {
+t.test('a gateway that keeps disconnected clients in memory is found out', { skip }, async t => {
   t.teardown(killAll)
   const { broken } = await disconnects.run({ count: 50, patience: 1_000 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'memory' } })
   t.match(broken.join('\n'), /everything is back to where it was: alive/)

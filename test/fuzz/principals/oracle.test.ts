@@ -43,7 +43,7 @@ t.test('without a right credential there is nothing but three fields of health',
   t.strictSame(faults(101, {}, ''), ['access'])
 })
 
-t.test('what belongs to one caller is a fault at the other, and a credential is one everywhere', async t => {
+t.test('a text of one caller is a fault at the other, and a credential is one everywhere', async t => {
   t.strictSame(faultsOfText(`x ${MARKS.ada}`, 'ada'), [])
   t.match(faultsOfText(`x ${MARKS.ada}`, 'bob'), [{ kind: 'isolation' }])
   t.match(faultsOfText(`x ${MARKS.bob}`, undefined), [{ kind: 'isolation' }])

@@ -121,7 +121,7 @@ t.test('when the input ends, what is in flight is answered before it is over', a
   t.strictSame(output.messages.map(({ id }) => id), [0, 2, 1])
 })
 
-t.test('when the output is gone, calls are aborted and it is over', async t => {
+t.test('when the output is closed, calls are aborted and serving ends', async t => {
   for (const goes of [(output: Output) => output.destroy(), (output: Output) => output.destroy(new Error('EPIPE'))]) {
     const { app, output, stdio, send } = await serve(t)
     const calls = new EventEmitter()

@@ -34,7 +34,7 @@ for (const [what, bytes] of complete) {
   })
 }
 
-t.test('what is waited for is waited for since its first byte, whatever comes between its parts', async t => {
+t.test('the time of a message counts from its first byte, whatever comes between its parts', async t => {
   const frames = new Frames()
   frames.push(first)
   const { since } = frames

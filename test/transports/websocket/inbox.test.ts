@@ -16,7 +16,7 @@ function inbox () {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-t.test('what comes is handed over at once', async t => {
+t.test('a message is handed over at once', async t => {
   const { state, push } = inbox()
   push(0, 10)
   t.strictSame(state, { handed: upTo(10), full: false, paused: false })
