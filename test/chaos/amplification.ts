@@ -21,7 +21,7 @@ type Send = (text: string) => Promise<void>
 /** What messages of every shape, and small requests in great number, cost the process: no input may cost a multiple of what its bytes cost as one string. */
 export const amplification = scenario({ size: 4_000_000, times: 3, small: 400, subscriptions: 200, handshakes: 160, calls: 24 }, async ({ size, times, small, subscriptions, handshakes, calls }) => {
   const report = new Report(`amplification: ${size} bytes of every shape, ${times} times, and ${small} small requests, against one string`)
-  const gateway = await Gateway.start()
+  const gateway = await Gateway.start({ observed: false })
   for (const [transport, open] of Object.entries(transports)) await shapes(report, gateway, transport, open, size, times)
   await requests(report, gateway, small, subscriptions)
   report.promise(gateway.complaints.length === 0, `nothing is logged as an error: ${gateway.complaints[0]}`)

@@ -6,13 +6,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../support/command.js'
+import { unobserved } from '../support/process.js'
 import { freePort } from '../support/restarting.js'
 import type { State } from './plugin.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
 const TIMEOUT = 60_000
 
-export interface GatewayOptions { env?: Record<string, string>, args?: string[] }
+/** `observed: false` keeps the coverage of the test runner out of a process whose CPU time is measured. */
+export interface GatewayOptions { env?: Record<string, string>, args?: string[], observed?: boolean }
 
 const folders = new Set<string>()
 const running = new Set<Gateway>()
@@ -54,8 +56,10 @@ export class Gateway {
   /** Gives how long it took until a client could be served. */
   async start (): Promise<number> {
     const begun = performance.now()
-    const { env = {}, args = [] } = this.#options
-    const child = spawn(process.execPath, [COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args], {
+    const { env = {}, args = [], observed = true } = this.#options
+    const command = [process.execPath, COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args]
+    const [program, given] = observed ? [process.execPath, command.slice(1)] : unobserved(command)
+    const child = spawn(program, given, {
       cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...env }
     })
     this.#child = child

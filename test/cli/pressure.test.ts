@@ -70,7 +70,7 @@ async function upgrade (url: string): Promise<number | undefined> {
 }
 
 t.test('a process short of heap refuses new work, serves its clients, and recovers', async t => {
-  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_MAX_EVENT_LOOP_DELAY: '200' })
+  const { launched, url } = await busy(t, { NODE_OPTIONS: '--max-old-space-size=200', PATCHBAY_MAX_EVENT_LOOP_DELAY: '30000' })
   const session = await openSession(url)
   const socket = new WebSocket(`${url.replace('http', 'ws')}/mcp`)
   t.teardown(() => socket.terminate())
