@@ -12,7 +12,7 @@ export function defaultHead (opening: Opening, body: Buffer): Head {
   return { method: 'POST', path, headers }
 }
 
-/** The bytes of a request. A head that speaks of the body's length or framing itself is believed. */
+/** The bytes of a request. A head with a length or framing of its own is left as it is. */
 export function rawRequest ({ method, path, headers }: Head, body: Buffer): Buffer {
   const framed = headers.some(([name]) => name === 'content-length' || name === 'transfer-encoding')
   const bodiless = body.length === 0 && method !== 'POST'

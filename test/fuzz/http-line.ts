@@ -7,7 +7,7 @@ import { Wait } from './waiting.js'
 export type { Reply } from '../support/reply-parser.js'
 
 export interface Exchange {
-  /** No body follows, whatever the headers say. */
+  /** No body follows, whatever the headers announce. */
   bodiless?: boolean
   /** True when nothing is sent after this. */
   last?: boolean

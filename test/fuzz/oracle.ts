@@ -71,7 +71,7 @@ function schemaFault (message: Message, asked: Array<Record<string, unknown>>, s
   return [{ kind: 'invalid', text: `${faults[0]?.join('; ')}: ${JSON.stringify(message)}` }]
 }
 
-/** The revisions a conversation may be in: those it began in, or any it speaks of. */
+/** The revisions a conversation may be in: those it began in, or any that it names. */
 function candidates (sent: Buffer[], versions: string[]): Revision[] {
   const claims = sent.some(bytes => bytes.includes(META_KEYS[0] as string))
   const hasHandshake = sent.some(bytes => bytes.includes('initialize'))

@@ -8,14 +8,14 @@ export interface Outcome {
   signatures: string[]
 }
 
-/** Something that can be talked to. */
+/** A server, or a part of one, that cases are sent to. */
 export interface Target {
   run: (input: Case) => Promise<Outcome>
   /** True when the next good message is answered in time. */
   probe: () => Promise<boolean>
   /** What is wrong with the target besides what its clients received, since this was last asked. */
   takeFaults?: () => Fault[]
-  /** What is held now; everybody has left when this is asked. */
+  /** What is held now; all clients have disconnected when this is asked. */
   census: () => Promise<Record<string, number>>
   close: () => Promise<void>
 }

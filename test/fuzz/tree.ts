@@ -7,7 +7,7 @@ export class Members { constructor (readonly entries: Array<[key: string, value:
 /** Where a node stands, and how to put another in its place. */
 export interface Place { key: string | undefined, node: Node, put: (node: Node) => void, drop: () => void, again: (key: string, node: Node) => void }
 
-/** Deeper trees are left to those who change bytes. */
+/** Deeper trees are left to the mutations of bytes. */
 const MAX_DEPTH = 100
 
 function toTree (value: unknown, depth = 0): Node {

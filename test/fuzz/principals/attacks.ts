@@ -27,7 +27,7 @@ export const ATTACKS = {
       visit('bob', shown({ ...get(...UPGRADE), path: '/mcp' }, credential)), visit('bob', shown({ ...get(), path: '/health' }, credential))
     ])
   }),
-  /** Bob comes with his own key to what is Ada's. */
+  /** Bob uses his own key for what belongs to Ada. */
   visits: [
     ...VISITS.map(head => pair([say('ada', 'session', confide('same')), visit('bob', shown(head, { headers: [['authorization', 'Bearer {{key}}']] })), say('ada', 'session', echo)])),
     ...LINES.flatMap(line => PLACES[line].map(move => {
@@ -36,7 +36,7 @@ export const ATTACKS = {
       return pair([say('ada', 'session', echo), say('ada', 'sse', echo), visit('bob', head, Buffer.from(echo('legacy')))])
     }))
   ],
-  /** Both say the same under the same ids at the same time, and Bob meddles. */
+  /** Both send the same messages under the same ids at the same time, and Bob meddles. */
   collisions: LINES.flatMap(line => [
     pair([say('ada', line, confide('same')), say('bob', line, confide('same')), say('ada', line, confide(7)), say('bob', line, confide(7))], true),
     pair([say('ada', line, callTool('slow', { steps: 5, delay: 5 }, 'same')), say('bob', line, () => notification('notifications/cancelled', { requestId: 'same' })), say('bob', line, () => notification('notifications/cancelled', { requestId: 'same' }))], true),

@@ -28,7 +28,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** One request, as it went out. */
 interface Sent extends Visit { caller: Caller, line: Line, body: Buffer, plain: boolean }
 
-/** One case: two callers who talk to the same gateway at the same time. */
+/** One case: two callers that use the same gateway at the same time. */
 export class Pair {
   readonly #world: World
   readonly #input: Case

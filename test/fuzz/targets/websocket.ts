@@ -133,7 +133,7 @@ class SocketCase {
     for (const answer of this.#talk.receive(text)) this.#send(answer)
   }
 
-  // Like any client: a goodbye is answered, and then the connection ends.
+  // Like any client: a close frame is answered, and then the connection ends.
   #end (code: number): void {
     this.#closed = code
     this.#socket.end(frame({ opcode: OPCODE.close, payload: code === 1005 ? '' : Buffer.from([code >> 8, code & 255]) }))
