@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.js'
 import { mixed } from './questions.js'
 
 const STEADY = 3
-/** Calls that one of those who come and go makes. */
+/** Calls of one of the clients that connect for a short time. */
 const VISIT = 5
 /** A client with so many calls under way makes no more: the machine is too slow for what is wanted. */
 const TOO_MANY = 200
@@ -32,7 +32,7 @@ export class Crowd {
     this.#steady.push(first, ...await Promise.all(kinds.map(async (kind, index) => await Client.open(this.#gateway, kind, `steady-${index}`))))
   }
 
-  /** Makes so many calls from those who stay. */
+  /** Makes so many calls from the clients that stay connected. */
   call (count: number, turn: number): void {
     for (let n = 0; n < count; n++) {
       const client = this.#steady[(turn * Math.ceil(count) + n) % this.#steady.length] as Client

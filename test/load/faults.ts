@@ -6,7 +6,7 @@ import { HttpConnection } from '../support/http-connection.js'
 
 const BAD = '{"jsonrpc":"2.0","id":'
 
-/** Clients that break off or talk nonsense. */
+/** Clients that break off or send nonsense. */
 export class Faults {
   made = 0
   /** Nonsense that was not refused. */

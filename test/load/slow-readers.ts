@@ -11,9 +11,9 @@ const CALLERS = 10
 /** Between two calls of a caller. */
 const PAUSE = 10
 const MESSAGE = 64 * 1024
-/** Until when everybody who does not read, or does not say what he wants, must be cut. */
+/** The time by which every client that does not read, or does not finish its request, must be cut. */
 const DEADLINE = 90_000
-/** Connections of those who broadcast. */
+/** Connections of the clients that cause the notifications. */
 const OWN = 1
 const MAX_GROWTH = 200 * MIB
 /** Below this, the clock of a busy machine measures nothing. */
