@@ -11,7 +11,7 @@ export type Fate = 'no call' | 'aborted' | 'finished'
 /** A place in the life of a connection at which its client can vanish. */
 export interface Point { name: string, fate: Fate, reach: (line: Line, visit: Visit) => Promise<void> }
 
-/** One client, who has a session if it wants one. */
+/** One client, with a session if it wants one. */
 export interface Visit { gateway: Gateway, key: string, session: string, workMs: number }
 
 const LARGE = 3_000_000

@@ -41,7 +41,7 @@ export const storm = scenario({ clients: 2_000 }, async ({ clients }) => {
   return report
 })
 
-/** One who comes back until it is let in. */
+/** A client that reconnects until it is accepted. */
 class Returning {
   readonly kind: 'WebSocket' | 'stream of a session'
   readonly refused: string[] = []
