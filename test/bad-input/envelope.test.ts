@@ -47,7 +47,7 @@ const rows: Row[] = [
   { row: 'B23', title: 'a request sent without an id', input: notification('tools/call', { name: 'count' }), expect: ignored },
   ...['"result":{}', '"error":{"code":1,"message":"x"}'].map(outcome => ({
     row: 'B25',
-    title: `a response nobody waits for, with ${outcome}`,
+    title: `a response to no request, with ${outcome}`,
     input: `{"jsonrpc":"2.0","id":99,${outcome}}`,
     expect: { ...ignored, stateless: '400 -32600 no id' }
   })),

@@ -49,7 +49,7 @@ const rows: Row[] = [
     { row: 'D28', title: `completion for the template ${name}`, input: completion({ type: 'ref/resource', uri: name }, 'id'), expect: refused }
   ])),
   ...variants(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'tasks/update'].map(method => (
-    { row: 'D31', title: `${method}, which nobody here has`, input: call(method, { taskId: 'x' }), expect: answered('-32601 id 7', '-32601 id 7', 200, 404) }))),
+    { row: 'D31', title: `${method}, which is not served`, input: call(method, { taskId: 'x' }), expect: answered('-32601 id 7', '-32601 id 7', 200, 404) }))),
   ...variants([{}, { notifications: [] }, { notifications: { toolsListChanged: 'yes' } }, { notifications: { resourceSubscriptions: [5] } }].map(params => (
     { row: 'D32', title: `subscriptions/listen with ${JSON.stringify(params)}`, input: call('subscriptions/listen', params), expect: only(refused, 'stateless', 'websocket 2026', 'stdio 2026') })))
 ]

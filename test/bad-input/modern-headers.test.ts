@@ -21,10 +21,10 @@ const OK = '200 ok id 7'
 const rows: HttpRow[] = [
   row('G1', 'a body of the stateless era without the version header', list, [method('tools/list')], MISMATCH),
   ...[NEWEST, '1900-01-01', 'banana', '', '__proto__', `${MODERN}x`].map(value => (
-    row('G2', `the version header says ${JSON.stringify(value)}`, list, [['MCP-Protocol-Version', value], method('tools/list')], MISMATCH))),
+    row('G2', `the version header is ${JSON.stringify(value)}`, list, [['MCP-Protocol-Version', value], method('tools/list')], MISMATCH))),
   row('G6', 'the version header sent twice', list, [version, version, method('tools/list')], MISMATCH),
   row('G3', 'no method header', list, [version], MISMATCH),
-  ...['prompts/list', '', 'tools/lis', 'tools/list/', '__proto__'].map(value => row('G4', `the method header says ${JSON.stringify(value)}`, list, [version, method(value)], MISMATCH)),
+  ...['prompts/list', '', 'tools/lis', 'tools/list/', '__proto__'].map(value => row('G4', `the method header is ${JSON.stringify(value)}`, list, [version, method(value)], MISMATCH)),
   row('G5', 'the method header in another case', list, [version, method('TOOLS/LIST')], MISMATCH),
   row('G5', 'names of headers in another case are the same names', list, [['mcp-protocol-VERSION', MODERN], ['MCP-METHOD', 'tools/list']], OK),
   row('G6', 'the method header sent twice', list, [version, method('tools/list'), method('tools/list')], MISMATCH),
