@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from '../../app.js'
 
-/** Tools that say something while they run, or let the connection go. */
+/** Tools that send notifications while they run, or drop the connection. */
 export const callTools = [
   tool({
     name: 'test_tool_with_progress',

@@ -11,7 +11,7 @@ function both<T> (...items: T[]) {
     passing,
     set,
     add,
-    /** True when both say the same of it. */
+    /** True when both hold the same items. */
     remove: (item: T): boolean => passing.delete(item) === set.delete(item),
     isSame: (): boolean => passing.size === set.size && [...set].every(item => passing.has(item)) && [...passing].every((item, index) => Object.is(item, [...set][index]))
   }

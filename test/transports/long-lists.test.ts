@@ -11,7 +11,7 @@ import { gateway, listening } from '../support/gateway.js'
 import { until, within } from '../support/wait.js'
 import { Connection, COUNT, endpoints, entry, listMessage, listOver, LONG, MODERN, type Endpoint, type ListReply } from '../support/long-lists.js'
 
-// What of a long answer is the same for everybody is kept as bytes and written behind what is not.
+// The part of a long answer that is the same for all clients is kept as bytes and written behind the rest.
 
 const IDS = [1, 0, -7, 2 ** 53 - 1, '', 'plain', 'ü€😀', '€'.repeat(300), 'with "quotes", \\ and \n', '"},"result":{}}', '\ud83d']
 const NAMES = Array.from({ length: COUNT }, (_, index) => `tool_${String(index).padStart(2, '0')}`)

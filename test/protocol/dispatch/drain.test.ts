@@ -14,7 +14,7 @@ t.test('calls in flight are answered before draining ends', async t => {
   for (const { channel } of clients) t.match(channel.sent.map(text => JSON.parse(text) as object), [{ id: 1, result: { done: true } }])
 })
 
-t.test('a request that is received after the drain is refused', async t => {
+t.test('a request that is received during the drain is refused', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, async () => { await sleep(30); return {} })
   const early = client(mcp)
