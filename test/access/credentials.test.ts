@@ -44,7 +44,7 @@ t.test('a credential that is not good is an invalid token', async t => {
   t.equal((await post(app, bearer('pb_young'))).statusCode, 200)
 })
 
-t.test('what cannot be taken for one credential is a bad request', async t => {
+t.test('a request with several or malformed credentials is a bad request', async t => {
   const { port } = await startServer(t, { apiKeys })
   const good: [string, string] = ['Authorization', `Bearer ${ADA}`]
   const heads: Record<string, Head> = {

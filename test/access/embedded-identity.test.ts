@@ -115,7 +115,7 @@ t.test('a call of a stranger that is in flight when the first identity is set is
   t.match((await waiting).json(), { id: 1, error: { code: -32603, message: /did not say it of this caller/ } })
 })
 
-t.test('an application that means it gives strangers every right', async t => {
+t.test('an application may grant strangers every right explicitly', async t => {
   const app = await undecorated(t, { allowAnonymous: true })
   t.equal((await post(app, ADA)).statusCode, 200)
   t.equal((await post(app, ADA, { ...MESSAGE, params: { name: 'purge' } })).statusCode, 403)

@@ -12,7 +12,7 @@ const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
 const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp'].flatMap(named => [named, `${named}/`])
 
-t.test('nothing is behind a route that opens by itself', async t => {
+t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)
   const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 100_000, plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)

@@ -44,7 +44,7 @@ const VISITS: Record<string, Visit> = {
   'DELETE /mcp': async (port, session, head) => await exchange(port, request('DELETE', '/mcp', [['Host', 'localhost'], ...session, ...head]))
 }
 
-t.test('F3: the session of another is no session, whatever is asked of it', async t => {
+t.test('F3: the session of another caller is answered like an unknown session', async t => {
   const server = await hosted(t)
   const { port } = server
   const ada = as(server, 'ada')
@@ -75,7 +75,7 @@ t.test('F3: the session of another is no session, whatever is asked of it', asyn
   await expectUnharmed(t, server)
 })
 
-t.test('H3: the stream of another takes no messages', async t => {
+t.test('H3: the HTTP+SSE stream of another caller takes no messages', async t => {
   const server = await hosted(t)
   const ada = as(server, 'ada')
   const connection = await sseConnection(ada)

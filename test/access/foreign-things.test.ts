@@ -23,7 +23,7 @@ const ON_LEGACY_NOTES: Attempt[] = ['resources/subscribe', 'resources/unsubscrib
 const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list']
 
 for (const [name, open] of Object.entries(speakers)) {
-  t.test(`${name}: what is another's is as if it were not there`, async t => {
+  t.test(`${name}: what belongs to another caller is answered like what does not exist`, async t => {
     const server = await hosted(t, { pageSize: 1 })
     const [ada, bob] = [await open(as(server, 'ada')), await open(as(server, 'bob'))]
     for (const content of [SECRET, 'another of hers', 'third of hers']) t.match(await ada.ask('tools/call', { name: 'add_note', arguments: { content } }), { result: { content: [{ text: /added/ }] } })
@@ -64,7 +64,7 @@ for (const [name, open] of Object.entries(speakers)) {
   })
 }
 
-t.test('how many notes and sessions one has is nothing to the other', async t => {
+t.test('notes and sessions of one caller do not count against another', async t => {
   const server = await hosted(t, { maxNotes: 2, maxSessionsPerPrincipal: 2 })
   const add = async (speaker: Speaker) => JSON.stringify((await speaker.ask('tools/call', { name: 'add_note', arguments: { content: 'x' } })).result)
   const [ada, bob] = [await message(as(server, 'ada')), await message(as(server, 'bob'))]

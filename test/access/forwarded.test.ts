@@ -42,7 +42,7 @@ t.test('what touches the machine is not served through a proxy, on any transport
   }
 })
 
-t.test('an option serves them to proxies, too', async t => {
+t.test('with the option, they are served through proxies, too', async t => {
   const server = await startServer(t, { ...OPTIONS, allowForwarded: true })
   for (const name of ['message', 'websocket']) {
     const speaker = await speakers[name]?.({ ...server, head: [...headOf(ADA), ...PROXIED] })

@@ -96,7 +96,7 @@ t.test('a key that gets an end ends then, one that loses it goes on', async t =>
   t.match(await second.ask({ id: 1, method: 'ping' }), { result: {} })
 })
 
-t.test('a list that makes no sense changes nothing', async t => {
+t.test('an invalid list changes nothing', async t => {
   const { app, status } = await keyed(t)
   t.throws(() => app.mcp.identities.replaceKeys([ada, { ...ada, name: 'eve' }]), { message: /apiKeys\.1\.hash is listed twice/ })
   t.throws(() => app.mcp.identities.replaceKeys([listed('ada', ADA, [], { expires: '2030-99-99' })]), { message: /apiKeys\.0\.expires/ })
