@@ -162,7 +162,7 @@ t.test('a resource that cannot be watched is reported as each revision prescribe
   t.strictSame(counts.begun, ['w:///1'])
 })
 
-t.test('what is nowhere is not acknowledged', async t => {
+t.test('a subscription to an unknown resource is not acknowledged', async t => {
   const modern = new Speaker(await serving(t, watched().item), { version: '2026-07-28' })
   modern.send('subscriptions/listen', { notifications: { resourceSubscriptions: ['nowhere:///1', 'w:///1'] } })
   t.strictSame((await modern.next('notifications/subscriptions/acknowledged'))['notifications'], { resourceSubscriptions: ['w:///1'] })

@@ -21,12 +21,12 @@ t.test('calculate', async t => {
     t.test(text, async t => t.strictSame(await calculate(operation, a, b), { content: [{ type: 'text', text }], structuredContent: { result }, isError: false }))
   }
 
-  t.test('a division by zero and a result beyond all numbers are failures in words', async t => {
+  t.test('a division by zero and a result that is too large are error results', async t => {
     t.strictSame(await calculate('divide', 1, 0), { content: [{ type: 'text', text: 'Error: Division by zero' }], isError: true })
     t.match(await calculate('multiply', 1e308, 10), { isError: true, content: [{ text: /too large/ }] })
   })
 
-  t.test('what is no sum is refused by name', async t => {
+  t.test('an invalid argument is refused by name', async t => {
     t.match(await calculate('modulo', 1, 2), { isError: true, content: [{ text: /operation.*"add", "subtract", "multiply", "divide"/ }] })
     t.match(await calculate('add', '1', 2), { isError: true, content: [{ text: /a must be number/ }] })
   })

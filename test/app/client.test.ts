@@ -57,7 +57,7 @@ t.test('it answers what the server asks', async t => {
   t.match(await request('tools/call', { name: 'ask_roots' }), { content: [{ text: 'file:///a' }] })
 })
 
-t.test('an answer that fails is an error to the server, not a loose end here', async t => {
+t.test('an answer that fails is an error to the server, not an unhandled rejection', async t => {
   const { request } = await createClient(await gateway(t), {
     protocolVersion: '2025-06-18',
     capabilities: { elicitation: {} },

@@ -156,7 +156,7 @@ t.test('onResponse runs once after a long list, and knows how long it took', asy
   }
 })
 
-t.test('routes of the host are none of our business', async t => {
+t.test('routes of the host are left alone', async t => {
   const long = { text: '€'.repeat(20_000) }
   const app = Fastify()
   app.get('/own', async () => long)

@@ -124,7 +124,7 @@ t.test('an encapsulated part of the host can hold all of it, with its own prefix
   t.equal((await app.inject({ url: '/own' })).headers['x-scope'], undefined)
 })
 
-t.test('a second registration in one scope is refused in words', async t => {
+t.test('a second registration in one scope is refused with an error', async t => {
   const app = Fastify()
   for (const prefix of ['/one', '/two']) void app.register(patchbay, { prefix })
   await t.rejects(async () => await app.ready(), /patchbay is registered here already; register it in two scopes/)

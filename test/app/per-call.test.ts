@@ -178,8 +178,8 @@ t.test('a request over HTTP', async t => {
 
 t.test('requests over HTTP have one logger', async t => {
   let children = 0
-  const say = () => {}
-  const logger: FastifyBaseLogger = { level: 'info', fatal: say, error: say, warn: say, info: say, debug: say, trace: say, silent: say, child: () => { children++; return logger } }
+  const ignore = () => {}
+  const logger: FastifyBaseLogger = { level: 'info', fatal: ignore, error: ignore, warn: ignore, info: ignore, debug: ignore, trace: ignore, silent: ignore, child: () => { children++; return logger } }
   const app = await gateway(t, {}, { loggerInstance: logger })
   const ways = await waysOver(app, 'echo', { text: 'x' })
   children = 0

@@ -133,7 +133,7 @@ t.test('a tool that passes on what it catches in its own words is asked for noth
   t.equal(textOf(await call({ inputResponses: { a: accept('Ada'), b: accept('Bob') } })), 'Ada')
 })
 
-t.test('a tool that looks at one of two questions leaves no loose end', async t => {
+t.test('a tool that awaits one of two questions leaves no unhandled rejection', async t => {
   const { call } = await asking(t, async call => {
     const a = call.elicit('a', { message: 'A?', requestedSchema: FORM })
     void call.elicit('b', { message: 'B?', requestedSchema: FORM })
@@ -144,7 +144,7 @@ t.test('a tool that looks at one of two questions leaves no loose end', async t 
   await new Promise(resolve => setImmediate(resolve))
 })
 
-t.test('an answer that does not fit the form is refused in words', async t => {
+t.test('an answer that does not fit the form is refused with a reason', async t => {
   const { call } = await asking(t, async call => nameOf(await call.elicit('user', { message: 'Who?', requestedSchema: FORM })))
   for (const answer of [{ action: 'accept', content: { name: 7 } }, { action: 'maybe' }, 7, null, { action: 'accept' }]) {
     t.match(await call({ inputResponses: { user: answer } }), { error: { code: -32602, message: /elicitation\/create/ } }, JSON.stringify(answer))

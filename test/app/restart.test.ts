@@ -126,11 +126,11 @@ t.test('sessions and streams outlive the process', async t => {
     t.equal(await ping(kept), 200)
     t.equal(await ping(new HttpSession(gateway.url, 'x'.repeat(32))), 404, 'one that never was is not there')
 
-    const heard = await watching(deaf)
+    const updates = await watching(deaf)
     await count(gateway.url)
-    await heard.until(messages => messages.length > 0)
-    t.strictSame(heard.messages.map(({ id }) => id), ['0-1'], 'a subscription that was taken back is not there')
-    heard.drop()
+    await updates.until(messages => messages.length > 0)
+    t.strictSame(updates.messages.map(({ id }) => id), ['0-1'], 'a subscription that was taken back is not there')
+    updates.drop()
 
     const waited = await listen(away)
     await waited.until(messages => messages.length >= 3)
