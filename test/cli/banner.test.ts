@@ -30,7 +30,7 @@ t.test('the prefix is part of every address', async t => {
   t.equal(text.match(/127\.0\.0\.1:8080\/(?!ai)/g), null)
 })
 
-t.test('https is wss', async t => t.match(shown({ address: 'https://[::1]:1' }), /WebSocket +wss:\/\/\[::1\]:1\/mcp/))
+t.test('with https the WebSocket address is wss', async t => t.match(shown({ address: 'https://[::1]:1' }), /WebSocket +wss:\/\/\[::1\]:1\/mcp/))
 
 t.test('what to paste into a client is JSON, by address or by command', async t => {
   t.strictSame(pasted(shown()), { mcpServers: { patchbay: { url: 'http://127.0.0.1:8080/mcp' } } })

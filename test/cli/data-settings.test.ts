@@ -86,7 +86,7 @@ t.test('a mistake is named', async t => {
   for (const [given, pattern] of MISTAKES) await t.rejects(read(t, given), pattern, JSON.stringify(given))
 })
 
-t.test('MCP_LOG_LEVEL is understood in the words of others', async t => {
+t.test('MCP_LOG_LEVEL takes the level names of other programs', async t => {
   const LEVELS: Array<[env: Record<string, string>, logLevel: string]> = [
     [{ MCP_LOG_LEVEL: 'DEBUG' }, 'debug'], [{ MCP_LOG_LEVEL: 'INFO' }, 'info'], [{ MCP_LOG_LEVEL: 'WARNING' }, 'warn'], [{ MCP_LOG_LEVEL: 'warn' }, 'warn'],
     [{ MCP_LOG_LEVEL: 'ERROR' }, 'error'], [{ MCP_LOG_LEVEL: 'CRITICAL' }, 'fatal'], [{ MCP_LOG_LEVEL: '' }, 'info'],

@@ -67,9 +67,9 @@ export const CALLERS: Record<string, Caller> = {
   sse: async (url, count) => {
     const stream = await openStream(`${url}/sse`)
     const { data = '' } = await stream.event() ?? {}
-    const say = async (message: Json) => await (await fetch(`${url}${data}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) })).text()
-    await say({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params: {} })
-    await Promise.all(ids(count).map(async id => await say(wait(id))))
+    const postMessage = async (message: Json) => await (await fetch(`${url}${data}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) })).text()
+    await postMessage({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params: {} })
+    await Promise.all(ids(count).map(async id => await postMessage(wait(id))))
     return { done: stream.rest().then(rest => ({ answers: rest.filter(({ data = '' }) => data !== '').map(({ data = '' }) => JSON.parse(data) as Json).slice(1), farewell: rest })) }
   },
   websocket: async (url, count) => {

@@ -53,13 +53,13 @@ t.test('listening for other machines', async t => {
       t.match(stderr, /"level":40.*option allowAnonymous is set: everyone who gets there may use everything/)
     }
   })
-  t.test('is not what names of this machine are for', { buffered: true }, async t => {
+  t.test('is not assumed for names of this machine', { buffered: true }, async t => {
     const launched = launch(t, ['--port', '0', '--ephemeral'], { env: { PATCHBAY_ALLOWED_HOSTS: 'localhost:3000,127.0.0.2,[::1]:80,::1', PATCHBAY_TRUST_PROXY: 'false' } })
     await launched.url()
     launched.kill('SIGTERM')
     t.match(await launched.exit(), { code: 0, stderr: /^(?!.*allowAnonymous)/s })
   })
-  t.test('is no question where only stdio is served', { buffered: true }, async t => {
+  t.test('is not checked where only stdio is served', { buffered: true }, async t => {
     const launched = launch(t, ['--stdio', '--host', '0.0.0.0', '--ephemeral'])
     launched.end()
     t.match(await launched.exit(), { code: 0 })

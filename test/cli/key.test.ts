@@ -27,7 +27,7 @@ const MISTAKES: Array<[args: string[], expected: RegExp]> = [
   [['a', '--port', '1'], /--port.*patchbay --help/]
 ]
 
-t.test('what is no name and no scope makes no key', async t => {
+t.test('an invalid name or scope makes no key', async t => {
   for (const [args, expected] of MISTAKES) t.throws(() => createKey(args), { message: expected }, args.join(' '))
 })
 

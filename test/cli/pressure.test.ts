@@ -77,30 +77,30 @@ t.test('a process short of heap refuses new work, serves its clients, and recove
   await once(socket, 'open')
   const asked: Json[] = []
   socket.on('message', (data: Buffer) => asked.push(JSON.parse(String(data)) as Json))
-  const say = async (message: object): Promise<Json> => {
+  const send = async (message: object): Promise<Json> => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
     while (asked.length === 0) await once(socket, 'message')
     return asked.shift() as Json
   }
-  await say(initialize)
+  await send(initialize)
   t.match(await until(url, 'overloaded', async () => await modern(url, 'keep')), { code: 503, live: true, ready: false, parts: { pressure: /heap/ } })
 
-  await t.test('newcomers are refused', async t => {
+  await t.test('new clients are refused', async t => {
     t.match(await post(url, { id: 1, method: 'initialize', params: {} }), { status: 503, body: { id: 1, error: { message: /overloaded/ } } })
     t.equal(await upgrade(url), 503)
   })
-  await t.test('then every call is, on every transport', async t => {
+  await t.test('then every call is refused, on every transport', async t => {
     let refused = await modern(url, 'quick')
     while (refused.status === 200) refused = await modern(url, 'quick')
     t.match([refused.status, refused.headers.get('retry-after')], [503, '1'])
     t.match(await session.post({ id: 2, method: 'tools/call', params: { name: 'quick' } }), { status: 503, body: { id: 2, error: { code: -32603, message: /overloaded .*option maxHeap/, data: { retryAfter: 1 } } } })
-    t.match(await say({ id: 2, method: 'tools/call', params: { name: 'quick' } }), { id: 2, error: { code: -32603, message: /overloaded/ } })
+    t.match(await send({ id: 2, method: 'tools/call', params: { name: 'quick' } }), { id: 2, error: { code: -32603, message: /overloaded/ } })
     launched.send({ id: 2, method: 'tools/call', params: { name: 'quick' } })
     t.match(await launched.next(), { id: 2, error: { code: -32603, message: /overloaded/ } })
   })
   await t.test('but its clients may ping, and leave', async t => {
     t.match(await session.post({ id: 3, method: 'ping' }), { status: 200, body: { id: 3, result: {} } })
-    t.match(await say({ id: 3, method: 'ping' }), { id: 3, result: {} })
+    t.match(await send({ id: 3, method: 'ping' }), { id: 3, result: {} })
     t.equal(await session.end(), 200)
   })
 
