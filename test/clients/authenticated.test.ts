@@ -11,7 +11,7 @@ import { connectV1 } from './sdk-v1.js'
 const requestInit = { headers: bearer(ADA) }
 const echo = { name: 'echo', arguments: { text: 'hi' } }
 
-t.test('official clients come in with a key in their headers', async t => {
+t.test('official clients connect with a key in their headers', async t => {
   const { app, url } = await listening(t, { apiKeys })
   const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
   t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
@@ -24,7 +24,7 @@ t.test('official clients come in with a key in their headers', async t => {
   t.match(await events.call(echo), { content: [{ text: 'hi' }] })
 })
 
-t.test('and get an error when they have none', async t => {
+t.test('official clients without a key get 401', async t => {
   const { url } = await listening(t, { apiKeys })
   await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
   t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), { data: { status: 401 } })

@@ -20,7 +20,7 @@ export async function connectV2 (t: Test, transport: Transport, options: ClientO
     client,
     verbs: client as unknown as Verbs,
     version: client.getNegotiatedProtocolVersion(),
-    events: events,
+    events,
     complaints,
     call: async (params, options) => await client.callTool(params, options) as ToolResult,
     ...(client.getProtocolEra() === 'modern' ? statelessWays(client) : statefulWays(client))

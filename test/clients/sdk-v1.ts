@@ -26,7 +26,7 @@ export async function connectV1 (t: Test, transport: Transport): Promise<Officia
     client,
     verbs: client as unknown as Verbs,
     version: agreed(),
-    events: events,
+    events,
     complaints,
     call: async (params, options) => await client.callTool(params, CallToolResultSchema, options) as ToolResult,
     listenToLogs: async level => { await client.setLoggingLevel(level); return {} },
@@ -37,8 +37,8 @@ export async function connectV1 (t: Test, transport: Transport): Promise<Officia
 
 // This client passes the agreed version to its transport only.
 function versionOf (transport: Transport): () => string | undefined {
-  const tell = transport.setProtocolVersion?.bind(transport)
+  const setVersion = transport.setProtocolVersion?.bind(transport)
   let version: string | undefined
-  transport.setProtocolVersion = agreed => { version = agreed; tell?.(agreed) }
+  transport.setProtocolVersion = agreed => { version = agreed; setVersion?.(agreed) }
   return () => version
 }
