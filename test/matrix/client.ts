@@ -13,7 +13,7 @@ export interface ClientOptions {
   /** The answers to questions of the server, by method. */
   answers?: Answers
   /** False for a client that leaves out the handshake. */
-  greet?: boolean
+  handshake?: boolean
   /** Where to note what the server must not do: messages against the schema, answers to nothing. */
   faults?: string[]
 }
@@ -53,7 +53,7 @@ export class Client {
   static async open (place: Place, transport: Transport, revision: Revision, options: ClientOptions = {}): Promise<Client> {
     const client = new Client(transport, revision, options)
     client.#connection = await transport.open(place, (value, status) => client.#receive(value, status))
-    if (options.greet !== false) await client.#greet()
+    if (options.handshake !== false) await client.#shakeHands()
     return client
   }
 
@@ -122,7 +122,7 @@ export class Client {
     await this.#connection?.close()
   }
 
-  async #greet (): Promise<void> {
+  async #shakeHands (): Promise<void> {
     if (this.revision.modern) {
       this.opening = await this.request('server/discover')
     } else {

@@ -53,15 +53,15 @@ const aborted = tool({
   run: ({ key }) => past.has(`${key} aborted`) ? 'yes' : 'no'
 })
 
-const rooms = new Map<string, Array<() => void>>()
+const meetings = new Map<string, Array<() => void>>()
 
 const meet = tool({
   name: 'meet',
   description: 'Answers when all have come, the last one first',
   input: Type.Object({ room: Type.String(), size: Type.Integer(), canary: Type.String() }),
   run: async ({ room, size, canary }) => {
-    const waiting = rooms.get(room) ?? []
-    rooms.set(room, waiting)
+    const waiting = meetings.get(room) ?? []
+    meetings.set(room, waiting)
     await new Promise<void>(resolve => {
       waiting.push(resolve)
       if (waiting.length === size) for (const leave of waiting.reverse()) leave()

@@ -42,18 +42,18 @@ export const calls: Record<string, Chapter> = {
   },
 
   'logs from the level the client asked for': async (t, { client, revision, transport }) => {
-    const say = async (level: string, floor: string | undefined) => {
+    const logsOf = async (level: string, floor: string | undefined) => {
       client.notifications.empty()
       if (floor !== undefined && !revision.modern) t.strictSame((await client.request('logging/setLevel', { level: floor })).result, {})
       await client.call('say', { level, text: 'well' }, floor !== undefined && revision.modern ? { _meta: { [meta.logLevel]: floor } } : {})
       return notificationsOf(client, LOG)
     }
     const expected = (level: string) => transport.streams ? [{ level, logger: 'say', data: 'well' }] : []
-    t.strictSame(await say('info', undefined), [], 'nothing mild unless asked for')
-    t.strictSame(await say('info', 'info'), expected('info'))
-    t.strictSame(await say('debug', 'info'), [])
-    t.strictSame(await say('emergency', 'info'), expected('emergency'))
-    t.strictSame(await say('notice', 'error'), [])
+    t.strictSame(await logsOf('info', undefined), [], 'nothing mild unless asked for')
+    t.strictSame(await logsOf('info', 'info'), expected('info'))
+    t.strictSame(await logsOf('debug', 'info'), [])
+    t.strictSame(await logsOf('emergency', 'info'), expected('emergency'))
+    t.strictSame(await logsOf('notice', 'error'), [])
   },
 
   'refuses a level that does not exist': async (t, { client, revision }) => {

@@ -42,7 +42,7 @@ export const opening: Record<string, Chapter> = {
       t.match(error, { code: -32022, data: { requested: '2099-01-01', supported: revisions.map(({ version }) => version).reverse() } })
       if (transport.http) t.equal(status, 400)
     } else if (!transport.costly) {
-      const other = await connect(t, { greet: false })
+      const other = await connect(t, { handshake: false })
       const { result } = await other.request('initialize', { protocolVersion: '1999-01-01', capabilities: {} }, { as: newestLegacy })
       t.equal(result?.protocolVersion, newestLegacy.version)
     }
@@ -50,7 +50,7 @@ export const opening: Record<string, Chapter> = {
 
   'wants the handshake first where there is one': async (t, { connect, revision, transport }) => {
     if (transport.costly) return
-    const early = await connect(t, { greet: false })
+    const early = await connect(t, { handshake: false })
     const { result, error, status } = await early.request('tools/list')
     const needed = !revision.modern && transport.remembers
     t.equal(result === undefined, needed)
