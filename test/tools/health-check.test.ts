@@ -46,7 +46,7 @@ t.test('its result fits its output schema, and it takes no arguments', async t =
   t.match(await speaker.tool('health_check', { verbose: true }), { result: { isError: true, content: [{ text: /"verbose"/ }] } })
 })
 
-t.test('numbers are those of now', async t => {
+t.test('its numbers are current', async t => {
   const { app, url } = await listening(t)
   const speaker = new Speaker(app)
   const report = async () => dataOf<{ uptime: number, sessions: number, peers: number, memory: { rss: number, heapUsed: number }, transports: string[] }>(await speaker.tool('health_check'))

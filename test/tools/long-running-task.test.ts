@@ -34,7 +34,7 @@ t.test('it takes five steps of a second by default, and returns how long it took
   t.ok(seconds > 0.9 && seconds < 10, `${seconds} s`)
 })
 
-t.test('what is no task is refused', async t => {
+t.test('invalid arguments are refused', async t => {
   const { app } = await listening(t)
   const { request } = await createClient(app)
   for (const args of [{ steps: 0 }, { steps: 1_001 }, { steps: 1.5 }, { delay: -1 }, { delay: 31 }, { delay: '1' }, { seconds: 1 }]) {

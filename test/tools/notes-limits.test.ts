@@ -22,7 +22,7 @@ const REFUSED: Array<[what: string, tool: string, args: Json, expected: RegExp]>
   ['an id that is a number', 'delete_note', { id: 1, confirm: true }, /id must be string/]
 ]
 
-t.test('what makes no sense is refused in words, and nothing is kept', async t => {
+t.test('invalid arguments are refused with a reason, and nothing is stored', async t => {
   const app = await gateway(t, { maxNote: 10, http: false })
   const speaker = new Speaker(app)
   const early = new Speaker(app, { version: '2024-11-05' })
@@ -33,7 +33,7 @@ t.test('what makes no sense is refused in words, and nothing is kept', async t =
   t.strictSame(dataOf(await speaker.tool('get_notes')), { notes: [], more: false })
 })
 
-t.test('what is the id of no note deletes none', async t => {
+t.test('an unknown or invalid id deletes no note', async t => {
   const speaker = new Speaker(await gateway(t, { http: false }))
   await speaker.tool('add_note', { content: 'the only one' })
   for (const id of ['', '0', '01', '-1', '1.0', '1e0', ' 1', '+1', '١', '9'.repeat(16), '9'.repeat(2_000), '__proto__', '../1', '1\0', '\ud800']) {

@@ -68,7 +68,7 @@ for (const version of ['2024-11-05', '2025-11-25', '2026-07-28']) {
   })
 }
 
-t.test('a cursor of one is of no use to another', async t => {
+t.test('a cursor of one caller is refused to another', async t => {
   const app = await gateway(t, { http: false, pageSize: 1 })
   const { ada, bob } = await owned(app)
   let cursor: unknown

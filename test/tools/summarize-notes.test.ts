@@ -106,7 +106,7 @@ t.test('the error for a client without a model names the missing capability', as
   t.match(await model(app, SUMMARY, { version: '2026-07-28', capabilities: {} }).tool('summarize_notes'), { error: { code: -32021, data: { requiredCapabilities: { sampling: {} } } } })
 })
 
-t.test('a client that refuses is passed on', async t => {
+t.test('the refusal of the client is passed on', async t => {
   const { app, url } = await listening(t)
   await app.mcp.notes.add(undefined, 'one', [])
   const session = await openSession(url, '2025-11-25', { sampling: {} })
