@@ -62,7 +62,7 @@ export function terms (t: Test, open: Open): void {
     await t.rejects(values.put('space', 'e', 1, { max: 3 }), FULL)
   })
 
-  t.test('what is over takes up no place', async t => {
+  t.test('expired entries do not count against the limit', async t => {
     const { store: { values } } = await open(t)
     for (const key of ['a', 'b', 'c']) await values.put('space', key, 1, { max: 3, expires: Date.now() - 1 })
     await values.put('space', 'd', 1, { max: 1 })
@@ -87,7 +87,7 @@ export function terms (t: Test, open: Open): void {
     await t.rejects(box.store.values.put('space', 'other', 1, { ifAbsent: true, max: 1 }), FULL)
   })
 
-  t.test('a value that is over is not there', async t => {
+  t.test('an expired value is not there', async t => {
     const { store: { values } } = await open(t)
     await values.put('space', 'key', 'old', { expires: Date.now() - 1 })
     await values.put('space', 'key', 'new', { ifAbsent: true })

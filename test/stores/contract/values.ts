@@ -95,7 +95,7 @@ export function values (t: Test, open: Open): void {
     })
   }
 
-  t.test('what is no key is never taken for one that is there', async t => {
+  t.test('an invalid key is never taken for an existing one', async t => {
     const { store: { values } } = await open(t)
     await values.put('space', '\ufffd', 1)
     await values.put('\ufffd', 'key', 1)
