@@ -66,7 +66,7 @@ t.test('the pages together are fixed resources, then what is behind each templat
   }
 })
 
-t.test('what is listed is a copy of what the author gave', async t => {
+t.test('a list holds copies of the definitions of the author', async t => {
   const entry = { uri: 'a:1', name: 'one' }
   const templates = new Collection<Resource>('template')
   templates.add('a:{n}', resource({ uri: 'a:{n}', name: 'a', list: () => [entry], read: () => '' }))

@@ -77,7 +77,7 @@ t.test('a middleware sees the caller and the method', async t => {
   t.strictSame(seen, [{ method: 'm', id: 1, params: { a: 1 }, principal: 'ada', version: '2025-06-18' }])
 })
 
-t.test('what a middleware adds later holds for calls that come later', async t => {
+t.test('a middleware that is added later wraps later calls', async t => {
   const mcp = dispatcher()
   mcp.method('m', Anything, () => ({}))
   const { request } = client(mcp)

@@ -29,7 +29,7 @@ const VALUES: unknown[] = [
   { when: 'now' }, { when: 0 }, { when: 1, tags: ['x'] }, { when: 1, tags: [''] }, { when: 1, tags: ['x', 'y', 'z'] }
 ]
 
-t.test('what is let through by a plain schema is let through by Ajv', async t => {
+t.test('a value that the fast check of a plain schema accepts is accepted by Ajv', async t => {
   for (const schema of SCHEMAS) {
     const [fits, judge] = [fastCheck(schema), ajv.compile(schema)]
     t.ok(fits, JSON.stringify(schema))
@@ -54,7 +54,7 @@ const OTHERS: unknown[] = [
   { title: 1 }, { description: undefined }, { examples: 'a' }, { unknown: true }, { properties: { a: { $schema: 'x' } } }, false, null, 'string', []
 ]
 
-t.test('what is not common, or not right, is left to Ajv', async t => {
+t.test('an uncommon or wrong schema is left to Ajv', async t => {
   for (const schema of OTHERS) t.equal(fastCheck(schema), undefined, JSON.stringify(schema))
 })
 

@@ -46,7 +46,7 @@ t.test('draft-07 is read by its own rules', async t => {
   t.match(definitions({ a: 'x' }), /a must be integer/)
 })
 
-t.test('what TypeBox makes is a schema like any other', async t => {
+t.test('a schema of TypeBox is a schema like any other', async t => {
   const check = compile(Type.Object({ when: Type.Union([Type.Literal('now'), Type.Integer({ minimum: 1 })]) }))
   t.equal(check({ when: 'now' }), undefined)
   t.equal(check({ when: 2 }), undefined)

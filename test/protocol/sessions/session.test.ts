@@ -20,7 +20,7 @@ t.test('an id cannot be guessed and is fit for a header', async t => {
   for (const id of ids) t.match(id, /^[A-Za-z0-9_-]{32}$/)
 })
 
-t.test('what belongs to no call goes to the standalone stream', async t => {
+t.test('a message that belongs to no call goes to the standalone stream', async t => {
   const { peer, standalone } = session()
   peer.notify('notifications/tools/list_changed')
   const texts: string[] = []

@@ -128,7 +128,7 @@ t.test('each message of a batch stands for itself', async t => {
   })
 })
 
-t.test('what is written can be read again', async t => {
+t.test('encoded messages are valid JSON with the given members', async t => {
   t.strictSame(JSON.parse(encodeResult('a"b', '{"x":1}')), { jsonrpc: '2.0', id: 'a"b', result: { x: 1 } })
   t.strictSame(JSON.parse(encodeError(null, errors.methodNotFound('x'))), { jsonrpc: '2.0', id: null, error: { code: -32601, message: 'Method not found: x' } })
   t.strictSame(JSON.parse(encodeError(undefined, errors.parse('x'))), { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error: x' } })
