@@ -60,7 +60,7 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     for (let count = 0; count < 20; count++) t.ok(await clipboard.read() === text)
   })
 
-  t.test('what another program copies is read, be it at the same moment', async t => {
+  t.test('a text that another program copies is read, even at the same moment', async t => {
     await clipboard.write('ours')
     await new Clipboard().write('theirs')
     t.equal(await clipboard.read(), 'theirs')

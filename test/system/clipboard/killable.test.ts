@@ -6,7 +6,7 @@ import { killable } from '../../../system/clipboard/killable.js'
 
 const idle = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
 
-t.test('what work started is killed when the signal aborts, and so is what it starts afterwards', async t => {
+t.test('programs of a work are killed when its signal aborts, and so are those it starts afterwards', async t => {
   const cancel = new AbortController()
   const ends: Array<Promise<unknown[]>> = []
   let finish = () => {}
@@ -25,7 +25,7 @@ t.test('what work started is killed when the signal aborts, and so is what it st
   t.strictSame(await Promise.all(ends), [[null, 'SIGKILL'], [null, 'SIGKILL']])
 })
 
-t.test('what others start meanwhile is left alone', async t => {
+t.test('programs that others start meanwhile are left alone', async t => {
   const cancel = new AbortController()
   const other = idle()
   t.teardown(async () => { other.kill('SIGKILL'); await once(other, 'exit') })

@@ -145,7 +145,7 @@ t.test('after the end of the reader nothing is kept', async t => {
   fs.closeSync(fd)
 })
 
-t.test('what is printed is written at once, in its place among the lines', async t => {
+t.test('printed text is written at once, in its place among the lines', async t => {
   const { logs, text } = lines(t)
   logs.append(line(1))
   logs.print('printed é\n')

@@ -20,7 +20,7 @@ t.test('characters that come in pieces come out whole, on each stream by itself'
   t.equal(reported.at(-1)?.[0], 2 * Buffer.byteLength(text))
 })
 
-t.test('what is no text is marked, also at the end', async t => {
+t.test('bytes that are no text are marked, also at the end', async t => {
   const { output } = recorded()
   output.write('stdout', Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82]))
   output.end()

@@ -52,7 +52,7 @@ t.test('nothing in a result can break a line or steer a terminal', async t => {
   t.match(read(page(result(' A\r\n\tB\u2028C&#27;[31m\u0000 ', 'https://a.example/', 'x&NewLine;&nbsp;y'))), [{ title: 'A B C [31m', snippet: 'x y' }])
 })
 
-t.test('what is a comment, a script, a style, a template or the value of an attribute is not a result', async t => {
+t.test('comments, scripts, styles, templates and values of attributes are not results', async t => {
   const fake = result('Fake', 'https://fake.example/')
   const html = page(
     `<!-- ${fake} -->`,
