@@ -3,7 +3,7 @@ import { Chunks } from '../../lib/chunks.js'
 
 const TEXT = 'abc€😀'.repeat(500)
 
-t.test('what comes in pieces is what was sent, whether or not its size was announced, and rightly', async t => {
+t.test('a body in pieces is read as it was sent, with a right, a wrong or no announced size', async t => {
   const sent = Buffer.from(TEXT)
   for (const expected of [0, 1, sent.length, 10 * sent.length]) {
     for (const size of [1, 7, 1_000, sent.length]) {

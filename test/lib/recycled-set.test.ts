@@ -11,7 +11,7 @@ function both<T> (...items: T[]) {
     passing,
     set,
     add,
-    /** True when both hold the same items. */
+    /** True when both return the same. */
     remove: (item: T): boolean => passing.delete(item) === set.delete(item),
     isSame: (): boolean => passing.size === set.size && [...set].every(item => passing.has(item)) && [...passing].every((item, index) => Object.is(item, [...set][index]))
   }
@@ -37,7 +37,7 @@ t.test('removing an item returns whether it was there', async t => {
   t.strictSame([...passing], [])
 })
 
-t.test('it behaves like any set while thousands go through it, whichever stay', async t => {
+t.test('it behaves like any set while thousands of items are added and removed', async t => {
   for (const staying of [0, 1, 32, 33, 64, 400]) {
     const { passing, add, remove, isSame } = both<string>()
     for (let index = 0; index < staying; index++) add(`stays ${index}`)
