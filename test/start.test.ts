@@ -66,7 +66,7 @@ const ROUTE = `
     return { n: 2 * body.n * headers['x-number'] + statusCode, secret: true }
   })`
 
-t.test('what waits is there when it is used: schemas of routes, and requests that a plugin makes itself', async t => {
+t.test('modules that are loaded late are there when they are used: route schemas, requests of a plugin', async t => {
   const files = await filesOf(t, ['--stdio', '--port', '0', '--ephemeral', '--plugin', 'plugin.mjs'], async launched => {
     const url = `${await launched.url()}/twice`
     const post = async (headers: Record<string, string>, n: unknown) => await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify({ n }) })

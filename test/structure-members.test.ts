@@ -21,12 +21,12 @@ t.test('every form of use is found', async t => {
   t.strictSame(undeclaredMembers([plugin('mcp.dispatcher.receive()', [])]), ['plugins/a.ts does not declare patchbay-mcp, but uses mcp.dispatcher'])
 })
 
-t.test('what a plugin uses only if it is there needs no declaration, nor what it provides', async t => {
+t.test('a plugin need not declare what it uses only if it is there, nor what it provides', async t => {
   for (const code of ['mcp.tools?.add(1)', "if ('tools' in mcp) mcp.tools.add(1)", 'other.tools.add(1)', 'mcp.nothing()']) t.strictSame(undeclaredMembers([TOOLS, plugin(code, [])]), [], code)
   t.strictSame(undeclaredMembers([plugin("mcp.provide('b', 1); mcp.b()", ['patchbay-mcp'])]), [])
 })
 
-t.test('what a route imports of transports is a part of it', async t => {
+t.test('the transports that a route imports count as a part of it', async t => {
   const transport = parse('transports/http.ts', 'export const serve = app => app.mcp.tools.add(1)')
   const route = (dependencies: string[]) => plugin("import { serve } from '../transports/http.js'", dependencies, 'routes/a.ts')
   t.strictSame(undeclaredMembers([TOOLS, transport, route([])]), ['routes/a.ts does not declare patchbay-tools, but transports/http.ts uses mcp.tools'])

@@ -64,7 +64,7 @@ t.test('a late message is reported once, one in time never, and nothing after th
   t.equal(slow.listenerCount('data') + quick.listenerCount('data'), 0)
 })
 
-t.test('what came in time, but was not read in time because we were busy, is in time', async t => {
+t.test('a message that came in time, but was read late because the gateway was busy, is in time', async t => {
   const bytes = new PassThrough()
   const stop = watchAssembly(bytes, 20, () => t.fail('it came in time'))
   t.teardown(stop)
