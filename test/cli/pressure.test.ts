@@ -6,7 +6,7 @@ import { modernMeta } from '../support/modern.js'
 import { openSession, post, type Posted } from '../support/http-session.js'
 import { folder, initialize, launch, type Json, type Launched } from '../support/process.js'
 
-/** Tools that keep memory until a while after everybody is refused, and that keep the loop busy. */
+/** Tools that hold memory until a while after every client is refused, and that block the loop. */
 const BUSY = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'

@@ -51,7 +51,7 @@ for (const version of ASKING) {
     t.match(speaker.asked, [{ method: 'elicitation/create', params: { message: 'Delete note 1? "Water the plants"', requestedSchema: { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] } } }])
   })
 
-  t.test(`${version}: an answer that does not fit deletes nothing, and is refused in words`, async t => {
+  t.test(`${version}: an answer that does not fit deletes nothing, and is refused with a reason`, async t => {
     const app = await gateway(t, { http: false })
     for (const answer of [{ action: 'accept' }, { action: 'accept', content: { confirm: 'yes' } }, { action: 'accept', content: {} }, { action: 'perhaps' }, {}]) {
       const { remove, kept } = await asked(app, { version, answer })

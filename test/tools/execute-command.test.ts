@@ -75,7 +75,7 @@ t.test('a command that fails is an error with its output', async t => {
   t.strictSame(await clients.early.request('tools/call', call('fails')), { content: [{ type: 'text', text: 'Command failed: exit code 2\nwhy\n' }], isError: true })
 })
 
-t.test('what is not allowed is refused in words', async t => {
+t.test('a command that is not allowed is refused with a reason', async t => {
   const { app } = await serving(t, { it: '' })
   const { request } = await createClient(app)
   t.strictSame(await request('tools/call', call('rm', ['-rf', '/'])), { content: [{ type: 'text', text: '"rm" is not allowed; allowed are it' }], isError: true })

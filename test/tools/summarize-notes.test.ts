@@ -74,7 +74,7 @@ t.test('an answer of the model without text is reported as such', async t => {
   }
 })
 
-t.test('what is no answer of a model is refused in words', async t => {
+t.test('an invalid answer of a model is refused with a reason', async t => {
   const app = await withNotes(t, 'one')
   for (const answer of [{}, { role: 'assistant', content: { type: 'text', text: 'a' } }, { role: 'assistant', model: 'm', content: 'a' }, 'a', null, 7]) {
     for (const version of ERAS) {

@@ -160,7 +160,7 @@ const FAILURES: Array<[what: string, serve: (t: Test) => Promise<{ url: string }
   ['a service that hangs up', async t => await service(t, ({ socket }) => { socket.destroy() }), /^Search error: The search service cut the connection/]
 ]
 for (const [what, serve, text] of FAILURES) {
-  t.test(`${what} makes a failure in words, in every revision`, async t => {
+  t.test(`${what} is an error result with a reason, in every revision`, async t => {
     const app = await gateway(t, { searchUrl: (await serve(t)).url, searchTimeout: 300 })
     const failure = { isError: true, content: [{ type: 'text', text }] }
     const answers = ['2024-11-05', '2025-11-25'].map(async protocolVersion => await (await createClient(app, { protocolVersion })).request('tools/call', params('hello')))

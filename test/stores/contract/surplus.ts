@@ -16,7 +16,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
     t.strictSame(await kept(box.store.sessions, ['0']), ['0'])
   })
 
-  t.test(`beyond ${STREAM_LIMITS.text} characters the oldest finished ones are given up`, async t => {
+  t.test(`beyond ${STREAM_LIMITS.text} characters the oldest finished ones are dropped`, async t => {
     const box = await session(t, open)
     const names = Array.from({ length: 30 }, (_, index) => `f${index}`)
     for (const name of names) await reply(box.store.sessions, name, 100_000, true)
@@ -35,7 +35,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
     t.strictSame(await kept(box.store.sessions, ['unfetched', 'newest', 'enormous']), ['enormous'], 'the newest is always kept')
   })
 
-  t.test('one that is under way is kept, however much the others need', async t => {
+  t.test('a reply in flight is kept, however much the others need', async t => {
     const box = await session(t, open)
     const { sessions } = box.store
     await sessions.append('s', 'open', { text: 'x'.repeat(900_000), method: '' }, false)
@@ -44,7 +44,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
     t.strictSame(await kept(box.store.sessions, ['open', 'f3', 'f4']), ['open', 'f4'])
   })
 
-  t.test('the standalone stream counts for nothing here and is never given up', async t => {
+  t.test('the standalone stream is not counted and never dropped', async t => {
     const box = await session(t, open)
     await box.store.sessions.append('s', '0', { text: 'x'.repeat(1_000_000), method: '' }, true)
     await box.store.sessions.end('s', '0')
@@ -53,7 +53,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
     t.strictSame(await kept(box.store.sessions, ['0', 'f0', 'f1', 'f2']), ['0', 'f0', 'f1', 'f2'])
   })
 
-  t.test('one session gives nothing up for another', async t => {
+  t.test('one session drops nothing for another', async t => {
     const { store: { sessions } } = await session(t, open)
     await sessions.save('s2', RECORD, 'home', TOMORROW)
     await sessions.append('s2', 'theirs', { text: 'x'.repeat(900_000), method: '' }, true)

@@ -74,7 +74,7 @@ t.test('what is not damaged is all there', async t => {
   for (const where of ['file', 'wal'] as const) t.strictSame(await look(await filled(t, where)), { rows: ROWS, events: EVENTS })
 })
 
-t.test('a file that was cut off anywhere is refused in words', async t => {
+t.test('a file that was cut off anywhere is refused with a reason', async t => {
   const folder = await filled(t, 'file')
   const { length } = readFileSync(join(folder, FILE))
   t.ok(length > 50_000)
@@ -84,7 +84,7 @@ t.test('a file that was cut off anywhere is refused in words', async t => {
   }
 })
 
-t.test('a file of which a page is blank or random is refused in words', async t => {
+t.test('a file of which a page is blank or random is refused with a reason', async t => {
   const folder = await filled(t, 'file')
   const numbers = random()
   const pages = readFileSync(join(folder, FILE)).length / 4096
@@ -99,7 +99,7 @@ t.test('a file of which a page is blank or random is refused in words', async t 
   }
 })
 
-t.test('whichever bit is flipped, everything else is there or the damage is an error in words', async t => {
+t.test('whichever bit is flipped, the rest is there or the damage is an error with a reason', async t => {
   const folder = await filled(t, 'file')
   const numbers = random()
   let found = 0
