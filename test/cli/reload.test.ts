@@ -109,7 +109,7 @@ t.test('SIGHUP', async t => {
     t.match(await reload({ apiKeys: [listed('ada', ADA)] }), { level: 40, msg: /a restart is needed for apiKeys/ }, 'without authentication at start there is none later')
   })
 
-  t.test('does not end the process: without a config file, on stdio, during start and end, and twice in a row', { buffered: true }, async t => {
+  t.test('does not end the process: without a config file, on stdio, during start and end, and twice', { buffered: true }, async t => {
     const launched = await launch(t, ['--stdio', '--ephemeral', '--plugin', join(await folder(t, { 'slow.mjs': SLOW }), 'slow.mjs')]).up()
     launched.send(initialize)
     await launched.next()

@@ -5,7 +5,7 @@ import type { Open } from '../contract.js'
 
 /** What a session gives up of its replies, and what never. */
 export function surplusOfStreams (t: Test, open: Open): void {
-  t.test(`beyond ${STREAM_LIMITS.streams} replies the oldest finished ones are dropped, those in flight never`, async t => {
+  t.test(`beyond ${STREAM_LIMITS.streams} replies the oldest finished ones are dropped, none in flight`, async t => {
     const box = await session(t, open)
     const { sessions } = box.store
     await sessions.open('s', 'open', '')
