@@ -23,6 +23,9 @@ export interface PressureOptions { maxEventLoopDelay: number, maxHeap?: number |
  */
 const LASTING = { some: 2, heavy: 4 }
 const WEIGHT = { loop: 1, memory: 2 }
+interface Excess { why: string, weight: number }
+const LITTLE_HEAP: Excess = { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
+
 const HEAP_SHARE = 0.9
 const RSS_SHARE = 0.8
 
@@ -33,7 +36,8 @@ const RSS_SHARE = 0.8
 export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * heapLimit(), maxRss = RSS_SHARE * memoryLimit() }: PressureOptions) => {
   const { mcp, mcp: { health }, log } = fastify
   const interval = Math.min(1_000, Math.max(100, maxEventLoopDelay))
-  const meter = new LoadMeter()
+  // The heap can fill up between two samples, so it is looked at after each collection, too.
+  const meter = new LoadMeter(heapUsed => { if (heapUsed > maxHeap) record(LITTLE_HEAP, { heapUsed }) })
   let row = 0
   let why = ''
 
@@ -55,9 +59,12 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
   })
 
   function sample (): void {
-    const before = fastify.mcp.pressure.level
     const load = meter.measure()
-    const found = tooMuch(load)
+    record(tooMuch(load), load)
+  }
+
+  function record (found: Excess | undefined, load: Partial<Load>): void {
+    const before = fastify.mcp.pressure.level
     row = found === undefined ? 0 : row + found.weight
     why = found?.why ?? ''
     const { level } = fastify.mcp.pressure
@@ -65,8 +72,8 @@ export default fp(async (fastify, { maxEventLoopDelay, maxHeap = HEAP_SHARE * he
     if (level !== before) log.warn({ pressure: level, ...load }, level === 'none' ? 'pressure ended' : `new work is refused: ${why}`)
   }
 
-  function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): { why: string, weight: number } | undefined {
-    if (heapUsed !== undefined && heapUsed > maxHeap) return { why: 'there is little heap left, option maxHeap', weight: WEIGHT.memory }
+  function tooMuch ({ eventLoopDelay, heapUsed, rssBytes }: Load): Excess | undefined {
+    if (heapUsed !== undefined && heapUsed > maxHeap) return LITTLE_HEAP
     if (rssBytes > maxRss) return { why: 'the process takes too much memory, option maxRss', weight: WEIGHT.memory }
     return eventLoopDelay > maxEventLoopDelay ? { why: 'the event loop is late, option maxEventLoopDelay', weight: WEIGHT.loop } : undefined
   }

@@ -17,14 +17,21 @@ const RESOLUTION = 10
  */
 const VALID = 5_000
 
-/** Measures how busy this process is, from one call of `measure` to the next. */
+/** Measures how busy this process is, from one call of `measure` to the next. `onCollected` gets the size of the heap after each major collection. */
 export class LoadMeter {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION })
-  readonly #collections = new PerformanceObserver(list => { if (list.getEntries().some(isMajor)) this.#readHeap() })
+  readonly #collections = new PerformanceObserver(list => {
+    if (!list.getEntries().some(isMajor)) return
+    this.#readHeap()
+    this.#onCollected(this.#heap.size)
+  })
+
+  readonly #onCollected: (heapUsed: number) => void
   #rssBytes = 0
   #heap = { size: 0, at: 0 }
 
-  constructor () {
+  constructor (onCollected: (heapUsed: number) => void = () => {}) {
+    this.#onCollected = onCollected
     this.#delays.enable()
     this.#collections.observe({ entryTypes: ['gc'] })
     this.#readHeap()
