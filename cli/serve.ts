@@ -52,6 +52,8 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
   if (input !== undefined) {
+    // A plugin's `readable` listener would keep `data` events away from the transport.
+    input.removeAllListeners('readable')
     const { maxMessage, maxQueue, writeDeadline } = options
     running.stdio = serveStdio(app.mcp, { input, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))

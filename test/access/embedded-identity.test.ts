@@ -112,7 +112,7 @@ t.test('a call of a stranger that is in flight when the first identity is set is
   const waiting = post(app, {}, { ...MESSAGE, params: { name: 'wait' } })
   await started
   t.equal((await post(app, ADA)).statusCode, 200)
-  t.match((await waiting).json(), { id: 1, error: { code: -32603, message: /did not say it of this caller/ } })
+  t.match((await waiting).json(), { id: 1, error: { code: -32603, message: /identifies its callers, and not this one/ } })
 })
 
 t.test('an application may grant strangers every right explicitly', async t => {

@@ -101,6 +101,8 @@ t.test('a plugin may read standard input while it loads, and messages are answer
     'data.mjs': 'process.stdin.on("data", chunk => process.stderr.write("heard " + chunk.length + " bytes\\n")).on("end", () => process.stderr.write("heard the end\\n"))',
     'resume.mjs': 'process.stdin.resume().on("end", () => process.stderr.write("heard the end\\n"))',
     'pause.mjs': 'process.stdin.on("end", () => process.stderr.write("heard the end\\n")).pause()',
+    'encoding.mjs': 'process.stdin.setEncoding("utf8").on("end", () => process.stderr.write("heard the end\\n"))',
+    'readable.mjs': 'process.stdin.on("readable", () => {}).on("end", () => process.stderr.write("heard the end\\n"))',
     'saved.mjs': 'const { stdin } = process\nsetTimeout(() => stdin.on("data", () => {}), 100)\nstdin.on("end", () => process.stderr.write("heard the end\\n"))'
   }
   const cwd = await folder(t, Object.fromEntries(Object.entries(readers).map(([name, text]) => [name, `${text}\nexport default async () => {}`])))

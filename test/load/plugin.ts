@@ -97,8 +97,9 @@ const flood = ({ mcp }: FastifyInstance) => tool({
 /** Every peer that was ever connected and is not yet collected as garbage. */
 function memory ({ mcp }: FastifyInstance): Set<WeakRef<Peer>> {
   const known = new Set<WeakRef<Peer>>()
-  const connect = mcp.dispatcher.lifecycle.connect.bind(mcp.dispatcher)
-  mcp.dispatcher.lifecycle.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
+  const { lifecycle } = mcp.dispatcher
+  const connect = lifecycle.connect.bind(lifecycle)
+  lifecycle.connect = peer => { known.add(new WeakRef(peer)); connect(peer) }
   return known
 }
 

@@ -50,7 +50,8 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
     line => mcp.receive(mcp.decode(line), peer, channel),
     () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
   const held = new HeldInput(input, lines, writer)
-  input.on('data', (chunk: Buffer) => held.take(chunk))
+  // A stream that was given an encoding has strings.
+  input.on('data', (chunk: Buffer | string) => held.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
   // A plugin may have paused it before.
   input.resume()
 
