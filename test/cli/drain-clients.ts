@@ -7,7 +7,7 @@ import { openSession, post } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 import { folder, type Json, type Launched } from '../support/process.js'
 
-/** A tool that ends a moment after the server begins to shut down, and one that returns how often the first was started. */
+/** A tool that ends some seconds after the server begins to shut down, so that a slow machine has time to look, and one that returns how often the first was started. */
 const WAIT = `
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tool } from 'mcp-patchbay'
@@ -18,7 +18,7 @@ export default async function wait (fastify) {
     const mine = started++
     call.progress(0)
     await draining
-    await sleep(100 + mine % 300)
+    await sleep(3_000 + mine % 300)
     return 'done'
   } }))
   fastify.mcp.tools.add(tool({ name: 'started', description: 'd', run: () => started }))

@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { inTime } from '../support/wait.js'
+import { inTime, until } from '../support/wait.js'
 import type { ServerEvent } from '../support/event-reader.js'
 import { CALLERS, started, waiting, type Served } from './drain-clients.js'
 import { FIXTURE, launch, type Json } from '../support/process.js'
@@ -76,12 +76,12 @@ async function busy (url: string): Promise<void> {
   while (Number((JSON.parse(await text(await ask(`${url}/health`))) as Json).peers) === 0) await sleep(5)
 }
 
-/** Asks until the process has noticed that it is to stop. */
+/** Asks until the process has noticed that it is to stop. A connection that is new at that moment has no request yet, and is closed. */
 async function draining (url: string): Promise<void> {
-  for (let status = 'healthy'; status !== 'draining';) {
-    const reply = await ask(`${url}/health`)
-    status = String((JSON.parse(await text(reply)) as Json).status)
-  }
+  await until(async () => {
+    const reply = await ask(`${url}/health`).catch(() => undefined)
+    return reply !== undefined && (JSON.parse(await text(reply)) as Json).status === 'draining'
+  }, 'the process drains')
 }
 
 /** A GET on a connection of its own. */
