@@ -28,11 +28,13 @@ export class OutgoingRequests {
     if (signal?.aborted === true) return Promise.reject(cancelled(signal))
     const id = this.#nextId()
     return new Promise((resolve, reject) => {
-      const off = signal === undefined ? () => {} : onAbort(signal, () => {
-        this.#pending.delete(id)
-        channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
-        reject(cancelled(signal))
-      })
+      const off = signal === undefined
+        ? () => {}
+        : onAbort(signal, () => {
+          this.#pending.delete(id)
+          channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
+          reject(cancelled(signal))
+        })
       this.#pending.set(id, {
         method,
         toError,
