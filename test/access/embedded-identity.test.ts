@@ -69,7 +69,7 @@ t.test('docs/embed.md: a stranger has no rights, from the very first request on,
   t.match(first, { statusCode: 401, body: NO_IDENTITY, headers: { 'www-authenticate': /^Bearer / } })
   t.match(await app.inject({ method: 'POST', url: '/ai/mcp', headers: { accept: 'application/json, text/event-stream' }, payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } }), { statusCode: 401, body: NO_IDENTITY })
   for (const url of ['/ai/mcp', '/ai/sse', '/ai/mcp/sse', '/ai/sse?ticket=x']) t.equal((await app.inject({ url, headers: STREAM })).statusCode, 401, url)
-  t.match(await post(app, { authorization: 'Bearer of-something' }), { statusCode: 401, body: NO_IDENTITY }, 'a credential that nobody here can check is none')
+  t.match(await post(app, { authorization: 'Bearer of-something' }), { statusCode: 401, body: NO_IDENTITY }, 'a credential that cannot be checked here counts as none')
   t.equal((await app.inject({ method: 'POST', url: '/ai/ticket' })).statusCode, 401)
   t.strictSame(Object.keys((await app.inject({ url: '/ai/health' })).json()), ['status', 'live', 'ready'])
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -78,7 +78,7 @@ t.test('the gateway starts while its issuer is not there yet, and finds it when 
   const app = await gateway(t, { oauth: issuer.options }, { logger: { level: 'warn', stream: { write: line => { trouble.push(JSON.parse(line)) } } } })
   await until(() => trouble.length > 0)
   t.match(trouble, [{ level: 40, msg: /cannot be fetched/, err: { message: /status 503/ } }], 'who runs it is told')
-  t.match(app.mcp.health.now(), { status: 'degraded', ready: true, parts: { oauth: /cannot be fetched/ } }, 'and so is whoever watches it')
+  t.match(app.mcp.health.now(), { status: 'degraded', ready: true, parts: { oauth: /cannot be fetched/ } }, 'and the health report says so')
   issuer.answers.delete(METADATA)
   t.equal((await post(app, await issuer.sign())).statusCode, 503)
   await within(60_000, async signal => { while ((await post(app, await issuer.sign())).statusCode !== 200) await sleep(200, undefined, { signal }) })

@@ -131,7 +131,7 @@ t.test('a resource is watched once while there are subscribers, of whatever revi
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(counts.stopped, ['w:///1'])
   change('w:///1')
-  t.strictSame(speakers.map(({ notifications }) => notifications), ERAS.map(() => []), 'nobody is told any more')
+  t.strictSame(speakers.map(({ notifications }) => notifications), ERAS.map(() => []), 'no client is notified any more')
   await app.close()
   t.strictSame(counts.stopped, ['w:///1', 'w:///2'])
 })

@@ -32,7 +32,7 @@ for (const [name, connect] of Object.entries(generations)) {
         seen.push((progress as { progress: number }).progress)
         if (seen.length > 1) return
         app.server.closeAllConnections()
-        app.mcp.tools.add(tool({ name: 'added', description: 'Added while nobody was connected', run: () => {} }))
+        app.mcp.tools.add(tool({ name: 'added', description: 'Added while no client was connected', run: () => {} }))
         goOn()
       }
     })

@@ -157,8 +157,8 @@ t.test('a request of another caller for a session does not keep its owner from i
   const { sessions } = app.mcp.store
   const load = sessions.load.bind(sessions)
   sessions.load = async id => { const record = await load(id); await sleep(20); return record }
-  await Promise.all([app.mcp.sessions.restore(id, 'somebody else'), app.mcp.sessions.restore(id)])
-  t.strictSame([app.mcp.sessions.find(id, 'somebody else'), app.mcp.sessions.find(id)?.id], [undefined, id])
+  await Promise.all([app.mcp.sessions.restore(id, 'another caller'), app.mcp.sessions.restore(id)])
+  t.strictSame([app.mcp.sessions.find(id, 'another caller'), app.mcp.sessions.find(id)?.id], [undefined, id])
 })
 
 t.test('a stream that breaks before its first event resumes, however often, and after a restart', async t => {
