@@ -1,7 +1,9 @@
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 import type { Backlog } from '../../lib/backlog.js'
 import { TurnBatch, onMicrotask } from '../../lib/turn-batch.js'
+import { textFrames } from './text-frames.js'
 
 /** The most characters in one write. */
 const MAX_BATCH = 1024 * 1024
@@ -38,14 +40,12 @@ export class Outbox {
     if (texts.length > 0 && this.#socket.readyState === this.#socket.OPEN) this.#backlog.recordWrite(this.#write(texts), responsesOnly)
   }
 
-  // ws writes the header and the payload of each frame apart. Corked, all frames are one write, and what they add to the queue is their size.
+  // ws makes two buffers and two writes of each message. WebSocket tools/call with ws.send, corked: 0.93 [0.92..0.94].
   #write (texts: string[]): number {
-    const queued = this.#socket.bufferedAmount
-    this.#rawSocket?.cork()
-    for (const text of texts) this.#socket.send(text)
-    const written = this.#socket.bufferedAmount - queued
-    this.#rawSocket?.uncork()
-    return written
+    const frames = textFrames(texts)
+    if (this.#rawSocket instanceof Socket) this.#rawSocket.write(frames)
+    else for (const text of texts) this.#socket.send(text)
+    return frames.length
   }
 }
 
