@@ -25,6 +25,8 @@ const shared = {
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
+  // A file of tools/ that imports the package by its name gets this code, not a second copy.
+  alias: { 'mcp-patchbay': './app.ts' },
   metafile: true
 }
 
@@ -86,7 +88,13 @@ function listOfBuiltIns () {
   const files = FOLDERS.flatMap(modulesIn)
   const imports = files.map((file, index) => `import * as module${index} from '${file}'`)
   const entries = files.map((file, index) => `[new URL('${file}', import.meta.url), module${index}]`)
-  return `${imports.join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
+  return `${[...reExports(), ...imports].join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
+}
+
+/** Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to be evaluated before them. */
+function reExports () {
+  const source = readFileSync(new URL('../app.ts', import.meta.url), 'utf8')
+  return [...source.matchAll(/^export \{.*\} from ('.+')$/gm)].map(([, path]) => `import ${path}`)
 }
 
 function modulesIn (folder) {
