@@ -71,6 +71,9 @@ export { tool } from './protocol/definitions/tool.js'
 export { serveStdio, type Stdio } from './transports/stdio/serve.js'
 export { createClient, type Client, type ClientOptions } from './transports/memory/create-client.js'
 export { version }
+// One import for authors: a CommonJS folder would get other types of TypeBox than ours, and pnpm does not let it see our packages.
+export { Type, type Static, type TSchema } from '@sinclair/typebox'
+export type { FastifyInstance } from 'fastify'
 
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
