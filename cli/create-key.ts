@@ -1,8 +1,8 @@
 import { unknownScopes } from '../loader/unknown-names.js'
-import { ApiKey } from '../options.js'
+import { ApiKey } from '../options/access.js'
 import { compile } from '../protocol/schema/schema.js'
 import { hashOf, makeKey } from '../system/credentials/api-key.js'
-import { parseOrHint } from './parse-arguments.js'
+import { parseOrHint } from './settings/parse-arguments.js'
 
 export interface NewKey {
   /** Shown once: the caller keeps it, we keep its hash. */

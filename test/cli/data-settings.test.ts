@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resolveOptions, type Options } from '../../options.js'
-import { readSettings } from '../../cli/settings.js'
+import { readSettings } from '../../cli/settings/read-settings.js'
 import { dataFolder } from '../../system/process/data-folder.js'
 import { folder } from '../support/process.js'
 

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path'
+import type { Options } from '../../options.js'
+import { wholeNumber } from './numbers.js'
+import { parseOrHint } from './parse-arguments.js'
+import { resolvePaths } from './paths.js'
+
+const FLAGS = {
+  stdio: { type: 'boolean' },
+  port: { type: 'string' },
+  host: { type: 'string' },
+  plugin: { type: 'string', multiple: true },
+  root: { type: 'string', multiple: true },
+  data: { type: 'string' },
+  ephemeral: { type: 'boolean' },
+  config: { type: 'string' },
+  'log-level': { type: 'string' },
+  'keep-serving': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' }
+} as const
+
+export interface Arguments {
+  options: Partial<Options>
+  /** The command line with absolute paths, so that it means the same in every folder. */
+  args: string[]
+  config: string | undefined
+  help: boolean
+  version: boolean
+}
+
+/** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
+export function readArguments (argv: string[], cwd: string): Arguments {
+  const { values } = parse(argv)
+  const { help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'keep-serving': keepServing, port, ...rest } = values
+  const options = compact({
+    ...rest,
+    logLevel,
+    keepServing,
+    port: port === undefined ? undefined : wholeNumber('--port', port),
+    ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)
+  })
+  return { options, args: absolute(argv, cwd), config, help, version }
+}
+
+const parse = (args: string[]) => parseOrHint({ args, options: FLAGS, tokens: true })
+
+function absolute (argv: string[], cwd: string): string[] {
+  return parse(argv).tokens.flatMap(token => {
+    if (token.kind !== 'option') return []
+    if (token.value === undefined) return [token.rawName]
+    return [token.rawName, ['plugin', 'config', 'root', 'data'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+  })
+}
+
+function compact (values: Record<string, unknown>): Partial<Options> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,15 @@
+import { resolve } from 'node:path'
+import type { Options } from '../../options.js'
+import { withoutTilde } from '../../system/process/data-folder.js'
+
+/** The options with their paths made absolute, relative to the folder of their source. */
+export function resolvePaths (options: Partial<Options>, folder: string): Partial<Options> {
+  const { plugins, roots, data } = options
+  const place = (path: string) => resolve(folder, withoutTilde(path))
+  return {
+    ...options,
+    ...(Array.isArray(plugins) ? { plugins: plugins.map(file => typeof file === 'string' ? place(file) : file) } : {}),
+    ...(Array.isArray(roots) ? { roots: roots.map(root => typeof root === 'string' ? place(root) : root) } : {}),
+    ...(typeof data === 'string' && data !== '' ? { data: place(data) } : {})
+  }
+}

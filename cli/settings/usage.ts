@@ -1,0 +1,26 @@
+import { PREFIX } from './environment.js'
+
+/** The text of `patchbay --help`. */
+export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
+                [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--keep-serving]
+       patchbay key NAME [--scope SCOPE]...
+
+  --stdio         serve standard input and output; HTTP only if --port is given too
+  --port N        listen for HTTP and WebSocket on this port (8080)
+  --host H        listen on this address (127.0.0.1)
+  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); may be repeated
+  --root DIR      serve the files of a folder, read-only, as resources; may be repeated
+  --data DIR      keep notes, the counter, sessions and event streams in this folder
+  --ephemeral     keep them in memory, until the process ends
+  --config FILE   read options from a JSON file
+  --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
+  --keep-serving  with --stdio and --port: go on serving HTTP when standard input ends
+  --help          show this text
+  --version       show the version
+
+  key NAME        print a new API key, and what to put into the config file so that it is accepted;
+                  --scope says what for and may be repeated (mcp)
+
+Every option can also be set as an environment variable, for example ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50.
+Command line, environment and config file win over each other in this order. docs/configure.md lists all options.
+`

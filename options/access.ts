@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox'
+import { Count, Milliseconds } from './numbers.js'
+
+const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$' }))
+/** A key that is accepted. Only its hash is stored. */
+export const ApiKey = Type.Object({
+  name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$' }),
+  hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+  scopes: Scopes,
+  expires: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]+Z)?$' }))
+}, { additionalProperties: false })
+const OAuth = Type.Object({
+  issuer: Type.String({ pattern: '^https?://' }),
+  resource: Type.String({ pattern: '^https?://[^#]+[^#/]$' }),
+  jwks: Type.Optional(Type.String({ pattern: '^https?://' })),
+  algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$' }), { minItems: 1 })),
+  scopes: Type.Optional(Scopes)
+}, {
+  additionalProperties: false,
+  description: 'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`'
+})
+
+/** Who may call what, from where. */
+export const access = {
+  allowedHosts: Type.Array(Type.String(), { default: [], description: 'Values of the `Host` header that are accepted, besides loopback names' }),
+  allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins that may send requests, besides loopback ones' }),
+  trustProxy: Type.Optional(Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1 }))], {
+    'x-expected': 'must be true, false or a list of the addresses and networks of your proxies, for example ["10.0.0.0/8"]',
+    description: 'Addresses and networks of proxies whose `X-Forwarded-For` is trusted; `true` trusts every sender'
+  })),
+  apiKeys: Type.Array(ApiKey, { default: [], description: 'The accepted API keys (name, hash, scopes, expiry); `patchbay key NAME` creates one' }),
+  oauth: Type.Optional(OAuth),
+  scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, { additionalProperties: false, default: {}, description: 'The scopes that a tool, resource or prompt requires, in place of those in its definition, for example {"tools/web_search":["search"]}' }),
+  token: Type.Optional(Type.String({ minLength: 1, description: 'The API key or access token that decides what the stdio client may do; without one it may do everything' })),
+  allowAnonymous: Type.Boolean({ default: false, description: 'Serve other machines without authentication. Embedded: a request without an identity has every right' }),
+  ticketLifetime: Milliseconds(30_000, 'How long a ticket is valid'),
+  maxWrongCredentials: Count(60, 'The most wrong credentials from one address in a minute; more are answered with 429. Valid credentials are always accepted')
+}

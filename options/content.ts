@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyPluginAsync } from 'fastify'
+import { Milliseconds } from './numbers.js'
+
+const Command = Type.Object({
+  program: Type.Optional(Type.String({ minLength: 1 })),
+  args: Type.Optional(Type.Array(Type.String())),
+  maxArgs: Type.Optional(Type.Integer({ minimum: 0 })),
+  folder: Type.Optional(Type.String({ minLength: 1 })),
+  timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000 }))
+}, { additionalProperties: false })
+
+/** What clients can use: plugins and built-in tools. */
+export const content = {
+  plugins: Type.Array(Type.Unsafe<string | FastifyPluginAsync>({}), { default: [], description: 'Fastify plugins, or files that export a tool, resource, prompt or plugin' }),
+  tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts. An embedded gateway serves them only if this is set to true' }),
+  roots: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Folders whose files are served, read-only, as resources' }),
+  commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),
+  clipboard: Type.Object({ remote: Type.Boolean() }, { additionalProperties: false, default: { remote: false }, description: 'With `remote` true, the clipboard tools are served even where other machines can reach the gateway' }),
+  allowForwarded: Type.Boolean({ default: false, description: 'Serve the clipboard tools and execute_command also to requests that came through a proxy' }),
+  searchUrl: Type.String({ pattern: '^https?://', 'x-expected': 'must be an http or https URL', default: 'https://html.duckduckgo.com/html/', description: 'The address that web_search sends its queries to' }),
+  searchTimeout: Milliseconds(10_000, 'How long a web search may take')
+}

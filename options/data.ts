@@ -1,0 +1,13 @@
+import { Type } from '@sinclair/typebox'
+import { Count } from './numbers.js'
+
+/** What is stored where, and how much of it. */
+export const data = {
+  data: Type.Optional(Type.String({ minLength: 1, description: 'The folder for notes, the counter, sessions and event streams. The command has a default folder; an embedded gateway keeps them in memory' })),
+  ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory; overrides `data`' }),
+  maxData: Count(1024 * 1024 * 1024, 'The largest size of the data file, in bytes'),
+  maxNotes: Count(10_000, 'The most notes of one caller'),
+  maxNote: Count(65_536, 'The longest note, in characters'),
+  maxFile: Count(2 * 1024 * 1024, 'The largest file that can be read, in bytes'),
+  secret: Type.Optional(Type.String({ minLength: 16, description: 'The key that encrypts cursors and request states; gateways that serve the same clients need the same one' }))
+}

@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { Count, Milliseconds } from './numbers.js'
+
+/** How large a message may be. */
+export const messages = {
+  maxMessage: Count(4 * 1024 * 1024, 'The largest message, in bytes'),
+  maxDepth: Count(64, 'The deepest nesting of a message'),
+  maxKeys: Count(10_000, 'The most object members in a message'),
+  maxValues: Count(100_000, 'The most values in a message: list elements and object members together'),
+  maxId: Count(1_024, 'The longest request id and the longest progress token, in characters'),
+  maxUri: Count(2_048, 'The longest URI, in characters'),
+  maxBatch: Count(100, 'The most messages in a batch'),
+  maxCapabilities: Count(65_536, 'The longest `capabilities` of a client, in characters of JSON'),
+  pageSize: Count(100, 'The number of entries on a page of a list')
+}
+
+/** How long calls may take, and how much all of them may use. */
+export const calls = {
+  callTimeout: Milliseconds(60_000, 'How long a call may run without reporting progress or waiting for the client'),
+  callTimeoutMax: Milliseconds(600_000, 'How long a call may run in all'),
+  maxInFlight: Count(1_024, 'The most calls in flight on one connection or session'),
+  maxBytesInFlight: Count(32 * 1024 * 1024, 'The most bytes that the calls in flight of one connection or session may hold'),
+  maxAllBytesInFlight: Type.Optional(Type.Integer({ minimum: 1, description: 'The most bytes that all calls in flight and all messages being received may hold together. Default: an eighth of the heap that Node.js may use' })),
+  maxEventLoopDelay: Milliseconds(1_000, 'The event loop delay above which new calls are refused, if it lasts'),
+  maxHeap: Type.Optional(Type.Integer({ minimum: 1, description: 'The heap size above which new calls are refused, in bytes. Default: nine tenths of the heap that Node.js may use' })),
+  maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'The resident memory above which new calls are refused, in bytes. Default: eight tenths of the memory available' })),
+  grace: Milliseconds(10_000, 'How long calls in flight may take to finish at shutdown')
+}
+
+/** How many connections there may be, and what each may do. */
+export const connections = {
+  maxConnections: Count(16_384, 'The most connections open at once'),
+  maxConnectionsPerAddress: Count(16_384, 'The most connections open at once from one address'),
+  maxHeaders: Count(200, 'The most headers of an HTTP request'),
+  headersTimeout: Milliseconds(10_000, 'How long a client may take to send the headers of an HTTP request'),
+  requestTimeout: Milliseconds(30_000, 'How long a client may take to send a whole HTTP request'),
+  maxPipelined: Count(64, 'The most HTTP requests that wait for their reply on one connection'),
+  maxFragments: Count(256, 'The most frames of one WebSocket message'),
+  assemblyTimeout: Milliseconds(10_000, 'How long a client may take to send a whole WebSocket message'),
+  maxPings: Count(100, 'The most pings and pongs of a WebSocket client in a second'),
+  heartbeat: Milliseconds(30_000, 'The interval between pings to a WebSocket client'),
+  keepAlive: Milliseconds(15_000, 'The interval between keep-alive comments on an event stream'),
+  maxStreams: Count(16_384, 'The most event streams open at once'),
+  maxQueue: Count(1024 * 1024, 'The most bytes queued for one client before it must read some of them within `writeDeadline`'),
+  maxQueued: Count(64 * 1024 * 1024, 'The most bytes queued for all clients that are behind; above it, such a client is disconnected at its next notification'),
+  writeDeadline: Milliseconds(10_000, 'How long a client with a full queue may read nothing before it is disconnected')
+}
+
+/** How many sessions there may be, and how long they live. */
+export const sessions = {
+  maxSessions: Count(10_000, 'The most HTTP sessions'),
+  maxSessionsPerPrincipal: Count(1_000, 'The most HTTP sessions of one authenticated caller'),
+  sessionIdle: Milliseconds(30 * 60_000, 'How long a session lives without a request or an open stream'),
+  maxSubscriptions: Count(1_024, 'The most resources that one client may subscribe to'),
+  maxSubscriptionText: Count(65_536, 'The most characters in all subscribed URIs of one client together')
+}

@@ -1,0 +1,17 @@
+import { Type } from '@sinclair/typebox'
+
+/** What is served where, under which name, and what is logged. */
+export const serve = {
+  stdio: Type.Boolean({ default: false, description: 'Serve MCP on standard input and output' }),
+  http: Type.Boolean({ default: true, description: 'Serve HTTP and WebSocket' }),
+  port: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'The port for HTTP and WebSocket; 0 picks a free one' }),
+  host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'The address to listen on' }),
+  prefix: Type.String({ pattern: '^(/[^/]+)*$', 'x-expected': 'must begin with / and not end with one', default: '', description: 'The path before every route, for example /ai' }),
+  keepServing: Type.Boolean({ default: false, description: 'With `stdio` and `http`: keep serving HTTP and WebSocket when standard input ends or standard output breaks' }),
+  name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'The name of the server in `serverInfo` and `/health`' }),
+  instructions: Type.Optional(Type.String({ description: 'Guidance for models, sent to every client' })),
+  logLevel: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
+    type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'The lowest level of log messages that are written to standard error'
+  }),
+  audit: Type.Boolean({ default: true, description: 'Log one line for each call: caller, method, target and outcome, never arguments' })
+}
