@@ -1,11 +1,14 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
+import { describeThrown } from '../lib/one-line.js'
 import { withTimeout } from '../lib/time/with-timeout.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 
 /** How long the end of the process waits for a reader of the log that reads nothing, in milliseconds. */
 export const FLUSH_TIMEOUT = 5_000
+/** The longest text of an error in a sentence, in characters. */
+const MAX_ERROR = 400
 
 export interface ShutdownOptions {
   logger: FastifyBaseLogger
@@ -32,12 +35,13 @@ export class Shutdown {
     this.#timeout = 3 * grace + 5_000
     this.#grace = closeWithGrace({ delay: this.#timeout, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
       await this.#closeOnce({ signal })
-      if (this.#failed) throw new Error('shutdown after an error')
+      // An error thrown here would be logged once more.
+      if (this.#failed) process.exit(1)
     })
     expectSignals()
     process.on('uncaughtException', error => this.#onUncaught(error))
     // A promise that a tool forgot must not end the calls of others.
-    process.on('unhandledRejection', error => logger.error({ err: error }, 'unhandled rejection'))
+    process.on('unhandledRejection', error => logger.error({ err: error }, `unhandled rejection: ${describeThrown(error, MAX_ERROR)}`))
   }
 
   get hasBegun (): boolean {
@@ -54,7 +58,7 @@ export class Shutdown {
   // with exit code 1, so that a supervisor starts it again.
   #onUncaught (error: Error): void {
     // At level error, never fatal: see plugins/capabilities/logging.ts.
-    this.#options.logger.error({ err: error }, 'uncaught exception')
+    this.#options.logger.error({ err: error }, `uncaught exception: ${describeThrown(error, MAX_ERROR)}`)
     this.#failed = true
     if (this.#closing === undefined) this.#grace.close()
   }
@@ -71,7 +75,7 @@ export class Shutdown {
       logger.info('shutdown complete')
     } catch (error) {
       this.#failed = true
-      logger.error({ err: error }, 'shutdown failed')
+      logger.error({ err: error }, `shutdown failed: ${describeThrown(error, MAX_ERROR)}`)
     }
     await logs.written(FLUSH_TIMEOUT)
   }

@@ -4,6 +4,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
+import { logSentence } from './logging/log-sentence.js'
 
 // Some clients send `warn`.
 const SetLevel = Type.Object({ level: Type.Unsafe<LogLevel | 'warn'>({ type: 'string', enum: [...LEVELS, 'warn'] }) })
@@ -35,7 +36,7 @@ export default fp(async fastify => {
 
   mcp.onLog((level, data, call) => {
     const fields = { ...(call === undefined ? {} : { method: call.method, ...call.target?.auditSubject, id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
-    fastify.log[PINO_LEVEL[level]](fields, call === undefined ? 'log outside a call' : `log of ${call.method}`)
+    fastify.log[PINO_LEVEL[level]](fields, logSentence(data, call))
   })
 }, { name: 'patchbay-logging', dependencies: ['patchbay-mcp'] })
 

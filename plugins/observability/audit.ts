@@ -1,33 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
+import { oneLine } from '../../lib/one-line.js'
 import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
 import { codes } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { AuditSubject } from '../../protocol/dispatch/target.js'
+import { callSentence, type AuditLine } from './audit/audit-line.js'
 
 const MAX_NAME = 64
-
-/** The caller, the method and the outcome of one call; never its arguments or its result. */
-interface AuditLine {
-  principal: string | undefined
-  /** How the client names itself. Not verified. */
-  client: string | undefined
-  transport: string
-  revision: string
-  method: string | undefined
-  tool: string | undefined
-  resource: string | undefined
-  prompt: string | undefined
-  outcome: string
-  code: number | undefined
-  /** When it ended, and how long it took, in milliseconds. */
-  at: number
-  ms: number
-  /** The id that the client got with an internal error. */
-  correlation: string | undefined
-}
 
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
 export default fp(async fastify => {
@@ -36,16 +18,20 @@ export default fp(async fastify => {
 
   function write (audit: AuditLine): void {
     try {
-      log[auditLevel(audit.transport, audit.outcome)]({ audit }, 'call')
+      log[auditLevel(audit.transport, audit.outcome)]({ audit }, callSentence(audit))
     } catch {
       // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
 
-/** A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. All others are at info. */
-function auditLevel (transport: string, outcome: string): 'debug' | 'info' {
-  return transport === 'stdio' && outcome === 'ok' ? 'debug' : 'info'
+/**
+ * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. One that was
+ * denied is at warn, all others are at info.
+ */
+function auditLevel (transport: string, outcome: string): 'debug' | 'info' | 'warn' {
+  if (outcome === 'ok') return transport === 'stdio' ? 'debug' : 'info'
+  return outcome === 'denied' ? 'warn' : 'info'
 }
 
 const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
@@ -55,7 +41,7 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
   const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
   return {
     principal: call.principal,
-    client: nameOf(call.client),
+    client: clientOf(call.client),
     transport: call.peer.transport,
     revision: call.revision.version,
     // An unknown method may be any text, so it is not repeated.
@@ -65,7 +51,6 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     prompt,
     outcome: outcomeOf(call, ended),
     code,
-    at: Date.now(),
     ms: Math.round((now() - call.response.startedAt) * 1000) / 1000,
     correlation: call.correlation
   }
@@ -81,10 +66,10 @@ function subjectOf (call: Call): AuditSubject | undefined {
 }
 
 /** The client's unverified name and version, without control characters, which a terminal might obey. */
-function nameOf (client: unknown): string | undefined {
+function clientOf (client: unknown): string | undefined {
   if (!isObject(client) || typeof client.name !== 'string') return undefined
   const { name, version } = client
-  return `${name}${typeof version === 'string' ? `/${version}` : ''}`.slice(0, MAX_NAME).replace(/[\p{C}\u2028\u2029]/gu, '?')
+  return oneLine(`${name}${typeof version === 'string' ? `/${version}` : ''}`, MAX_NAME)
 }
 
 /** Whether the logger writes this level. Loggers other than pino may not tell, and are given every line. */

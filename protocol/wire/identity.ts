@@ -32,6 +32,9 @@ export function grants ({ scopes }: Identity, needed: readonly string[]): boolea
   return scopes === 'all' || scopes.has(ADMIN_SCOPE) || needed.every(scope => grantingScopes(scope).some(name => scopes.has(name)))
 }
 
+/** The principal for people: the name of an API key without its prefix, any other as it is. */
+export const shortName = (principal: string): string => principal.startsWith('key:') ? principal.slice(4) : principal
+
 /** True for a value of the shape of an identity: a host application may set anything. */
 export function isIdentity (value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false

@@ -25,7 +25,7 @@ for (const [name, words] of [['stray', 'stray timer'], ['loud', 'nobody listens'
     t.match(await overHttp, { id: 7, result: { content: [{ text: '1 steps' }] } })
     const { code, stderr } = await launched.exit()
     t.equal(code, 1)
-    t.match(stderr, new RegExp(words))
-    t.match(stderr, /uncaught exception/)
+    t.match(stderr, new RegExp(`"msg":"uncaught exception: Error: ${words}`))
+    t.notMatch(stderr, /shutdown after an error/, 'and no entry about an error of ours')
   })
 }

@@ -1,0 +1,17 @@
+import { inspect } from 'node:util'
+
+/** The characters that most texts consist of: nothing has to be replaced. */
+const PLAIN = /^[ -~]*$/
+const CONTROL = /[\p{C}\u2028\u2029]/gu
+
+/** The text, cut to a length, with `?` for control characters and line breaks, which a terminal or a reader of lines might obey. */
+export function oneLine (text: string, max: number): string {
+  const short = text.length > max ? text.slice(0, max) : text
+  return PLAIN.test(short) ? short : short.replace(CONTROL, '?')
+}
+
+/** What was thrown, in one line: name and message of an error, and any other value as Node.js shows it. */
+export function describeThrown (error: unknown, max: number): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error === 'string' ? error : inspect(error, { depth: 0, breakLength: Infinity })
+  return oneLine(text.slice(0, max).split(/\s*\n\s*/).join('; '), max)
+}
