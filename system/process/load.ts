@@ -28,6 +28,7 @@ export class LoadMeter {
 
   readonly #onCollected: (heapUsed: number) => void
   #rssBytes = 0
+  #resetAt = performance.now()
   #heap = { size: 0, at: 0 }
 
   constructor (onCollected: (heapUsed: number) => void = () => {}) {
@@ -38,10 +39,11 @@ export class LoadMeter {
   }
 
   measure (): Load {
-    // Without a sample the event loop never got as far as to take one.
+    // Without a sample the event loop has been late since the last call.
     const { count, mean } = this.#delays
-    const eventLoopDelay = count === 0 ? Infinity : Math.max(0, mean / 1e6 - RESOLUTION)
+    const eventLoopDelay = count === 0 ? performance.now() - this.#resetAt : Math.max(0, mean / 1e6 - RESOLUTION)
     this.#delays.reset()
+    this.#resetAt = performance.now()
     this.#rssBytes = residentMemory() ?? this.#rssBytes
     const { size, at } = this.#heap
     return { eventLoopDelay, heapUsed: performance.now() - at > VALID ? undefined : size, rssBytes: this.#rssBytes }
