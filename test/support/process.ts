@@ -31,12 +31,15 @@ export const unobserved = (command: string[]): [string, string[]] => ['env', ['-
 
 export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean, openFiles?: number, log?: string }
 
+/** A busy machine is no reason to refuse calls; tests of that set the limit themselves. */
+const BUSY_MACHINE = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }
+
 /** A real process of the command. It is killed when the test ends, if it is still there. */
 export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles, log }: LaunchOptions = {}): Launched {
   const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
   const command = [...(openFiles === undefined && log === undefined ? [] : ['sh', '-c', shell, 'sh']), process.execPath, COMMAND, ...args]
   const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
-  const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...env } })
+  const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...BUSY_MACHINE, ...env } })
   const launched = new Launched(child)
   t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })
   return launched
