@@ -94,7 +94,7 @@ function listOfBuiltIns () {
 /** Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to be evaluated before them. */
 function reExports () {
   const source = readFileSync(new URL('../app.ts', import.meta.url), 'utf8')
-  return [...source.matchAll(/^export \{.*\} from ('.+')$/gm)].map(([, path]) => `import ${path}`)
+  return [...source.matchAll(/^export \{.*\} from ('\..+')$/gm)].map(([, path]) => `import ${path}`)
 }
 
 function modulesIn (folder) {

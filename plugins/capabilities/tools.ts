@@ -21,12 +21,15 @@ declare module '../core/mcp.js' {
 }
 
 const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
+type Warn = (sentence: string) => void
+
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async ({ mcp, log }) => {
   const { dispatcher, scopes } = mcp
   const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
   const registry = registryOf('tool', tools)
+  const warn = (sentence: string): void => log.warn(sentence)
 
   mcp.provide('tools', {
     ...registry,
@@ -42,7 +45,7 @@ export default fp(async ({ mcp, log }) => {
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
     if (tool === undefined) throw errors.unknownTool(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
-    return run(tool, args, call)
+    return run(tool, args, call, warn)
   }, {
     target: ({ name }) => scopes.targetIn('tools', tools, name),
     unknown: ({ name }) => errors.unknownTool(String(name))
@@ -50,24 +53,24 @@ export default fp(async ({ mcp, log }) => {
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
 // A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.
-function run (tool: Tool, args: Params, call: Call): CallToolResult | Promise<CallToolResult> {
+function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
     if (wrong !== undefined) throw errors.invalidParams(wrong)
     const output = tool.run(args, call)
-    return isThenable(output) ? afterPromise(tool, output, args, call) : toWireResult(tool.finish(output, args), call)
+    return isThenable(output) ? afterPromise(tool, output, args, call, warn) : toWireResult(tool.finish(output, args, warn), call)
   } catch (error) {
     return toWireResult(toErrorResult(error, call), call)
   }
 }
 
-function afterPromise (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call): Promise<CallToolResult> {
-  return Promise.resolve(output).then(value => afterRun(tool, value, args, call), error => toWireResult(toErrorResult(error, call), call))
+function afterPromise (tool: Tool, output: PromiseLike<unknown>, args: Params, call: Call, warn: Warn): Promise<CallToolResult> {
+  return Promise.resolve(output).then(value => afterRun(tool, value, args, call, warn), error => toWireResult(toErrorResult(error, call), call))
 }
 
-function afterRun (tool: Tool, output: unknown, args: Params, call: Call): CallToolResult {
+function afterRun (tool: Tool, output: unknown, args: Params, call: Call, warn: Warn): CallToolResult {
   try {
-    return toWireResult(tool.finish(output, args), call)
+    return toWireResult(tool.finish(output, args, warn), call)
   } catch (error) {
     return toWireResult(toErrorResult(error, call), call)
   }

@@ -9,6 +9,7 @@ export function checkMembers (what: string, definition: object, known: readonly 
 
 /** A name of something that is registered, or a sentence about what is wrong with it. */
 export function checkName (kind: string, name: unknown, pattern: RegExp, expected: string): string {
+  if (name === undefined) throw new Error(`a ${kind} needs a name`)
   if (typeof name !== 'string' || !pattern.test(name)) throw new Error(`${kind} name ${JSON.stringify(name)}: use ${expected}`)
   return `${kind} "${name}"`
 }

@@ -1,19 +1,26 @@
-import type { Static, TSchema } from '@sinclair/typebox'
-import type { Awaitable } from '../../lib/awaitable.js'
+import type { TSchema } from '@sinclair/typebox'
+import { chain, type Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
-import { text, type CallToolResult, type ContentBlock } from '../wire/content.js'
-import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
+import type { CallToolResult } from '../wire/content.js'
+import { errors } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
+import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
-import { compile, type Check, type Schema, type Typed } from '../schema/schema.js'
+import { compile, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
+import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
+import { hinter, toResult, type ToolValue } from './tool-result.js'
 
-/** What a tool without an output schema may return: text is made from it, and structured content from an object. */
-export type ToolValue = string | number | boolean | null | undefined | void | object | ContentBlock[] | CallToolResult
+/** What `run` returns. */
+export type ToolOutput<O> = O extends TSchema | StandardSchema ? Unparsed<O> : ToolValue
 
-export type ToolOutput<O> = O extends TSchema ? Static<O> : ToolValue
+/** What is made of it: an output schema of the Standard Schema family may change it. */
+type ParsedOutput<O> = O extends TSchema | StandardSchema ? Typed<O> : ToolValue
 
-export interface ToolDefinition<I extends Schema, O extends Schema | undefined> {
+/** What clients get as structured content; without an output schema it is not known. */
+type StructuredOutput<O> = O extends TSchema | StandardSchema ? Typed<O> : unknown
+
+export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undefined> {
   name: string
   title?: string
   description: string
@@ -27,15 +34,17 @@ export interface ToolDefinition<I extends Schema, O extends Schema | undefined> 
   /** The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when this is absent. */
   explain?: (given: Record<string, unknown>, why: string) => string
   /** True for an output that reports a failure: the client gets it as an `isError` result. */
-  failed?: (output: ToolOutput<O>) => boolean
+  failed?: (output: ParsedOutput<O>) => boolean
   /** How a person reads the result; JSON when absent. */
-  text?: (output: ToolOutput<O>, input: Typed<I>) => string
+  text?: (output: ParsedOutput<O>, input: Typed<I>) => string
   run: (input: Typed<I>, call: Call) => Awaitable<ToolOutput<O>>
 }
 
-/** A tool as the registry keeps it: checked, compiled, and without the author's types. */
-export interface Tool {
+/** A tool as the registry keeps it: checked and compiled. `Input` is what clients send, `Output` is the structured content they get. */
+export interface Tool<Input = unknown, Output = unknown> {
   readonly kind: 'tool'
+  /** For TypeScript only. */
+  readonly '~types'?: { readonly input: Input, readonly output: Output }
   readonly scopes: readonly string[] | undefined
   readonly name: string
   /** As it is listed, in the newest vocabulary. */
@@ -45,8 +54,8 @@ export interface Tool {
   readonly checkInput: Check
   /** Calls the author's `run`. */
   run (input: Record<string, unknown>, call: Call): unknown
-  /** Makes the result from what `run` returned. */
-  finish (output: unknown, input: Record<string, unknown>): CallToolResult
+  /** Makes the result from what `run` returned. `warn` gets a sentence about a value that JSON loses, once. */
+  finish (output: unknown, input: Record<string, unknown>, warn?: (hint: string) => void): CallToolResult
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/
@@ -58,7 +67,9 @@ const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false }
 const listedInput = (input: Schema): object => ({ required: [], ...input })
 
 /** Describes a tool. Mistakes in it (its name, its schemas) throw here, not when it is called. */
-export function tool<I extends Schema = Record<never, never>, O extends Schema | undefined = undefined> (definition: ToolDefinition<I, O>): Tool {
+export function tool<I extends AnySchema = Record<never, never>, O extends AnySchema | undefined = undefined> (
+  definition: ToolDefinition<I, O>
+): Tool<Unparsed<I>, StructuredOutput<O>> {
   const { name, input = NO_INPUT, output, run, explain = (_given, why) => `arguments of ${name}: ${why}`, failed, text: render, scopes, ...rest } = definition
   const what = checkName('tool', name, NAME, '1 to 128 of A-Z a-z 0-9 _ . -')
   checkMembers(what, definition, MEMBERS, ALIAS)
@@ -67,60 +78,65 @@ export function tool<I extends Schema = Record<never, never>, O extends Schema |
   checkPart(what, definition, 'run', 'function')
   checkFunctions(what, definition, ['explain', 'failed', 'text'])
   return inContext(what, () => {
-    if ((input as Record<string, unknown>).type !== 'object') throw new Error('input must be a schema of type object')
-    const check = compile(input)
-    const checkOutput = output === undefined ? undefined : compile(output)
-    return {
+    const inputSchema = inputOf(input)
+    const outputSchema = output === undefined ? undefined : inContext('output', () => jsonSchemaOf(output, 'output'))
+    const check = compile(inputSchema)
+    const checkOutput = outputSchema === undefined ? undefined : compile(outputSchema)
+    const refuse = (why: string): Error => new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
+    const hint = hinter()
+    return withParsers({
       kind: 'tool',
       scopes,
       name,
-      listed: { name, ...rest, inputSchema: listedInput(input), ...(output === undefined ? {} : { outputSchema: output }) },
-      mirrors: mirrorsOf(input),
+      listed: { name, ...rest, inputSchema: listedInput(inputSchema), ...(outputSchema === undefined ? {} : { outputSchema }) },
+      mirrors: mirrorsOf(inputSchema),
       checkInput: given => {
         const why = check(given)
         return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
       },
       run: (given, call) => run(given as Typed<I>, call),
-      finish: (value, given) => {
+      finish: (value, given, warn) => {
         checkLengths(value)
+        const lost = warn && hint(value)
+        if (lost !== undefined) warn?.(`tool "${name}" returned ${lost}`)
         const wrong = checkOutput?.(value)
-        if (wrong !== undefined) throw new Error(`tool "${name}" returned what its output schema does not allow: ${wrong}`)
-        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ToolOutput<O>, given as Typed<I>)))
-        return failed?.(value as ToolOutput<O>) === true ? { ...result, isError: true } : result
+        if (wrong !== undefined) throw refuse(wrong)
+        const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ParsedOutput<O>, given as Typed<I>)))
+        return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
       }
-    }
+    }, isStandardSchema(input) ? parserOf(input, (why, given) => errors.invalidParams(explain(given as Record<string, unknown>, why))) : undefined,
+    isStandardSchema(output) ? parserOf(output, refuse) : undefined)
   })
 }
 
-function toResult (value: unknown, structured: boolean, render?: () => string): CallToolResult {
-  if (!structured) {
-    if (typeof value === 'string' && render === undefined) return { content: [text(value)] }
-    if (isResult(value)) return value
-    if (isBlock(value)) return { content: [value] }
-    if (Array.isArray(value) && value.every(isBlock)) return { content: value }
+/** What a tool returned after its output schema parsed it, with the arguments as `run` got them. */
+class Parsed {
+  constructor (readonly output: unknown, readonly input: Record<string, unknown>) {}
+}
+
+/** The tool with the parsers of its schemas, if it has any, around `run`. */
+function withParsers<I, O> (tool: Tool<I, O>, parseInput: Parse | undefined, parseOutput: Parse | undefined): Tool<I, O> {
+  if (parseInput === undefined && parseOutput === undefined) return tool
+  return {
+    ...tool,
+    run: (given, call) => chain(parseInput === undefined ? given : parseInput(given), input => {
+      // The call may have been given up while the schema was waiting for something.
+      if (call.response.isClosed) call.signal.throwIfAborted()
+      return chain(tool.run(input as Record<string, unknown>, call), value => {
+        checkLengths(value)
+        return chain(parseOutput === undefined ? value : parseOutput(value), output => new Parsed(output, input as Record<string, unknown>))
+      })
+    }),
+    finish: (value, given, warn) => value instanceof Parsed ? tool.finish(value.output, value.input, warn) : tool.finish(value, given, warn)
   }
-  if (value === undefined || value === null) return { content: [] }
-  if (typeof value === 'function' || typeof value === 'symbol') throw new Error(`a ${typeof value} is no result`)
-  const json = JSON.stringify(value)
-  const shown = render?.() ?? (typeof value === 'object' ? json : String(value))
-  // What counts is what JSON makes of it: a date is an object here and text there.
-  return structured || /^[[{]/.test(json) ? { content: [text(shown)], structuredContent: value } : { content: [text(shown)] }
 }
 
-const BLOCKS: Record<string, string[]> = {
-  text: ['text'],
-  image: ['data', 'mimeType'],
-  audio: ['data', 'mimeType'],
-  resource: ['resource'],
-  resource_link: ['uri', 'name']
+function inputOf (input: AnySchema): Schema {
+  const schema = inContext('input', () => jsonSchemaOf(input, 'input'))
+  if ((schema as Record<string, unknown>).type === 'object') return schema
+  const isShape = Object.keys(schema).length > 0 && Object.values(schema).every(part => isObject(part))
+  throw new Error(`input must be a schema of type object${isShape ? '; wrap the properties in Type.Object({ ... })' : ''}`)
 }
-
-// Data may have a `type` of its own, so the rest must fit too.
-const isBlock = (value: unknown): value is ContentBlock =>
-  isObject(value) && BLOCKS[String(value.type)]?.every(member => member === 'resource' ? isObject(value[member]) : typeof value[member] === 'string') === true
-
-const isResult = (value: unknown): value is CallToolResult =>
-  isObject(value) && Array.isArray(value.content) && value.content.every(isBlock)
 
 function inContext<T> (what: string, make: () => T): T {
   try {

@@ -5,7 +5,7 @@ import { mustQueue, type HandshakeQueue } from '../peer/handshake-queue.js'
 import type { Peer } from '../peer/peer.js'
 import { Sealer } from '../questions/seal.js'
 import type { Implementation, Server } from '../revisions/revision.js'
-import type { Schema, Typed } from '../schema/schema.js'
+import type { AnySchema, Schema, Typed } from '../schema/schema.js'
 import type { Values } from '../store.js'
 import type { Channel } from '../wire/channel.js'
 import { errors, type McpError } from '../wire/errors.js'
@@ -80,7 +80,7 @@ export class Dispatcher {
   }
 
   /** Serves a method. Params that do not fit the schema are refused before the handler runs. */
-  method<S extends Schema, T = unknown> (name: string, schema: S, handle: Handler<Typed<S>, T>, options?: MethodOptions<T>): void {
+  method<S extends AnySchema, T = unknown> (name: string, schema: S, handle: Handler<Typed<S>, T>, options?: MethodOptions<T>): void {
     this.#methods.add(name, schema, handle as Handler, options)
   }
 

@@ -1,4 +1,6 @@
-import { lazily, type Check, type Schema } from '../schema/schema.js'
+import { chain } from '../../lib/awaitable.js'
+import { jsonSchemaOf, lazily, type AnySchema, type Check } from '../schema/schema.js'
+import { isStandardSchema, parserOf } from '../schema/standard-schema.js'
 import { errors, type McpError } from '../wire/errors.js'
 import { DEFAULT_SCOPES } from '../wire/identity.js'
 import type { Params } from '../wire/jsonrpc.js'
@@ -31,14 +33,21 @@ export interface Method extends Required<Pick<MethodOptions, 'timed' | 'target' 
 export class Methods {
   readonly #all = new Map<string, Method>()
 
-  add (name: string, schema: Schema, handle: Handler, options: MethodOptions = {}): void {
+  add (name: string, schema: AnySchema, handle: Handler, options: MethodOptions = {}): void {
     if (this.#all.has(name)) throw new Error(`method ${name} is registered already`)
     const { timed = true, scopes = DEFAULT_SCOPES, unknown = () => errors.methodNotFound(name) } = options
     const whole: Target = { scopes }
-    this.#all.set(name, { check: lazily(schema), handle, timed, target: options.target ?? (() => whole), unknown })
+    this.#all.set(name, { check: lazily(jsonSchemaOf(schema, 'input')), handle: withParser(schema, handle), timed, target: options.target ?? (() => whole), unknown })
   }
 
   get (name: string): Method | undefined {
     return this.#all.get(name)
   }
+}
+
+/** The handler with the parser of its schema, if it has one, before it. */
+function withParser (schema: AnySchema, handle: Handler): Handler {
+  if (!isStandardSchema(schema)) return handle
+  const parse = parserOf(schema, errors.invalidParams)
+  return (given, call, item) => chain(parse(given), params => handle(params as Params, call, item))
 }

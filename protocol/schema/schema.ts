@@ -3,12 +3,19 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
 import { shorten } from '../wire/errors.js'
 import { fastCheck } from './fast-check.js'
+import { describeStandard, isStandardSchema, refuseLookalike, type InferInput, type InferOutput, type Side, type StandardSchema } from './standard-schema.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
 export type Schema = TSchema | Record<string, unknown>
 
-/** The type a schema describes; a hand-written one is not known to TypeScript. */
-export type Typed<S> = S extends TSchema ? Static<S> : Record<string, unknown>
+/** Every schema that authors may give. */
+export type AnySchema = Schema | StandardSchema
+
+/** The type a schema describes, after parsing; a hand-written one is not known to TypeScript. */
+export type Typed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferOutput<S> : Record<string, unknown>
+
+/** The same before parsing: what clients send. */
+export type Unparsed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferInput<S> : Record<string, unknown>
 
 /** What is wrong with a value, in words; undefined when it fits. */
 export type Check = (value: unknown) => string | undefined
@@ -31,6 +38,13 @@ export function compile (schema: Schema): Check {
   if (fits === undefined) return byAjv(file, schema, true)
   let explain: Check | undefined
   return value => fits(value) ? undefined : (explain ??= byAjv(file, schema, false))(value)
+}
+
+/** The JSON Schema of what a schema takes, or of what it makes of it. Throws a sentence about what to do if there is none. */
+export function jsonSchemaOf (schema: AnySchema, side: Side): Schema {
+  if (isStandardSchema(schema)) return describeStandard(schema, side)
+  refuseLookalike(schema)
+  return schema
 }
 
 /** Compiles on first use: for our own schemas, which are known to be good. */

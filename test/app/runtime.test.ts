@@ -83,6 +83,7 @@ const MISTAKES: Array<[what: string, make: () => unknown, expected: RegExp]> = [
   ['an empty tool name', () => named(''), /tool name ""/],
   ['a tool name with a blank', () => named('a b'), /tool name "a b": use 1 to 128 of/],
   ['a tool name that is too long', () => named('x'.repeat(129)), /tool name "x+"/],
+  ['no name', () => tool({ description: 'd', run: () => '' } as unknown as Parameters<typeof tool>[0]), /^a tool needs a name$/],
   ['an input that is not an object', () => tool({ name: 'it', description: 'd', input: Type.String() as unknown as Schema, run: () => '' }), /tool "it": input must be a schema of type object/],
   ['an input schema that is not one', () => tool({ name: 'it', description: 'd', input: { type: 'object', properties: { a: { type: 'strin' } } }, run: () => '' }), /tool "it": .*type/],
   ['an output schema that is not one', () => tool({ name: 'it', description: 'd', output: { type: 'objekt' }, run: () => '' }), /tool "it": .*type/],
