@@ -2,7 +2,8 @@ import type { ServerOptions } from 'node:http'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { builtIns } from './loader/built-ins.js'
-import { contribute, loadFile } from './loader/load-file.js'
+import { contribute } from './loader/load-file.js'
+import { loadPlugins } from './loader/load-plugins.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { challenge } from './protocol/http/challenge.js'
@@ -125,10 +126,7 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
     await fastify.register(builtInServices, options)
     for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   }
-  for (const plugin of options.plugins) {
-    if (typeof plugin === 'string') await loadFile(fastify, plugin)
-    else await fastify.register(plugin)
-  }
+  await loadPlugins(fastify, options.plugins)
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
 }
 

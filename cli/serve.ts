@@ -13,6 +13,7 @@ import { watchTerminal } from './sighup.js'
 import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
 import { Shutdown } from './shutdown.js'
+import { staleBuildWarning } from './stale-build.js'
 
 export interface ServeOptions {
   /** The command that started this process. */
@@ -51,6 +52,8 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
+  const stale = staleBuildWarning()
+  if (stale !== undefined) logger.warn(stale)
   if (input !== undefined) {
     // A plugin's `readable` listener would keep `data` events away from the transport.
     input.removeAllListeners('readable')

@@ -12,7 +12,7 @@ const Command = Type.Object({
 
 /** What clients can use: plugins and built-in tools. */
 export const content = {
-  plugins: Type.Array(Type.Unsafe<string | FastifyPluginAsync>({}), { default: [], description: 'Fastify plugins, or files that export a tool, resource, prompt or plugin' }),
+  plugins: Type.Array(Type.Unsafe<string | FastifyPluginAsync>({}), { default: [], description: 'Fastify plugins, or files that export a tool, resource, prompt or plugin; folders, globs and packages of them, too' }),
   tools: Type.Boolean({ default: true, description: 'Serve the built-in tools, resources and prompts. An embedded gateway serves them only if this is set to true' }),
   roots: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Folders whose files are served, read-only, as resources' }),
   commands: Type.Record(Type.String({ pattern: '^[A-Za-z0-9._+-]{1,64}$' }), Command, { additionalProperties: false, default: {}, description: 'The programs that execute_command may run, by name' }),

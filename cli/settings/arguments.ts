@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { locatePlugin } from '../../loader/plugin-place.js'
 import type { Options } from '../../options.js'
 import { wholeNumber } from './numbers.js'
 import { parseOrHint } from './parse-arguments.js'
@@ -48,7 +49,8 @@ function absolute (argv: string[], cwd: string): string[] {
   return parse(argv).tokens.flatMap(token => {
     if (token.kind !== 'option') return []
     if (token.value === undefined) return [token.rawName]
-    return [token.rawName, ['plugin', 'config', 'root', 'data'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+    if (token.name === 'plugin') return [token.rawName, locatePlugin(token.value, cwd)]
+    return [token.rawName, ['config', 'root', 'data'].includes(token.name) ? resolve(cwd, token.value) : token.value]
   })
 }
 

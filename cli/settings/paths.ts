@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { locatePlugin } from '../../loader/plugin-place.js'
 import type { Options } from '../../options.js'
 import { withoutTilde } from '../../system/process/data-folder.js'
 
@@ -8,7 +9,7 @@ export function resolvePaths (options: Partial<Options>, folder: string): Partia
   const place = (path: string) => resolve(folder, withoutTilde(path))
   return {
     ...options,
-    ...(Array.isArray(plugins) ? { plugins: plugins.map(file => typeof file === 'string' ? place(file) : file) } : {}),
+    ...(Array.isArray(plugins) ? { plugins: plugins.map(entry => typeof entry === 'string' ? locatePlugin(withoutTilde(entry), folder) : entry) } : {}),
     ...(Array.isArray(roots) ? { roots: roots.map(root => typeof root === 'string' ? place(root) : root) } : {}),
     ...(typeof data === 'string' && data !== '' ? { data: place(data) } : {})
   }

@@ -8,7 +8,8 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --stdio         serve standard input and output; HTTP only if --port is given too
   --port N        listen for HTTP and WebSocket on this port (8080)
   --host H        listen on this address (127.0.0.1)
-  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); may be repeated
+  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); a folder, a glob
+                  in quotes or the name of a package will do, too; may be repeated
   --root DIR      serve the files of a folder, read-only, as resources; may be repeated
   --data DIR      keep notes, the counter, sessions and event streams in this folder
   --ephemeral     keep them in memory, until the process ends

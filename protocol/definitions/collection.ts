@@ -7,21 +7,23 @@ export type Filter<T> = (key: string, item: T) => boolean
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
   readonly #kind: string
+  readonly #keyName: string
   readonly #items = new Map<string, T>()
   readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
   /** A cache of prepared pages; cleared when an item is added or removed. */
   readonly derived = new Map<string, PreparedResult>()
 
-  /** `kind` is what one item is called in error messages; `report` gets what a listener throws. */
-  constructor (kind: string, report?: Report) {
+  /** `kind` and `keyName` are what one item and its key are called in error messages; `report` gets what a listener throws. */
+  constructor (kind: string, report?: Report, keyName = 'name') {
     this.#kind = kind
+    this.#keyName = keyName
     this.#listeners = new Listeners(report)
   }
 
   /** Throws when the key is taken: two things of one name are a mistake, not an update. */
   add (key: string, item: T): void {
-    if (this.#items.has(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another name`)
+    if (this.#items.has(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
     this.#items.set(key, item)
     this.#changed()
   }

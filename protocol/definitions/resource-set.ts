@@ -15,8 +15,8 @@ export class ResourceSet {
 
   /** No resource is found for a URI of more than `maxUri` characters; `report` hears of listeners that fail. */
   constructor (maxUri: number, report: Report) {
-    this.fixed = new Collection('resource', report)
-    this.templates = new Collection('resource template', report)
+    this.fixed = new Collection('resource', report, 'uri')
+    this.templates = new Collection('resource template', report, 'uri')
     this.#maxUri = maxUri
   }
 

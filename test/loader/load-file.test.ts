@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { build, createClient } from '../../app.js'
 import { folder } from '../support/process.js'
+import { until } from '../support/wait.js'
 
 /** Starts a gateway with one file of an author. */
 async function load (t: Test, name: string, source: string) {
@@ -20,8 +21,21 @@ const MISTAKES: Array<[what: string, name: string, source: string, says: RegExp]
   ['fails when it is registered', 'p.ts', '\n\nexport default async function () { throw new Error("no database") }', /p\.ts: no database \(line \d\)/],
   ['describes a tool that cannot be', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "a b", description: "", run: () => "" })', /p\.ts: tool name "a b"/],
   ['takes a name that is taken', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "calculate", description: "", run: () => "" })', /p\.ts: there is a tool "calculate" in .*calculate\.js already/],
-  ['needs a package that is not there', 'p.ts', 'import "no-such-package"', /p\.ts: .*no-such-package/],
-  ['needs a file that is not there', 'p.ts', 'import "./no-such-file.js"', /p\.ts: .*no-such-file/]
+  ['needs a package that is not there', 'p.ts', '\nimport "no-such-package"', /p\.ts: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
+  ['requires a package that is not there', 'p.cjs', '\nrequire("no-such-package")', /p\.cjs: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
+  ['needs a file that is not there', 'p.ts', 'import "./no-such-file.js"', /p\.ts: there is no file \/.*no-such-file\.js \(line 1\)/],
+  ['needs a file by a name with a slip in it', 'plugin.ts', 'import "./plugn.js"', /there is no file \/.*plugn\.js; did you mean "plugin\.ts"\? \(line 1\)/],
+  ['imports what the checkout has', 'p.ts', 'import { tool } from "../protocol/tool.js"\nexport default tool({})', /outside of it write: import \{ tool \} from 'mcp-patchbay' \(line 1\)/],
+  ['imports what the checkout has by its path of today', 'p.ts', 'import { ToolError } from "../protocol/wire/errors.js"\nthrow new ToolError("")', /outside of it write: import \{ ToolError \} from 'mcp-patchbay' \(line 1\)/],
+  ['exports a plain object with run', 'p.ts', 'export default { name: "a", description: "", run: () => "" }', /must be a tool.*; wrap it: export default tool\(/],
+  ['exports a plain object with uri', 'p.ts', 'export default [{ uri: "a://b", read: () => "" }]', /; wrap it: export default resource\(/],
+  ['exports a plain object with get', 'p.ts', 'export default { name: "a", get: () => "" }', /; wrap it: export default prompt\(/],
+  ['has named exports only', 'p.ts', 'import { tool } from "mcp-patchbay"; export const one = tool({ name: "one", description: "", run: () => "" }), n = 1', /there is no default export, only "n", "one"; write "export default one"/],
+  ['is an ES module with require', 'p.mjs', 'const { tool } = require("mcp-patchbay")', /require is not defined.*use import and export, or name it \.cjs \(line 1\)/],
+  ['is CommonJS with import', 'p.cjs', 'import { tool } from "mcp-patchbay"', /the file is CommonJS: name it \.mjs or \.ts/],
+  ['is JavaScript that cannot be read', 'p.mjs', '\n\nexport default tool({', /p\.mjs: .* \(line 3, column \d+\)/],
+  ['imports a name that is not exported', 'p.mjs', '\nimport { toool } from "mcp-patchbay"', /does not provide an export named 'toool' \(line 2\)/],
+  ['takes a uri that is taken', 'p.ts', 'import { resource } from "mcp-patchbay"; export default resource({ uri: "note:///{id}", name: "n", read: () => "" })', /there is a resource template "note:\/\/\/\{id\}" already; choose another uri/]
 ]
 
 for (const [what, name, source, says] of MISTAKES) {
@@ -66,4 +80,41 @@ t.test('a plugin may be given as a function, too', async t => {
   t.teardown(async () => await app.close())
   await app.ready()
   t.equal(app.hasDecorator('mcp'), true)
+})
+
+t.test('require finds this package where nothing is installed, and it is the very same', async t => {
+  const app = await load(t, 'p.cjs', `
+    const { tool, ToolError } = require('mcp-patchbay')
+    module.exports = tool({ name: 'fails', description: '', run: () => { throw new ToolError('in its own words') } })`)
+  t.match(await (await createClient(app)).request('tools/call', { name: 'fails' }), { isError: true, content: [{ text: 'in its own words' }] })
+})
+
+/** Starts a gateway with one file, and gives the warnings of its log. */
+async function warnings (t: Test, source: string, until: (lines: string[]) => Promise<void> = async () => {}): Promise<string[]> {
+  const lines: string[] = []
+  const logger = { level: 'warn', stream: { write: (line: string) => { lines.push((JSON.parse(line) as { msg: string }).msg) } } }
+  const file = join(await folder(t, { 'p.ts': source }), 'p.ts')
+  const app = build({ plugins: [file], http: false }, { logger, pluginTimeout: 60_000 })
+  t.teardown(async () => await (await app).close())
+  await until(lines)
+  await app
+  return lines
+}
+
+t.test('a definition that is exported beside the default export and not part of it is named in a warning', async t => {
+  const make = (name: string): string => `tool({ name: '${name}', description: '', run: () => '' })`
+  const lines = await warnings(t, `import { tool } from 'mcp-patchbay'
+    export const used = ${make('used')}
+    export const forgotten = ${make('forgotten')}
+    export const n = 1
+    export default [used, ${make('other')}]`)
+  t.strictSame(lines.map(line => line.replace(/plugin .*p\.ts/, 'p.ts')), ['p.ts: the export "forgotten" is not served, because it is not part of the default export'])
+})
+
+t.test('a plugin that does not call done is named in the log while the start waits for it', async t => {
+  const lines = await warnings(t, 'export default function (fastify, options, done) { globalThis.finish = done }', async lines => {
+    await until(() => lines.length > 0)
+    ;(globalThis as unknown as { finish: () => void }).finish()
+  })
+  t.match(lines, [/plugin .*p\.ts: still waiting for it; its function has to call done\(\)/])
 })

@@ -1,0 +1,19 @@
+import { resolve } from 'node:path'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { loadFile } from './load-file.js'
+import { filesAt, locatePlugin } from './plugin-place.js'
+
+/** Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names. */
+export async function loadPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>): Promise<void> {
+  const loaded = new Set<string>()
+  for (const plugin of plugins) {
+    if (typeof plugin !== 'string') {
+      await app.register(plugin)
+      continue
+    }
+    for (const file of filesAt(locatePlugin(plugin, resolve('.'))).files) {
+      if (!loaded.has(file)) await loadFile(app, file)
+      loaded.add(file)
+    }
+  }
+}
