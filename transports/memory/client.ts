@@ -8,6 +8,14 @@ import { Peer } from '../../protocol/peer/peer.js'
 
 export type Json = Record<string, unknown>
 export type Answer = (params: Json) => object | Promise<object>
+export interface Progress { progress: number, total?: number, message?: string }
+
+export interface RequestOptions {
+  /** Cancels the request. */
+  signal?: AbortSignal | undefined
+  /** Gets the progress of the request. What it throws rejects the request. */
+  onProgress?: ((progress: Progress) => void) | undefined
+}
 
 /** Disconnects clients that were collected without having been closed. */
 const collected = new FinalizationRegistry<() => void>(disconnect => disconnect())
@@ -26,6 +34,9 @@ export class MemoryClient {
   readonly #disconnect: (reason: Error) => void
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #waits = 0
+  #lastToken = 0
+  /** What listens to the progress of requests in flight, by token. */
+  readonly #progress = new Map<unknown, (progress: Progress) => void>()
 
   constructor (mcp: Dispatcher, identity: Identity, answers: Record<string, Answer>) {
     const fromGateway = this.#fromGateway
@@ -40,9 +51,10 @@ export class MemoryClient {
     collected.register(this, () => mcp.lifecycle.disconnect(peer, new Error('the client is not used any more')), this)
   }
 
-  async request (method: string, params: Json = {}, signal?: AbortSignal): Promise<Json> {
+  async request (method: string, params: Json = {}, { signal, onProgress }: RequestOptions = {}): Promise<Json> {
     signal?.throwIfAborted()
     this.#assertOpen()
+    if (onProgress !== undefined) return await this.#requestWithProgress(method, params, signal, onProgress)
     return await this.#waitFor(this.#gateway.request(method, params, this.#toGateway, { signal })) as Json
   }
 
@@ -72,9 +84,35 @@ export class MemoryClient {
     const { id, method, params = {}, result = {}, error } = JSON.parse(text) as { id?: Id, method?: string, params?: Json, result?: Json, error?: WireError }
     if (method === undefined) this.#gateway.settle({ kind: 'response', id, ...(error === undefined ? { result } : { error }) })
     else if (isId(id)) void this.#answer(id, method, params)
-    else {
-      this.notifications.push({ method, params })
-      this.#arrivals.emit('notification')
+    else this.#take(method, params)
+  }
+
+  #take (method: string, params: Json): void {
+    const { progressToken, ...progress } = params
+    const listener = method === 'notifications/progress' ? this.#progress.get(progressToken) : undefined
+    if (listener !== undefined) return listener(progress as unknown as Progress)
+    this.notifications.push({ method, params })
+    this.#arrivals.emit('notification')
+  }
+
+  async #requestWithProgress (method: string, params: Json, signal: AbortSignal | undefined, onProgress: (progress: Progress) => void): Promise<Json> {
+    const progressToken = `progress-${++this.#lastToken}`
+    const failures: unknown[] = []
+    // The gateway calls this while a tool runs, which must not fail for a listener of its client.
+    this.#progress.set(progressToken, progress => {
+      try {
+        onProgress(progress)
+      } catch (error) {
+        failures.push(error)
+      }
+    })
+    try {
+      const _meta = { ...params['_meta'] as Json | undefined, progressToken }
+      const result = await this.request(method, { ...params, _meta }, { signal })
+      if (failures.length > 0) throw failures[0]
+      return result
+    } finally {
+      this.#progress.delete(progressToken)
     }
   }
 

@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import type { Tool } from '../../protocol/definitions/tool.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
-import { MemoryClient, type Answer, type Json } from './client.js'
+import { answersOf, capabilitiesOf, type Answerers } from './client-answers.js'
+import { callTool, getPrompt, readResource, type CallTool, type PromptReply, type ResourceReply } from './client-calls.js'
+import { MemoryClient, type Answer, type Json, type RequestOptions } from './client.js'
 
-export interface ClientOptions {
+export interface ClientOptions extends Answerers {
   /** The version to ask for; the newest one with a handshake when absent. */
   protocolVersion?: string
+  /** What the client declares besides the capabilities of `elicit`, `sample` and `roots`. */
   capabilities?: Json
   /** The caller for whom the client acts: rights, notes, rates and audit lines are that caller's. Without one the client has every right and no rate. */
   identity?: Identity
-  /** Answers to what the server asks, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
+  /** Answers to other questions of the server, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
   answers?: Record<string, Answer>
 }
 
@@ -18,6 +22,15 @@ export interface Client {
   readonly server: Json
   /** Notifications received so far. */
   readonly notifications: Array<{ method: string, params: Json }>
+  /**
+   * Calls a tool: `call(hello, { name: 'Ada' })` with the types of the tool, or `call('hello', { name: 'Ada' })`. Rejects with a `ToolError`
+   * when the result is an error, and with an `McpError` when the request is refused.
+   */
+  call: CallTool
+  /** Reads a resource. */
+  read: (uri: string, options?: RequestOptions) => Promise<ResourceReply>
+  /** Gets a prompt. */
+  prompt: (name: string, args?: Record<string, string>, options?: RequestOptions) => Promise<PromptReply>
   /** Rejects with an `McpError` when the server answers with an error. */
   request: (method: string, params?: Json, signal?: AbortSignal) => Promise<Json>
   notify: (method: string, params?: Json) => void
@@ -29,21 +42,24 @@ export interface Client {
 
 /** Connects a client to an app that has Patchbay registered, and sends `initialize`. */
 export async function createClient (app: FastifyInstance, options: ClientOptions = {}): Promise<Client> {
-  const { protocolVersion, capabilities = {}, answers = {} } = options
+  const { protocolVersion, capabilities, answers } = options
   const identity = identityOf(options)
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
-  const client = new MemoryClient(app.mcp.dispatcher, identity, answers)
+  const client = new MemoryClient(app.mcp.dispatcher, identity, { ...answersOf(options), ...answers })
   const server = await client.request('initialize', {
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
-    capabilities,
+    capabilities: { ...capabilitiesOf(options), ...capabilities },
     clientInfo: { name: 'in-process', version: '1.0.0' }
   })
   client.notify('notifications/initialized')
   return {
     server,
     notifications: client.notifications,
-    request: async (method, params, signal) => await client.request(method, params, signal),
+    call: async (tool: Tool | string, args?: unknown, given?: RequestOptions) => await callTool(client, tool, args, given),
+    read: async (uri, given) => await readResource(client, uri, given),
+    prompt: async (name, args, given) => await getPrompt(client, name, args, given),
+    request: async (method, params, signal) => await client.request(method, params, { signal }),
     notify: (method, params) => client.notify(method, params),
     notified: async method => await client.notified(method),
     close: () => client.close()
