@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { Options } from '../options.js'
-import { optionsPage } from './support/options-page.js'
+import { Options } from '../../options.js'
+import { optionsPage } from '../support/options-page.js'
 
-const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
+const page = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
 
 t.test('docs/configure.md lists every option in its group, with its variable, default and meaning, and no other', async t => {
   const kept = page('configure.md')
@@ -13,14 +13,14 @@ t.test('docs/configure.md lists every option in its group, with its variable, de
 })
 
 t.test('every page of docs that README links to is there', async t => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
   const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link as string)
   t.ok(links.length > 7)
-  for (const link of links) t.doesNotThrow(() => readFileSync(new URL(`../../${link}`, import.meta.url)), link)
+  for (const link of links) t.doesNotThrow(() => readFileSync(new URL(`../../../${link}`, import.meta.url)), link)
 })
 
 t.test('every file of this tree that a page shows for an import or a link is there', async t => {
-  const root = new URL('../../', import.meta.url)
+  const root = new URL('../../../', import.meta.url)
   const pages = ['README.md', ...readdirSync(new URL('docs', root)).filter(name => name.endsWith('.md')).map(name => `docs/${name}`)]
   const shown = pages.flatMap(name => {
     const text = readFileSync(new URL(name, root), 'utf8')
@@ -37,7 +37,7 @@ t.test('every file of this tree that a page shows for an import or a link is the
 const anchorOf = (heading: string): string => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
 
 t.test('every heading that a page links to is there', async t => {
-  const root = new URL('../../', import.meta.url)
+  const root = new URL('../../../', import.meta.url)
   const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md', ...names('docs').map(name => `docs/${name}`)]
   const links = pages.flatMap(name => [...readFileSync(new URL(name, root), 'utf8').matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
     .map(([, path, anchor]) => ({ name, path, anchor })))
@@ -51,17 +51,17 @@ t.test('every heading that a page links to is there', async t => {
 
 t.test('every path that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md names exists', async t => {
   for (const name of ['docs/architecture.md', 'docs/seeds.md', 'CONTRIBUTING.md']) {
-    const text = readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+    const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')
     const paths = [...text.matchAll(/`((?:[\w.-]+\/)*(?:[\w-]+\.(?:ts|mjs|md|test\.ts)|[\w-]+\/))`/g)].map(([, path]) => path as string).filter(path => !isBuilt(path))
     t.ok(paths.length > 5, name)
-    for (const path of paths) t.ok(existsSync(new URL(`../../${path}`, import.meta.url)), `${name} names ${path}`)
+    for (const path of paths) t.ok(existsSync(new URL(`../../../${path}`, import.meta.url)), `${name} names ${path}`)
   }
 })
 
 const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
 
 t.test('docs/logs.md quotes messages of the log as the code has them', async t => {
-  const root = new URL('../../', import.meta.url)
+  const root = new URL('../../../', import.meta.url)
   const code = ['cli', 'plugins', 'system'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`))
     .filter(file => file.endsWith('.ts')).map(file => readFileSync(new URL(file, root), 'utf8')).join('\n')
   const rows = page('logs.md').split('\n').filter(line => /\| (info|warn|error)/.test(line)).map(line => line.split('|')[1] as string)
@@ -71,7 +71,7 @@ t.test('docs/logs.md quotes messages of the log as the code has them', async t =
 })
 
 t.test('plugins/README.md lists every member that a plugin adds to app.mcp', async t => {
-  const folder = new URL('../../plugins/', import.meta.url)
+  const folder = new URL('../../../plugins/', import.meta.url)
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
   const members = files.flatMap(file => [...readFileSync(new URL(file, folder), 'utf8').matchAll(/provide\('(\w+)'/g)].map(([, member]) => member as string))
   t.ok(members.length > 15)
@@ -87,5 +87,5 @@ t.test('pages name the client, caller or operator they mean', async t => {
 })
 
 function names (folder: string): string[] {
-  return readdirSync(new URL(`../../${folder}`, import.meta.url)).filter(name => name.endsWith('.md'))
+  return readdirSync(new URL(`../../../${folder}`, import.meta.url)).filter(name => name.endsWith('.md'))
 }
