@@ -1,24 +1,21 @@
-// Builds dist/: a few files with the code that every start loads, and separate files that are loaded on demand.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Builds dist/: a few files with the code that every start loads, separate files that are loaded on demand, and the types of what is exported.
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-
-const FOLDERS = ['tools', 'resources', 'prompts']
-
-/** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first call. */
-const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
-
-/** Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on first access. */
-const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
-
-/** Packages with binary files, or seldom used: not bundled but loaded from node_modules. */
-const EXTERNAL = ['@photostructure/sqlite', '@swc/wasm-typescript', 'clipboardy', '@redis/client']
+import { licenses } from './bundle/licenses.mjs'
+import { fileOf, LATE, standIns } from './bundle/stand-ins.mjs'
+import { copyTypes } from './bundle/types.mjs'
 
 /** Bundled CommonJS packages call `require`. */
 const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
+/** Loads Ajv for the dialect that is asked for. */
+const AJV = "module.exports = { 'draft-07': () => require('ajv').default, '2020-12': () => require('ajv/dist/2020.js').default }"
+
+const root = new URL('..', import.meta.url)
+
 const shared = {
-  absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
+  absWorkingDir: fileURLToPath(root),
   bundle: true,
   platform: 'node',
   target: 'node20.19',
@@ -29,29 +26,9 @@ const shared = {
   alias: { 'mcp-patchbay': './app.ts' },
   metafile: true
 }
+const common = { ...shared, format: 'cjs', outExtension: { '.js': '.cjs' } }
 
-/** Replaces some modules. */
-const standIns = {
-  name: 'stand-ins',
-  setup ({ onResolve, onLoad }) {
-    onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: shared.absWorkingDir }))
-    // pino's transport starts threads from files beside it, so the installed package is used.
-    onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: "module.exports = (...given) => require('pino').transport(...given)" }))
-    onResolve({ filter: /^pino$/ }, ({ path, importer }) => /transport\.js$/.test(importer) ? { path, external: true } : undefined)
-    replace(LATE, latePackage)
-    replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
-    // The CommonJS build of the package loads much faster than its ES module.
-    replace(['@photostructure/sqlite'], name => `module.exports = require('${name}')`)
-
-    function replace (names, contentsOf) {
-      const filter = new RegExp(`^(${names.join('|')})$`)
-      onResolve({ filter }, ({ path, namespace }) => namespace === 'stand-in' ? { path, external: true } : { path, namespace: 'stand-in' })
-      onLoad({ filter, namespace: 'stand-in' }, async ({ path }) => ({ contents: await contentsOf(path) }))
-    }
-  }
-}
-
-rmSync(new URL('../dist', import.meta.url), { recursive: true, force: true })
+rmSync(new URL('dist', root), { recursive: true, force: true })
 const made = await Promise.all([
   build({
     ...shared,
@@ -59,64 +36,17 @@ const made = await Promise.all([
     outdir: 'dist',
     format: 'esm',
     splitting: true,
-    external: [...EXTERNAL, './late/*'],
+    external: ['@swc/wasm-typescript', './late/*', './sqlite/*'],
     banner: { js: REQUIRE },
     plugins: [standIns]
   }),
-  build({
-    ...shared,
-    entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })),
-    outdir: 'dist/late',
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' }
-  })
+  build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
+  build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
+  // These two find their programs and libraries in the folder above their own.
+  build({ ...shared, entryPoints: ['clipboardy'], outfile: 'dist/late/clipboardy.js', format: 'esm', banner: { js: REQUIRE } }),
+  build({ ...common, entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }], outdir: 'dist/sqlite' })
 ])
-writeFileSync(new URL('../dist/LICENSES.txt', import.meta.url), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
-
-/** The licences of the bundled packages. */
-function licenses (files) {
-  const packages = new Set(files.flatMap(file => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []))
-  return [...packages].sort().map(folder => {
-    const base = new URL(`../${folder.replace(/^.*?node_modules/, 'node_modules')}/`, import.meta.url)
-    const { name, version, license } = JSON.parse(readFileSync(new URL('package.json', base)))
-    const file = readdirSync(base).find(each => /^licen[sc]e/i.test(each))
-    return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(new URL(file, base), 'utf8')}`
-  }).join(`\n${'-'.repeat(80)}\n\n`)
-}
-
-function listOfBuiltIns () {
-  const files = FOLDERS.flatMap(modulesIn)
-  const imports = files.map((file, index) => `import * as module${index} from '${file}'`)
-  const entries = files.map((file, index) => `[new URL('${file}', import.meta.url), module${index}]`)
-  return `${[...reExports(), ...imports].join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
-}
-
-/** Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to be evaluated before them. */
-function reExports () {
-  const source = readFileSync(new URL('../app.ts', import.meta.url), 'utf8')
-  return [...source.matchAll(/^export \{.*\} from ('\..+')$/gm)].map(([, path]) => `import ${path}`)
-}
-
-function modulesIn (folder) {
-  const names = readdirSync(new URL(`../${folder}`, import.meta.url)).filter(name => name.endsWith('.ts')).sort()
-  return names.map(name => `./${folder}/${name.replace(/ts$/, 'js')}`)
-}
-
-/** Source that loads the package when it is called. The schema compilers are called twice: for their options, and to compile. */
-function latePackage (name) {
-  const load = `require('./late/${fileOf(name)}.cjs')`
-  if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`
-  return `module.exports = (...setup) => {
-    let begin
-    return (...given) => (begin ??= ${load}(...setup))(...given)
-  }`
-}
-
-async function lateBuiltin (name) {
-  const { default: real } = await import(name)
-  return `for (const name of ${JSON.stringify(Object.keys(real))}) Object.defineProperty(exports, name, { enumerable: true, get: () => require('${name}')[name] })`
-}
-
-function fileOf (name) {
-  return name.replace('@fastify/', '')
-}
+cpSync(new URL('node_modules/clipboardy/fallbacks', root), new URL('dist/fallbacks', root), { recursive: true })
+cpSync(new URL('node_modules/@photostructure/sqlite/prebuilds', root), new URL('dist/prebuilds', root), { recursive: true })
+writeFileSync(new URL('dist/LICENSES.txt', root), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
+copyTypes(new URL('build/', root), new URL('dist/types/', root), 'app.d.ts')

@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
 import { shorten } from '../wire/errors.js'
 import { fastCheck } from './fast-check.js'
+import { loadAjv, type Dialect } from './load-ajv.js'
 import { describeStandard, isStandardSchema, refuseLookalike, type InferInput, type InferOutput, type Side, type StandardSchema } from './standard-schema.js'
 
 /** JSON Schema, as TypeBox or written by hand. */
@@ -23,8 +23,6 @@ export type Check = (value: unknown) => string | undefined
 const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
 
-const require = createRequire(import.meta.url)
-
 interface Engine { ajv: AjvClass, compiled: number }
 const engines = new Map<string, Engine>()
 
@@ -33,11 +31,11 @@ const GENERATION = 64
 
 /** A schema that is not valid, or refers outside itself, throws here. What is plain needs Ajv only to say what is wrong with a value. */
 export function compile (schema: Schema): Check {
-  const file = fileOf((schema as Record<string, unknown>).$schema)
+  const dialect = dialectOf((schema as Record<string, unknown>).$schema)
   const fits = fastCheck(schema)
-  if (fits === undefined) return byAjv(file, schema, true)
+  if (fits === undefined) return byAjv(dialect, schema, true)
   let explain: Check | undefined
-  return value => fits(value) ? undefined : (explain ??= byAjv(file, schema, false))(value)
+  return value => fits(value) ? undefined : (explain ??= byAjv(dialect, schema, false))(value)
 }
 
 /** The JSON Schema of what a schema takes, or of what it makes of it. Throws a sentence about what to do if there is none. */
@@ -53,8 +51,8 @@ export function lazily (schema: Schema): Check {
   return value => (check ??= compile(schema))(value)
 }
 
-function byAjv (file: string, schema: Schema, suspect: boolean): Check {
-  const ajv = engineFor(file, suspect)
+function byAjv (dialect: Dialect, schema: Schema, suspect: boolean): Check {
+  const ajv = engineFor(dialect, suspect)
   const validate = ajv.compile(schema)
   // Two tools may use the same $id.
   ajv.removeSchema(schema)
@@ -62,19 +60,19 @@ function byAjv (file: string, schema: Schema, suspect: boolean): Check {
 }
 
 // Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it is needed.
-function engineFor (file: string, suspect: boolean): AjvClass {
-  const key = `${file} ${suspect}`
+function engineFor (dialect: Dialect, suspect: boolean): AjvClass {
+  const key = `${dialect} ${suspect}`
   const engine = engines.get(key)
   if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
-  const { default: Ajv } = require(file) as { default: typeof AjvClass }
+  const Ajv = loadAjv(dialect)
   const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
   engines.set(key, { ajv, compiled: 1 })
   return ajv
 }
 
-function fileOf ($schema: unknown): string {
-  if ($schema === undefined || DRAFT_2020.test(String($schema))) return 'ajv/dist/2020.js'
-  if (DRAFT_7.test(String($schema))) return 'ajv'
+function dialectOf ($schema: unknown): Dialect {
+  if ($schema === undefined || DRAFT_2020.test(String($schema))) return '2020-12'
+  if (DRAFT_7.test(String($schema))) return 'draft-07'
   throw new Error(`JSON Schema dialect ${String($schema)} is not supported; use draft 2020-12 or draft-07`)
 }
 

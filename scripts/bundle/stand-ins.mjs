@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const FOLDERS = ['tools', 'resources', 'prompts']
+
+/** Packages that Fastify loads at every start and most gateways do not use. They are loaded on first call. */
+export const LATE = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
+/** Node.js modules that dependencies load at every start, that are slow to load and mostly not used. They are loaded on first access. */
+const LATE_BUILTINS = ['child_process', 'dns', 'http2', 'https', 'perf_hooks', 'tls', 'v8', 'vm', 'worker_threads']
+
+/** pino's transport starts threads from files beside it, so the package that an installed Fastify has is used. */
+const PINO_TRANSPORT = `module.exports = (...given) => {
+  let fastify
+  try { fastify = require.resolve('fastify') } catch { throw new Error('log transports run in threads of their own, and need Fastify to be installed: npm install fastify') }
+  return require('node:module').createRequire(fastify)('pino').transport(...given)
+}`
+
+/** SQLite, from the libraries in dist/prebuilds/. */
+const SQLITE = `try { module.exports = require('./sqlite/index.cjs') } catch (cause) {
+  throw new Error('this package has no SQLite for ' + process.platform + ' on ' + process.arch + ': keep nothing on disk with --ephemeral', { cause })
+}`
+
+/** An esbuild plugin that replaces some modules. */
+export const standIns = {
+  name: 'stand-ins',
+  setup ({ onResolve, onLoad }) {
+    onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: fileURLToPath(root) }))
+    onLoad({ filter: /[\\/]load-ajv\.ts$/ }, () => ({ contents: "export const loadAjv = dialect => require('./late/ajv.cjs')[dialect]()" }))
+    onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: PINO_TRANSPORT }))
+    onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
+    onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
+    replace(LATE, latePackage)
+    replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
+    // The CommonJS build of the package loads much faster than its ES module.
+    replace(['@photostructure/sqlite'], () => SQLITE)
+
+    function replace (names, contentsOf) {
+      const filter = new RegExp(`^(${names.join('|')})$`)
+      onResolve({ filter }, ({ path, namespace }) => namespace === 'stand-in' ? { path, external: true } : { path, namespace: 'stand-in' })
+      onLoad({ filter, namespace: 'stand-in' }, async ({ path }) => ({ contents: await contentsOf(path) }))
+    }
+  }
+}
+
+/** The name of a late package's file in dist/late/. */
+export function fileOf (name) {
+  return name.replace('@fastify/', '')
+}
+
+const root = new URL('../..', import.meta.url)
+
+function listOfBuiltIns () {
+  const files = FOLDERS.flatMap(modulesIn)
+  const imports = files.map((file, index) => `import * as module${index} from '${file}'`)
+  const entries = files.map((file, index) => `[new URL('${file}', import.meta.url), module${index}]`)
+  return `${[...reExports(), ...imports].join('\n')}\nexport const builtIns = async () => [${entries.join(', ')}]`
+}
+
+/** Imports of what app.ts re-exports. The files that use it by the name of the package are part of app.ts, so it has to be evaluated before them. */
+function reExports () {
+  const source = readFileSync(new URL('app.ts', root), 'utf8')
+  return [...source.matchAll(/^export \{.*\} from ('\..+')$/gm)].map(([, path]) => `import ${path}`)
+}
+
+function modulesIn (folder) {
+  const names = readdirSync(new URL(folder, root)).filter(name => name.endsWith('.ts')).sort()
+  return names.map(name => `./${folder}/${name.replace(/ts$/, 'js')}`)
+}
+
+/** Source that loads the package when it is called. The schema compilers are called twice: for their options, and to compile. */
+function latePackage (name) {
+  const load = `require('./late/${fileOf(name)}.cjs')`
+  if (!name.endsWith('-compiler')) return `module.exports = (...given) => ${load}(...given)`
+  return `module.exports = (...setup) => {
+    let begin
+    return (...given) => (begin ??= ${load}(...setup))(...given)
+  }`
+}
+
+async function lateBuiltin (name) {
+  const { default: real } = await import(name)
+  return `for (const name of ${JSON.stringify(Object.keys(real))}) Object.defineProperty(exports, name, { enumerable: true, get: () => require('${name}')[name] })`
+}
