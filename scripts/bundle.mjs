@@ -12,6 +12,9 @@ const REQUIRE = "import { createRequire as __createRequire } from 'node:module';
 /** Loads Ajv for the dialect that is asked for. */
 const AJV = "module.exports = { 'draft-07': () => require('ajv').default, '2020-12': () => require('ajv/dist/2020.js').default }"
 
+/** The one function of the Redis client that is used. */
+const REDIS = "export { createClient } from '@redis/client'"
+
 const root = new URL('..', import.meta.url)
 
 const shared = {
@@ -42,6 +45,7 @@ const made = await Promise.all([
   }),
   build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
   build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
+  build({ ...common, stdin: { contents: REDIS, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/redis-client.cjs' }),
   // These two find their programs and libraries in the folder above their own.
   build({ ...shared, entryPoints: ['clipboardy'], outfile: 'dist/late/clipboardy.js', format: 'esm', banner: { js: REQUIRE } }),
   build({ ...common, entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }], outdir: 'dist/sqlite' })

@@ -30,6 +30,7 @@ export const standIns = {
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: PINO_TRANSPORT }))
     onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
+    onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
     // The CommonJS build of the package loads much faster than its ES module.

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { transform } from 'esbuild'
+import t from 'tap'
+import { manifest, packedFiles, ROOT } from './packed.js'
+
+interface Locked { dev?: boolean, devOptional?: boolean, hasInstallScript?: boolean }
+
+const files = packedFiles()
+const paths = new Set(files.map(({ path }) => path))
+const text = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
+
+/** Packages that bundled packages try to load, and do without. */
+const OPTIONAL = ['bufferutil', 'utf-8-validate', '@node-rs/xxhash', '@opentelemetry/api']
+/** Files that Ajv and fast-json-stringify name in code that they generate for other programs. */
+const GENERATED = /^(ajv|ajv-formats|fast-json-stringify)\//
+/** Modules that a bundled package imports in scripts for macOS. */
+const MACOS = ['AppKit', 'Foundation']
+
+const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier)
+const isDeclared = (specifier: string): boolean => packageOf(specifier) in { ...manifest.dependencies, ...manifest.peerDependencies }
+
+t.test('a user gets a handful of packages, and none with an install script', async t => {
+  const { packages } = JSON.parse(text('package-lock.json')) as { packages: Record<string, Locked> }
+  const installed = Object.entries(packages).filter(([path, { dev, devOptional }]) => path !== '' && dev !== true && devOptional !== true)
+  t.strictSame(installed.map(([path]) => path.replace('node_modules/', '')).sort(), Object.keys(manifest.dependencies).sort(), 'dependencies have none of their own')
+  t.ok(installed.length <= 5, `${installed.length} packages`)
+  t.strictSame(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true), [])
+  t.strictSame(Object.keys(manifest.peerDependencies), ['fastify'])
+})
+
+t.test('everything that dist/ imports is part of Node.js, of dist/ or of a declared package', async t => {
+  const modules = [...paths].filter(path => /^dist\/.*\.c?js$/.test(path))
+  t.ok(modules.length > 15)
+  for (const path of modules) {
+    // Without comments, some of which have imports.
+    const { code } = await transform(text(path), { minifyWhitespace: true, legalComments: 'none' })
+    const found = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\(|require\d*\(|require\.resolve\()(['"])([.@\w][^'"\s${},]*)\1/g)].map(([, , specifier]) => specifier as string)
+    for (const specifier of new Set(found)) {
+      if (specifier.startsWith('.')) t.ok(paths.has(resolved(path, specifier)), `${path} imports ${specifier}`)
+      else if (!OPTIONAL.includes(specifier) && !MACOS.includes(specifier) && !GENERATED.test(specifier)) t.ok(isBuiltin(specifier) || isDeclared(specifier), `${path} imports ${specifier}`)
+    }
+  }
+})
+
+t.test('everything that the types import is part of Node.js, of the package or of a declared package', async t => {
+  const types = [...paths].filter(path => path.endsWith('.d.ts'))
+  t.ok(types.includes(manifest.exports['.'].types.slice(2)))
+  for (const path of types) {
+    for (const [, specifier] of text(path).matchAll(/(?:from|import|import\() ?['"]([^'"]+)['"]/g) as Iterable<[string, string]>) {
+      if (specifier.startsWith('.')) t.ok(paths.has(resolved(path, specifier.replace(/\.js$/, '.d.ts'))), `${path} imports ${specifier}`)
+      else t.ok(isBuiltin(specifier) || isDeclared(specifier), `${path} imports ${specifier}`)
+    }
+  }
+})
+
+t.test('SQLite is there for each platform, and the clipboard programs can be run', async t => {
+  for (const platform of ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64']) {
+    t.ok([...paths].some(path => path.startsWith(`dist/prebuilds/${platform}/`) && path.endsWith('.node')), platform)
+  }
+  for (const platform of ['linux-x64', 'linux-arm64']) t.ok([...paths].some(path => path.startsWith(`dist/prebuilds/${platform}/`) && path.includes('musl')), `${platform} with musl`)
+  t.equal((files.find(({ path }) => path === 'dist/fallbacks/linux/xsel')?.mode ?? 0) & 0o111, 0o111)
+  for (const name of ['@photostructure/sqlite', 'clipboardy', 'fastify', '@redis/client', 'ajv']) t.match(text('dist/LICENSES.txt'), `\n${name} `, `the licence of ${name}`)
+})
+
+t.test('every file that a page for users links to is packed', async t => {
+  const pages = [...paths].filter(path => /^((README|CHANGELOG|SECURITY)|docs\/[\w-]+)\.md$/.test(path))
+  t.ok(pages.includes('README.md') && pages.includes('docs/embed.md'))
+  for (const page of pages) {
+    for (const [, link] of text(page).matchAll(/(?:\]\(|src=")([^)"#:\s]+)(?:#[^)]*)?[)"]/g) as Iterable<[string, string]>) {
+      const path = resolved(page, link)
+      t.ok(paths.has(path) || [...paths].some(each => each.startsWith(`${path}/`)), `${page} links to ${link}`)
+    }
+  }
+})
+
+const resolved = (from: string, to: string): string => new URL(to, `file:///${from}`).pathname.slice(1).replace(/\/$/, '')
