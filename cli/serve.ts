@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
 import { banner, type Inventory } from './banner.js'
-import { commandLogger } from './logger.js'
+import { chooseFormat, commandLogger } from './logger.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
@@ -33,6 +33,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   const input = options.stdio ? process.stdin : undefined
   // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
+  await chooseFormat(logs, options.logFormat)
   const logger = commandLogger(options.logLevel, process.pid, logs)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
   process.setSourceMapsEnabled(options.plugins.length > 0)

@@ -13,5 +13,8 @@ export const serve = {
   logLevel: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'The lowest level of log messages that are written to standard error'
   }),
+  logFormat: Type.Unsafe<'auto' | 'pretty' | 'json'>({
+    type: 'string', enum: ['auto', 'pretty', 'json'], default: 'auto', description: 'The format of log lines: `pretty` for people, `json` for programs; `auto` is `pretty` on a terminal and `json` elsewhere'
+  }),
   audit: Type.Boolean({ default: true, description: 'Log one line for each call: caller, method, target and outcome, never arguments' })
 }

@@ -15,6 +15,7 @@ const FLAGS = {
   ephemeral: { type: 'boolean' },
   config: { type: 'string' },
   'log-level': { type: 'string' },
+  'log-format': { type: 'string' },
   'keep-serving': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' }
@@ -32,10 +33,11 @@ export interface Arguments {
 /** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
-  const { help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'keep-serving': keepServing, port, ...rest } = values
+  const { help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
   const options = compact({
     ...rest,
     logLevel,
+    logFormat,
     keepServing,
     port: port === undefined ? undefined : wholeNumber('--port', port),
     ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)

@@ -14,8 +14,8 @@ export function fromEnvironment (env: Environment, cwd: string): Partial<Values>
     if (option === undefined) throw new Error(`environment variable ${key} does not exist; docs/configure.md lists them`)
     return [[option.name, convert(key, value, option.type)]]
   })
-  const { MCP_LOG_LEVEL: level = '' } = env
-  return resolvePaths({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...Object.fromEntries(entries) }, cwd)
+  const { MCP_LOG_LEVEL: level = '', MCP_LOG_JSON: json } = env
+  return resolvePaths({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...(json === 'true' ? { logFormat: 'json' } : {}), ...Object.fromEntries(entries) }, cwd)
 }
 
 // MCP_LOG_LEVEL and these names are what Python servers use.

@@ -2,7 +2,8 @@ import { PREFIX } from './environment.js'
 
 /** The text of `patchbay --help`. */
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
-                [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--keep-serving]
+                [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--log-format F]
+                [--keep-serving]
        patchbay key NAME [--scope SCOPE]...
 
   --stdio         serve standard input and output; HTTP only if --port is given too
@@ -15,6 +16,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --ephemeral     keep them in memory, until the process ends
   --config FILE   read options from a JSON file
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
+  --log-format F  pretty or json; auto is pretty on a terminal and JSON elsewhere (auto)
   --keep-serving  with --stdio and --port: go on serving HTTP when standard input ends
   --help          show this text
   --version       show the version

@@ -31,6 +31,8 @@ export class LogLines {
   #stuck = false
   /** Runs when the queue is empty. */
   onEmpty: () => void = () => {}
+  /** Makes the text that is written of a log line in JSON. */
+  format: (line: string) => string = line => line
 
   /** A pipe or socket must be in non-blocking mode. */
   constructor (fd: number) {
@@ -43,7 +45,7 @@ export class LogLines {
   }
 
   write (line: string): void {
-    this.append(line)
+    this.append(this.format(line))
     if (isError(line)) this.flush()
   }
 

@@ -1,0 +1,71 @@
+import type { Colour, Paint } from './colours.js'
+import { ownFrames } from './own-frames.js'
+
+type Values = Record<string, unknown>
+
+const LEVELS: Record<number, [word: string, colour: Colour]> = {
+  10: ['trace', 'dim'], 20: ['debug', 'dim'], 40: ['warn', 'yellow'], 50: ['error', 'red'], 60: ['fatal', 'red']
+}
+const OUTCOMES: Record<string, Colour> = { ok: 'green', failed: 'yellow', error: 'red', denied: 'yellow', refused: 'yellow', cancelled: 'dim' }
+/** The fields of a record that its sentence has, in words. */
+const IN_SENTENCE = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'audit', 'reload', 'method', 'tool', 'resource', 'prompt', 'id', 'correlation'])
+const MAX_DETAIL = 200
+/** Control characters, line breaks, and those that change the direction of text. */
+const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Makes a function that turns a line of JSON of the logger into lines for people: time, sentence and details, and for an error the frames of the author's files. */
+export function prettyLog (paint: Paint, cwd: string): (line: string) => string {
+  return line => {
+    try {
+      return recordText(JSON.parse(line) as Values, paint, cwd)
+    } catch {
+      return line
+    }
+  }
+}
+
+function recordText (record: Values, paint: Paint, cwd: string): string {
+  const [word, colour] = LEVELS[Number(record['level'])] ?? []
+  const audit = toValues(record['audit'])
+  const first = [
+    paint('dim', new Date(Number(record['time'])).toTimeString().slice(0, 8)),
+    ...(word === undefined || colour === undefined ? [] : [paint(colour, word)]),
+    sentenceOf(safe(textOf(record['msg'] ?? '')), audit['outcome'], paint),
+    ...detailsOf({ ...record, detail: audit['detail'] }).map(detail => paint('dim', detail))
+  ]
+  return `${[first.join(' '), ...errorLines(record, cwd).map(line => paint('dim', `  ${line}`))].join('\n')}\n`
+}
+
+/** The sentence of an audit line with its outcome in colour. */
+function sentenceOf (sentence: string, outcome: unknown, paint: Paint): string {
+  const colour = typeof outcome === 'string' ? OUTCOMES[outcome] : undefined
+  return colour === undefined ? sentence : sentence.replace(` ${outcome} `, ` ${paint(colour, String(outcome))} `)
+}
+
+function detailsOf (record: Values): string[] {
+  return Object.entries(record)
+    .filter(([name, value]) => value !== undefined && !IN_SENTENCE.has(name))
+    .map(([name, value]) => {
+      const text = textOf(value)
+      const short = text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}...` : text
+      // What a handler logged.
+      return safe(name === 'data' ? short : `${name}=${short}`)
+    })
+}
+
+/** What was wrong, unless the sentence has it, and where. */
+function errorLines ({ err, msg }: Values, cwd: string): string[] {
+  if (err === undefined) return []
+  if (typeof err !== 'object') return textOf(msg).includes(textOf(err)) ? [] : [safe(textOf(err))]
+  const { type = 'Error', message = '', stack = '' } = toValues(err)
+  const lines = textOf(message).split('\n')
+  const isKnown = lines.length === 1 && textOf(msg).includes(textOf(message))
+  const what = isKnown ? [] : [`${textOf(type)}: ${lines[0]}`, ...lines.slice(1)]
+  return [...what, ...ownFrames(textOf(stack), cwd)].map(safe)
+}
+
+const toValues = (value: unknown): Values => typeof value === 'object' && value !== null ? value as Values : {}
+
+const textOf = (value: unknown): string => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+
+const safe = (text: string): string => text.replace(UNSAFE, character => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
