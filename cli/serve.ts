@@ -7,6 +7,7 @@ import { chooseFormat, commandLogger } from './logger.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
+import { claimStandardInput } from '../system/process/standard-input.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
 import { watchTerminal } from './sighup.js'
@@ -30,7 +31,7 @@ export interface ServeOptions {
 export async function serve (options: Options, { launch, logs, onHangUp, read }: ServeOptions): Promise<void> {
   // Before a plugin can use them.
   const output = claimStdout()
-  const input = options.stdio ? process.stdin : undefined
+  const openInput = options.stdio ? claimStandardInput() : undefined
   // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
   await chooseFormat(logs, options.logFormat)
@@ -55,11 +56,9 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   warnIfAnonymous(options, logger)
   const stale = staleBuildWarning()
   if (stale !== undefined) logger.warn(stale)
-  if (input !== undefined) {
-    // A plugin's `readable` listener would keep `data` events away from the transport.
-    input.removeAllListeners('readable')
+  if (openInput !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
-    running.stdio = serveStdio(app.mcp, { input, output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
+    running.stdio = serveStdio(app.mcp, { input: openInput(), output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
   writeBanner(app, options, launch, running.listening?.address)

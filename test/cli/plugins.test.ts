@@ -130,6 +130,36 @@ t.test('a plugin that stores what it reads from standard input stores all of it'
   t.ok(await readFile(join(cwd, 'heard'), 'utf8') === sent)
 })
 
+t.test('a plugin that reads standard input while it loads takes no message from the transport', async t => {
+  const cwd = await folder(t, { 'slow.mjs': 'export default async () => { process.stdin.on("data", () => {}); await new Promise(resolve => setTimeout(resolve, 200)) }' })
+  const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'slow.mjs'], { cwd })
+  launched.send(initialize)
+  t.match(await launched.next(), { id: initialize.id, result: {} })
+  launched.end()
+  t.equal((await launched.exit()).code, 0)
+})
+
+t.test('a tool may read standard input in any way, and messages are answered all the same', async t => {
+  const readers = {
+    readable: 'process.stdin.on("readable", () => { for (let chunk; (chunk = process.stdin.read()) !== null;) process.stderr.write("heard <" + chunk + ">\\n") })',
+    iterator: 'void (async () => { for await (const chunk of process.stdin) process.stderr.write("heard <" + chunk + ">\\n") })()',
+    pause: 'process.stdin.on("data", chunk => process.stderr.write("heard <" + chunk + ">\\n")).pause()',
+    unref: 'process.stdin.unref().ref().setEncoding("utf8").on("data", chunk => process.stderr.write("heard <" + chunk + ">\\n"))'
+  }
+  for (const [name, text] of Object.entries(readers)) {
+    const cwd = await folder(t, { 'read.mjs': `import { tool } from 'mcp-patchbay'\nexport default tool({ name: "read", description: "d", run: () => { ${text} } })` })
+    const launched = launch(t, ['--stdio', '--ephemeral', '--plugin', 'read.mjs'], { cwd })
+    for (const message of [initialize, toolCall(2, 'read'), { id: 3, method: 'ping' }, { id: 4, method: 'ping' }]) {
+      launched.send({ jsonrpc: '2.0', ...message })
+      t.match(await launched.next(), { id: message.id, result: {} }, name)
+    }
+    launched.end()
+    const { code, stderr } = await launched.exit()
+    t.equal(code, 0, name)
+    t.match(stderr, /heard <\{"jsonrpc":"2.0","id":3,"method":"ping"\}\n/, name)
+  }
+})
+
 t.test('a tool that listens to standard input gets what comes next, not its own call', async t => {
   const listen = 'tool({ name: "listen", description: "d", run: () => { process.stdin.once("data", chunk => process.stderr.write("heard <" + chunk + ">\\n")) } })'
   const cwd = await folder(t, { 'listen.mjs': `import { tool } from 'mcp-patchbay'\nexport default ${listen}` })

@@ -27,9 +27,10 @@ export class HeldInput {
     outlet.onDrain = () => this.#hand()
   }
 
+  /** The chunk belongs to the caller again when it returns. */
   take (chunk: Buffer): void {
     if (!this.#outlet.full && this.#size === 0) return this.#lines.push(chunk)
-    this.#held.push(chunk)
+    this.#held.push(Buffer.from(chunk))
     this.#size += chunk.length
     if (this.#size >= MOST) this.#input.pause()
   }

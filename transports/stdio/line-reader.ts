@@ -18,6 +18,7 @@ export class LineReader {
     this.#onTooLong = onTooLong
   }
 
+  /** The chunk belongs to the caller again when it returns. */
   push (chunk: Buffer): void {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
@@ -26,7 +27,7 @@ export class LineReader {
       else this.#finish(chunk.subarray(start, end))
       start = end + 1
     }
-    if (start < chunk.length) this.#add(chunk.subarray(start))
+    if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)))
   }
 
   /** The end of the input ends a line that has no newline. */

@@ -10,6 +10,7 @@ import { LineWriter } from './line-writer.js'
 import { LineReader } from './line-reader.js'
 
 export interface StdioOptions {
+  /** A chunk is used during its `data` event only. */
   input: Readable
   output: Writable
   maxMessage: number
