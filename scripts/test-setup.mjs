@@ -1,4 +1,4 @@
-// Installs the programs that tests need and this machine lacks, if that is possible without a password.
+// Installs the programs that tests need and this machine lacks, if that is possible without a password. With TEST_INSTALL=no it only names them.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -29,6 +29,7 @@ export function prepare () {
 }
 
 function install (packages) {
+  if (process.env.TEST_INSTALL === 'no') return 'TEST_INSTALL is "no"'
   const prefix = privileges()
   if (prefix === undefined) return 'this takes apt-get on Linux, and root or sudo without a password'
   process.stderr.write(`The tests need ${packages.join(' and ')}: installing with apt-get.\n`)

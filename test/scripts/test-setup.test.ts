@@ -19,10 +19,10 @@ esac
 `
 
 /** Runs the set-up on a machine that has these programs and no other. */
-async function prepare (t: Test, programs: Record<string, string>) {
+async function prepare (t: Test, programs: Record<string, string>, env: Record<string, string> = {}) {
   const path = await folder(t, programs)
   for (const name of Object.keys(programs)) chmodSync(join(path, name), 0o755)
-  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT], { env: { PATH: path }, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT], { env: { PATH: path, ...env }, encoding: 'utf8' })
   const calls = join(path, 'calls')
   return { status, stdout, stderr, calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [] }
 }
@@ -36,6 +36,12 @@ t.test('what the tests need is installed', { skip: process.platform !== 'linux' 
     const { status, stderr, calls } = await prepare(t, { xsel: '', 'redis-server': '', 'apt-get': APT, sudo: SUDO })
     t.match(calls, [/install -y --no-install-recommends xvfb$/, /update$/, /install -y --no-install-recommends xvfb$/])
     t.strictSame([status, stderr], [0, 'The tests need xvfb: installing with apt-get.\n'])
+  })
+
+  t.test('nothing is installed with TEST_INSTALL=no, and what is missing is named', async t => {
+    const { status, stderr, calls } = await prepare(t, { xsel: '', 'redis-server': '', 'apt-get': APT, sudo: SUDO }, { TEST_INSTALL: 'no' })
+    t.strictSame([status, calls], [0, []])
+    t.match(stderr, /Xvfb could not be installed: TEST_INSTALL is "no"[^]*SKIPPED[^]*sudo apt-get install xvfb/)
   })
 
   t.test('what cannot be had is told, with the reason and what to do', async t => {
