@@ -1,13 +1,11 @@
-import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import underPressure from '@fastify/under-pressure'
 import websocket from '@fastify/websocket'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { WebSocket } from 'ws'
 import { patchbay, tool } from '../../app.js'
-import { within } from '../support/wait.js'
+import { callOf, INITIALIZE, overHttp, overWebSocket, upgradeStatus } from './mount-clients.js'
 
 /** Everything that Patchbay once decorated applications, requests and replies with, and more that a host may well have. */
 const NAMES = [
@@ -59,32 +57,12 @@ async function started (t: Test, steps: Step[]): Promise<{ app: FastifyInstance,
   return { app, lines, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
 }
 
-const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hello' } })
+const CALL = callOf('hello')
 const ANSWER = { id: 1, result: { content: [{ text: 'hello from a tool' }] } }
-const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } })
-
-async function overHttp (url: string): Promise<unknown> {
-  const response = await fetch(`${url}/ai/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: CALL })
-  return await response.json()
-}
-
-async function overWebSocket (url: string, path: string, messages: string[]): Promise<string> {
-  const socket = new WebSocket(url.replace('http', 'ws') + path)
-  return await within(60_000, async signal => {
-    await once(socket, 'open', { signal })
-    let last = ''
-    for (const message of messages) {
-      socket.send(message)
-      last = String((await once(socket, 'message', { signal }) as [Buffer])[0])
-    }
-    socket.close()
-    return last
-  })
-}
 
 async function works (t: Test, url: string): Promise<void> {
-  t.match(await overHttp(url), ANSWER, 'over HTTP')
-  t.match(JSON.parse(await overWebSocket(url, '/ai/mcp', [INITIALIZE, CALL])), ANSWER, 'over WebSocket')
+  t.match(await overHttp(`${url}/ai/message`, CALL), ANSWER, 'over HTTP')
+  t.match(JSON.parse(await overWebSocket(`${url}/ai/mcp`, [INITIALIZE, CALL])), ANSWER, 'over WebSocket')
 }
 
 for (const [order, steps] of Object.entries({ before: [decorate, gateway], after: [gateway, decorate] })) {
@@ -118,10 +96,10 @@ for (const [copy, plugin] of Object.entries({ 'the same copy of @fastify/websock
     t.test(`a host has ${copy}, registered ${order} Patchbay`, async t => {
       const { url, lines } = await started(t, steps)
       await works(t, url)
-      t.equal(await overWebSocket(url, '/own/socket', ['hello']), 'own hello')
-      t.equal(await refusal(`${url}/ai/mcp`, { origin: 'https://evil.example' }), 403, 'our checks hold')
-      t.equal(await refusal(`${url}/own/nowhere`, {}), 404)
-      t.match(JSON.parse(await overWebSocket(url, '/ai/mcp?a=b', [INITIALIZE, CALL])), ANSWER, 'with a query, and after refusals')
+      t.equal(await overWebSocket(`${url}/own/socket`, ['hello']), 'own hello')
+      t.equal(await upgradeStatus(`${url}/ai/mcp`, { origin: 'https://evil.example' }), 403, 'our checks hold')
+      t.equal(await upgradeStatus(`${url}/own/nowhere`, {}), 404)
+      t.match(JSON.parse(await overWebSocket(`${url}/ai/mcp?a=b`, [INITIALIZE, CALL])), ANSWER, 'with a query, and after refusals')
       t.strictSame(lines, [])
     })
   }
@@ -144,11 +122,11 @@ t.test('two scopes have a gateway each, over WebSocket as well, also beyond head
     })
   }
   const { url, lines } = await started(t, [scoped('/one'), scoped('/two'), sockets(websocket)])
-  const where = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'where' } })
+  const where = callOf('where')
   for (const prefix of ['/one', '/two']) {
-    t.match(JSON.parse(await overWebSocket(url, `${prefix}/mcp`, [INITIALIZE, where])), { result: { content: [{ text: prefix }] } })
+    t.match(JSON.parse(await overWebSocket(`${url}${prefix}/mcp`, [INITIALIZE, where])), { result: { content: [{ text: prefix }] } })
   }
-  t.equal(await overWebSocket(url, '/own/socket', ['hello']), 'own hello')
+  t.equal(await overWebSocket(`${url}/own/socket`, ['hello']), 'own hello')
   t.strictSame(lines, [])
 })
 
@@ -160,16 +138,6 @@ t.test('a gateway under a parameter is found by its sockets', async t => {
     }, { prefix: '/:tenant/ai' })
   }
   const { url } = await started(t, [tenants, sockets(secondCopy())])
-  t.match(JSON.parse(await overWebSocket(url, '/acme/ai/mcp', [INITIALIZE, CALL])), ANSWER)
-  t.equal(await overWebSocket(url, '/own/socket', ['hello']), 'own hello')
+  t.match(JSON.parse(await overWebSocket(`${url}/acme/ai/mcp`, [INITIALIZE, CALL])), ANSWER)
+  t.equal(await overWebSocket(`${url}/own/socket`, ['hello']), 'own hello')
 })
-
-async function refusal (url: string, headers: Record<string, string>): Promise<number> {
-  const socket = new WebSocket(url.replace('http', 'ws'), { headers })
-  socket.on('error', () => {})
-  return await within(60_000, async signal => {
-    const [, response] = await once(socket, 'unexpected-response', { signal }) as [unknown, { statusCode: number }]
-    socket.terminate()
-    return response.statusCode
-  })
-}
