@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { blocksOf } from '../docs/blocks.js'
 import { COMPILERS, installed, runNode } from '../support/installed.js'
 
 const FOLDER = new URL('../../../examples/test-a-tool/', import.meta.url)
@@ -29,4 +30,11 @@ t.test('its types are right, and its tests fail when the tool is wrong', async t
   const { code, output } = await runNode(folder, ['--test', 'hello.node.test.js'])
   t.equal(code, 1)
   t.match(output, /Bye, Ada!/)
+})
+
+t.test('docs/test-a-tool.md prints what is in the example', async t => {
+  const lines = new Set(Object.values(files).flatMap(source => source.split('\n')))
+  const printed = blocksOf('docs/test-a-tool.md').filter(({ language, notRun }) => ['js', 'json'].includes(language) || (language === 'ts' && notRun !== undefined))
+  t.equal(printed.length, 3)
+  for (const { code, line } of printed) t.strictSame(code.split('\n').filter(each => !lines.has(each)), [], `line ${line}`)
 })
