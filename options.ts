@@ -8,6 +8,7 @@ import { access } from './options/access.js'
 import { content } from './options/content.js'
 import { data } from './options/data.js'
 import { calls, connections, messages, sessions } from './options/limits.js'
+import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
 import { rates } from './options/rates.js'
 import { serve } from './options/serve.js'
 
@@ -31,39 +32,45 @@ export type Options = Static<typeof Options>
 
 const check = compile(Options)
 
-/** Checks the options and adds defaults. Throws one sentence that names the option and what was expected. */
+/** Checks the options and adds defaults. Throws an OptionsError that names each wrong option and what was expected. */
 export function resolveOptions (given: Partial<Options>): Options {
-  const complete = { ...defaults(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
-  const wrong = check(complete)
-  if (wrong !== undefined) throw new Error(`option ${describeMistake(wrong)}`)
-  const options = complete as Options
-  const odd = options.plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
-  if (odd !== -1) throw new Error(`option plugins.${odd} must be a file name or a Fastify plugin`)
-  if (options.oauth !== undefined) checkUrls(options.oauth)
-  checkProxies(options.trustProxy)
-  return options
+  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const complete = { ...defaults(), ...values }
+  const wrong = check(complete) === undefined ? [] : mistakesIn(Options, values)
+  const mistakes = [...wrong, ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))]
+  if (mistakes.length > 0) throw new OptionsError(mistakes)
+  return complete as Options
 }
 
-function checkProxies (trusted: Options['trustProxy']): void {
-  for (const [index, place] of Array.isArray(trusted) ? trusted.entries() : []) {
-    if (!isNetwork(place)) throw new Error(`option trustProxy.${index} must be an address, or a network such as 10.0.0.0/8, not "${place}"`)
-  }
+/** What the schema cannot express, for options that are not in `wrong`. */
+function deeperMistakes ({ plugins, oauth, trustProxy }: Options, wrong: Set<string | undefined>): Mistake[] {
+  return [
+    ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),
+    ...(wrong.has('oauth') || oauth === undefined ? [] : wrongUrls(oauth)),
+    ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy))
+  ]
 }
 
-function checkUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): void {
-  for (const [name, value] of Object.entries({ issuer, resource, jwks })) {
-    if (/^https?:\/\/[^/]*@/.test(value)) throw new Error(`option oauth.${name} must be an https URL without a user and a password`)
-    if (!URL.canParse(value) || !isSafe(new URL(value))) throw new Error(`option oauth.${name} must be an https URL (http is for this very machine), not "${value}"`)
-  }
-  if (/[?#]/.test(issuer)) throw new Error(`option oauth.issuer must be a URL without ? and #, not "${issuer}"`)
+function wrongPlugins (plugins: Options['plugins']): Mistake[] {
+  const odd = plugins.findIndex(plugin => typeof plugin !== 'string' && typeof plugin !== 'function')
+  return odd === -1 ? [] : [mistake(`plugins.${odd}`, 'must be a file name or a Fastify plugin')]
 }
 
-function describeMistake (wrong: string): string {
-  const name = wrong.split(/[ .;]/)[0] as keyof typeof Options.properties
-  const expected: unknown = Options.properties[name]?.['x-expected']
-  if (typeof expected === 'string') return `${name} ${expected}`
-  return wrong.replace(/^it must NOT have additional properties: "(.*)"$/, '"$1" does not exist')
+function wrongProxies (trusted: string[]): Mistake[] {
+  return [...trusted.entries()].filter(([, place]) => !isNetwork(place))
+    .map(([index, place]) => mistake(`trustProxy.${index}`, `must be an address, or a network such as 10.0.0.0/8, not "${place}"`))
 }
+
+function wrongUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): Mistake[] {
+  const wrong = Object.entries({ issuer, resource, jwks }).flatMap(([name, value]) => {
+    if (/^https?:\/\/[^/]*@/.test(value)) return [mistake(`oauth.${name}`, 'must be an https URL without a user and a password')]
+    if (!URL.canParse(value) || !isSafe(new URL(value))) return [mistake(`oauth.${name}`, `must be an https URL (http is for this very machine), not "${value}"`)]
+    return []
+  })
+  return wrong.length === 0 && /[?#]/.test(issuer) ? [mistake('oauth.issuer', `must be a URL without ? and #, not "${issuer}"`)] : wrong.slice(0, 1)
+}
+
+const mistake = (path: string, expected: string): Mistake => ({ path, text: `option ${path} ${expected}` })
 
 function defaults (): Record<string, unknown> {
   const entries = Object.entries(Options.properties).filter(([, schema]) => 'default' in schema)

@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
-import { banner, type Inventory } from './banner.js'
+import { banner } from './report/banner.js'
+import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
@@ -10,10 +10,12 @@ import { STANDARD_ERROR } from '../system/process/standard-error.js'
 import { claimStandardInput } from '../system/process/standard-input.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
-import { watchTerminal } from './sighup.js'
+import { watchTerminal } from './process/sighup.js'
+import { claimStandardOutput } from './process/standard-output.js'
+import { watchStrayInput } from './process/stray-input.js'
 import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
-import { Shutdown } from './shutdown.js'
+import { Shutdown } from './process/shutdown.js'
 import { staleBuildWarning } from './stale-build.js'
 
 export interface ServeOptions {
@@ -30,7 +32,7 @@ export interface ServeOptions {
 /** Serves what the options say until a signal comes or standard input ends. */
 export async function serve (options: Options, { launch, logs, onHangUp, read }: ServeOptions): Promise<void> {
   // Before a plugin can use them.
-  const output = claimStdout()
+  const output = claimStandardOutput()
   const openInput = options.stdio ? claimStandardInput() : undefined
   // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
@@ -62,6 +64,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
   writeBanner(app, options, launch, running.listening?.address)
+  if (!options.stdio) watchStrayInput(() => logger.warn('standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'))
 }
 
 /** SIGHUP reloads the options, or ends the gateway if it came because its terminal was closed. */
@@ -100,15 +103,4 @@ function writeBanner (app: FastifyInstance, options: Options, launch: string[], 
   // With MCP_LOG_JSON, standard error carries JSON only.
   if (process.env['MCP_LOG_JSON'] === 'true') return
   process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
-}
-
-function inventoryOf ({ mcp: { tools, resources, prompts, unavailable } }: FastifyInstance): Inventory {
-  return { tools: tools.names(), resources: resources.uris(), prompts: prompts.names(), unavailable: [...unavailable] }
-}
-
-/** Returns standard output, which belongs to the stdio transport. What plugins print to `process.stdout` goes to standard error. */
-function claimStdout (): Writable {
-  const { stdout, stderr } = process
-  Object.defineProperty(process, 'stdout', { get: () => stderr })
-  return stdout
 }

@@ -1,23 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import { Count, Milliseconds } from './numbers.js'
 
-const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$' }))
+const Scopes = Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,128}$', 'x-expected': 'must be a scope: up to 128 characters, without spaces and quotes' }))
 /** A key that is accepted. Only its hash is stored. */
 export const ApiKey = Type.Object({
-  name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$' }),
-  hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+  name: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,64}$', 'x-expected': 'must be up to 64 letters, digits and . _ @ -' }),
+  hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', 'x-expected': 'must be sha256: and 64 hexadecimal digits, as "patchbay key NAME" prints it' }),
   scopes: Scopes,
-  expires: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]+Z)?$' }))
+  expires: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]+Z)?$', 'x-expected': 'must be a date (YYYY-MM-DD) or a time such as 2027-01-31T12:00:00Z' }))
 }, { additionalProperties: false })
 const OAuth = Type.Object({
-  issuer: Type.String({ pattern: '^https?://' }),
-  resource: Type.String({ pattern: '^https?://[^#]+[^#/]$' }),
-  jwks: Type.Optional(Type.String({ pattern: '^https?://' })),
-  algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$' }), { minItems: 1 })),
+  issuer: Type.String({ pattern: '^https?://', 'x-expected': 'must be an https URL' }),
+  resource: Type.String({ pattern: '^https?://[^#]+[^#/]$', 'x-expected': 'must be the https URL that clients use, without # and without a slash at the end, for example https://mcp.example.com/mcp' }),
+  jwks: Type.Optional(Type.String({ pattern: '^https?://', 'x-expected': 'must be an https URL' })),
+  algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$', 'x-expected': 'must be a signature algorithm such as RS256, ES256 or EdDSA' }), { minItems: 1 })),
   scopes: Type.Optional(Scopes)
 }, {
   additionalProperties: false,
-  description: 'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`'
+  description: 'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`',
+  examples: [{ issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }]
 })
 
 /** Who may call what, from where. */
@@ -28,9 +29,9 @@ export const access = {
     'x-expected': 'must be true, false or a list of the addresses and networks of your proxies, for example ["10.0.0.0/8"]',
     description: 'Addresses and networks of proxies whose `X-Forwarded-For` is trusted; `true` trusts every sender'
   })),
-  apiKeys: Type.Array(ApiKey, { default: [], description: 'The accepted API keys (name, hash, scopes, expiry); `patchbay key NAME` creates one' }),
+  apiKeys: Type.Array(ApiKey, { default: [], examples: [[{ name: 'ada', hash: 'sha256:...', scopes: ['mcp'] }]], description: 'The accepted API keys (name, hash, scopes, expiry); `patchbay key NAME` creates one' }),
   oauth: Type.Optional(OAuth),
-  scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, { additionalProperties: false, default: {}, description: 'The scopes that a tool, resource or prompt requires, in place of those in its definition, for example {"tools/web_search":["search"]}' }),
+  scopes: Type.Record(Type.String({ pattern: '^(tools|resources|prompts)/.' }), Scopes, { additionalProperties: false, default: {}, examples: [{ 'tools/web_search': ['search'] }], description: 'The scopes that a tool, resource or prompt requires, in place of those in its definition, for example {"tools/web_search":["search"]}' }),
   token: Type.Optional(Type.String({ minLength: 1, description: 'The API key or access token that decides what the stdio client may do; without one it may do everything' })),
   allowAnonymous: Type.Boolean({ default: false, description: 'Serve other machines without authentication. Embedded: a request without an identity has every right' }),
   ticketLifetime: Milliseconds(30_000, 'How long a ticket is valid'),

@@ -4,6 +4,7 @@ import type { Options } from '../../options.js'
 import { wholeNumber } from './numbers.js'
 import { parseOrHint } from './parse-arguments.js'
 import { resolvePaths } from './paths.js'
+import type { Source } from './source.js'
 
 const FLAGS = {
   stdio: { type: 'boolean' },
@@ -17,15 +18,16 @@ const FLAGS = {
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },
   'keep-serving': { type: 'boolean' },
+  check: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' }
 } as const
 
-export interface Arguments {
-  options: Partial<Options>
+export interface Arguments extends Source {
   /** The command line with absolute paths, so that it means the same in every folder. */
   args: string[]
   config: string | undefined
+  check: boolean
   help: boolean
   version: boolean
 }
@@ -33,7 +35,7 @@ export interface Arguments {
 /** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
-  const { help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
+  const { check = false, help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
   const options = compact({
     ...rest,
     logLevel,
@@ -42,7 +44,13 @@ export function readArguments (argv: string[], cwd: string): Arguments {
     port: port === undefined ? undefined : wholeNumber('--port', port),
     ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)
   })
-  return { options, args: absolute(argv, cwd), config, help, version }
+  return { options, args: absolute(argv, cwd), config, check, help, version, mistakes: [], originOf: flagOf }
+}
+
+/** The flag that sets an option. */
+function flagOf (path: string): string {
+  const [name = ''] = path.split('.')
+  return name === 'plugins' ? '--plugin' : name === 'roots' ? '--root' : `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
 const parse = (args: string[]) => parseOrHint({ args, options: FLAGS, tokens: true })

@@ -1,16 +1,46 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Options } from '../../options.js'
 import { isObject } from '../../protocol/wire/json.js'
+import { JsonError, placesOf, type Place } from './json-places.js'
 import { resolvePaths } from './paths.js'
+import type { Source } from './source.js'
 
-/** The options of a JSON file, with paths relative to it. Throws a sentence that names the file. */
-export function fromFile (file: string): Partial<Options> {
-  try {
-    const values: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (!isObject(values)) throw new Error('it must hold a JSON object')
-    return resolvePaths(values, dirname(file))
-  } catch (error) {
-    throw new Error(`config file ${file}: ${(error as Error).message}`, { cause: error })
+/** The options of a JSON file, with paths relative to it. `$schema`, which editors use, is not one. */
+export function readConfigFile (file: string): Source {
+  let text = ''
+  let places: Map<string, Place> | undefined
+  const originOf = (path: string): string => {
+    const line = nearest(places ??= placesOf(text), path)?.line
+    return `config file ${file}${line === undefined ? '' : `, line ${line}`}`
   }
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+    const { $schema, ...options } = parse(text)
+    return { options: resolvePaths(options, dirname(file)), mistakes: [], originOf }
+  } catch (error) {
+    const where = error instanceof JsonError ? `, line ${error.place.line}, column ${error.place.column}` : ''
+    return { options: {}, mistakes: [`config file ${file}${where}: ${(error as Error).message}`], originOf }
+  }
+}
+
+function parse (text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    // Not every version of Node.js names the place.
+    placesOf(text)
+    throw error
+  }
+  if (!isObject(value)) throw new Error('it must hold a JSON object')
+  return value
+}
+
+/** The place of a path, or of the innermost part around it that has one. */
+function nearest (places: Map<string, Place>, path: string): Place | undefined {
+  for (let part = path; part !== ''; part = part.slice(0, Math.max(0, part.lastIndexOf('.')))) {
+    const place = places.get(part)
+    if (place !== undefined) return place
+  }
+  return undefined
 }

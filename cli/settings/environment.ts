@@ -1,21 +1,39 @@
+import type { TSchema } from '@sinclair/typebox'
 import { Options, type Options as Values } from '../../options.js'
+import { didYouMean } from '../../lib/nearest-name.js'
 import type { Environment } from '../../system/environment.js'
 import { wholeNumber } from './numbers.js'
 import { resolvePaths } from './paths.js'
+import type { Source } from './source.js'
 
 export const PREFIX = 'PATCHBAY_'
 
-/** The options of the environment, with paths relative to `cwd`. Throws a sentence that names the variable. */
-export function fromEnvironment (env: Environment, cwd: string): Partial<Values> {
-  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variable(name), { name, type: schema.type as string | undefined }]))
-  const entries = Object.entries(env).flatMap(([key, value]) => {
-    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') return []
+/** The longest value that a message repeats. */
+const SHOWN = 60
+
+/** The options of the environment, with paths relative to `cwd`. */
+export function readEnvironment (env: Environment, cwd: string): Source {
+  const variables = new Map(Object.entries(Options.properties).map(([name, schema]) => [variableOf(name), { name, schema: schema as TSchema }]))
+  const mistakes: string[] = []
+  const options: Record<string, unknown> = {}
+  const { MCP_LOG_LEVEL: level = '', MCP_LOG_JSON: onlyJson } = env
+  if (onlyJson === 'true') options['logFormat'] = 'json'
+  if (level !== '') collect(mistakes, () => { options['logLevel'] = pinoLevel(level) })
+  for (const [key, value] of Object.entries(env)) {
+    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') continue
     const option = variables.get(key)
-    if (option === undefined) throw new Error(`environment variable ${key} does not exist; docs/configure.md lists them`)
-    return [[option.name, convert(key, value, option.type)]]
-  })
-  const { MCP_LOG_LEVEL: level = '', MCP_LOG_JSON: json } = env
-  return resolvePaths({ ...(level === '' ? {} : { logLevel: pinoLevel(level) }), ...(json === 'true' ? { logFormat: 'json' } : {}), ...Object.fromEntries(entries) }, cwd)
+    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${didYouMean(key, [...variables.keys(), `${PREFIX}CONFIG`]) || '; docs/configure.md lists them'}`)
+    else collect(mistakes, () => { options[option.name] = convert(key, value, option.schema) })
+  }
+  return { options: resolvePaths(options, cwd), mistakes, originOf: path => variableOf(path.split('.')[0] ?? '') }
+}
+
+function collect (mistakes: string[], read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    mistakes.push((error as Error).message)
+  }
 }
 
 // MCP_LOG_LEVEL and these names are what Python servers use.
@@ -29,24 +47,30 @@ function pinoLevel (level: string): Values['logLevel'] {
   return known
 }
 
-const variable = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
+const variableOf = (option: string): string => PREFIX + option.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()
 
-function convert (name: string, value: string, type: string | undefined): unknown {
-  // trustProxy: a boolean or a list.
-  if (type === undefined) return convert(name, value, ['true', 'false'].includes(value) ? 'boolean' : 'array')
-  if (type === 'integer') return wholeNumber(name, value)
-  if (type === 'array' && value.startsWith('[{')) return json(name, value)
-  if (type === 'array') return value.split(',').map(part => part.trim()).filter(part => part !== '')
-  if (type === 'object') return json(name, value)
-  if (type !== 'boolean') return value
+function convert (name: string, value: string, schema: TSchema): unknown {
+  switch (schema.type as string | undefined) {
+    case undefined: return ['true', 'false'].includes(value) ? value === 'true' : list(value)
+    case 'integer': return wholeNumber(name, value)
+    case 'boolean': return truth(name, value)
+    case 'object': return json(name, value, schema)
+    case 'array': return (schema.items as TSchema).type === 'object' || /^\[\s*"/.test(value) ? json(name, value, schema) : list(value)
+    default: return value
+  }
+}
+
+const list = (value: string): string[] => value.split(',').map(part => part.trim()).filter(part => part !== '')
+
+function truth (name: string, value: string): boolean {
   if (!['true', 'false', '1', '0'].includes(value)) throw new Error(`${name} must be true or false, not "${value}"`)
   return value === 'true' || value === '1'
 }
 
-function json (name: string, text: string): unknown {
+function json (name: string, text: string, { examples = [[]] }: TSchema): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new Error(`${name} must be JSON, for example {"remote":true}, not "${text}"`)
+    throw new Error(`${name} must be JSON, for example '${JSON.stringify((examples as unknown[])[0])}', not "${text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text}"`)
   }
 }

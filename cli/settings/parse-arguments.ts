@@ -1,10 +1,27 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { nearestName } from '../../lib/nearest-name.js'
+import { Options } from '../../options.js'
 
-/** `parseArgs`, whose errors say where the usage is described. */
+/** `parseArgs`, whose errors say what was likely meant, or where the usage is described. */
 export function parseOrHint<T extends ParseArgsConfig> (config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new Error(`${(error as Error).message.split('\n')[0]?.replace(/\.$/, '')}; see patchbay --help`, { cause: error })
+    throw new Error(hint((error as Error).message.split('\n')[0] ?? '', Object.keys(config.options ?? {})), { cause: error })
   }
+}
+
+function hint (message: string, flags: string[]): string {
+  const [, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? []
+  if (unknown !== undefined) return `there is no option ${unknown}${meantBy(unknown.replace(/^-+/, ''), flags)}`
+  const [, stray] = /^Unexpected argument '([^']*)'/.exec(message) ?? []
+  if (stray !== undefined) return `"${stray}" is not an option${flags.includes(stray) ? `; did you mean --${stray}?` : '; see patchbay --help'}`
+  return `${message.replace(/\.$/, '')}; see patchbay --help`
+}
+
+function meantBy (name: string, flags: string[]): string {
+  const option = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  if (flags.includes('config') && Object.hasOwn(Options.properties, option)) return ` on the command line; set ${option} in the config file or PATCHBAY_${name.replaceAll('-', '_').toUpperCase()} in the environment`
+  const nearest = nearestName(name, flags)
+  return nearest === undefined ? '; see patchbay --help' : `; did you mean --${nearest}?`
 }

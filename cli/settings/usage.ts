@@ -4,6 +4,8 @@ import { PREFIX } from './environment.js'
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
                 [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--log-format F]
                 [--keep-serving]
+       patchbay --check [OPTION]...
+       patchbay clients [NAME] [OPTION]...
        patchbay key NAME [--scope SCOPE]...
 
   --stdio         serve standard input and output; HTTP only if --port is given too
@@ -18,9 +20,12 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
   --log-format F  pretty or json; auto is pretty on a terminal and JSON elsewhere (auto)
   --keep-serving  with --stdio and --port: go on serving HTTP when standard input ends
-  --help          show this text
+  --check         load config, keys and plugins, print what would be served or every mistake, and end
+  --help          show this text; "patchbay help" does the same
   --version       show the version
 
+  clients NAME    print what to put into the configuration of a client, for these options;
+                  without a name, print the names
   key NAME        print a new API key, and what to put into the config file so that it is accepted;
                   --scope says what for and may be repeated (mcp)
 

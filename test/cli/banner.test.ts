@@ -1,5 +1,5 @@
 import t from 'tap'
-import { banner, type BannerContent } from '../../cli/banner.js'
+import { banner, type BannerContent } from '../../cli/report/banner.js'
 import { listed } from '../support/keys.js'
 
 const SERVED: BannerContent = {
@@ -19,7 +19,7 @@ const shown = (more: Partial<BannerContent> = {}): string => banner({ ...SERVED,
 t.test('it has what is served and where, the data folder, and what is missing and why', async t => {
   const text = shown()
   for (const line of [/^patchbay 1\.2\.3\n\n/, /^ {2}MCP +http:\/\/127\.0\.0\.1:8080\/mcp /m, /^ {2}WebSocket +ws:\/\/127\.0\.0\.1:8080\/mcp$/m, /^ {2}JSON-RPC +\S+:8080\/message /m, /^ {2}HTTP\+SSE +\S+:8080\/sse /m, /^ {2}health +\S+:8080\/health$/m,
-    /^ {2}data +\/home\/ada\/data$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not here +execute_command: no programs are listed$/m]) t.match(text, line)
+    /^ {2}data +\/home\/ada\/data$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not served +execute_command: no programs are listed$/m]) t.match(text, line)
   t.notMatch(text, /stdio/, 'nothing is said of what is not served')
   t.ok(text.endsWith('\n'))
 })
@@ -48,13 +48,13 @@ t.test('long lists are wrapped between names, and none is lost', async t => {
   const tools = Array.from({ length: 60 }, (_, index) => `tool_number_${index}`)
   const text = shown({ inventory: { ...SERVED.inventory, tools } })
   t.strictSame(text.match(/tool_number_\d+/g), tools)
-  for (const line of text.split('\n').filter(line => line.includes('tool_number'))) t.ok(line.length <= 113, `${line.length}`)
+  for (const line of text.split('\n').filter(line => line.includes('tool_number'))) t.ok(line.length <= 80, `${line.length}`)
   t.equal(text.match(/^ {2}tools /gm)?.length, 1)
 })
 
 t.test('the banner of a gateway without definitions has no lines for them', async t => {
   const text = shown({ inventory: { tools: [], resources: [], prompts: [], unavailable: [] } })
-  t.notMatch(text, /tools|resources|prompts|not here/)
+  t.notMatch(text, /tools|resources|prompts|not served/)
   t.match(text, /mcpServers/)
 })
 
@@ -74,8 +74,35 @@ t.test('what to paste names the gateway as others know it, when it listens on ev
   t.equal(url('0.0.0.0', ['mcp.example.com', 'other.example.com']), 'http://mcp.example.com:8080/mcp')
   t.equal(url('::', ['mcp.example.com:9000'], 'http://[::]:8080'), 'http://mcp.example.com:9000/mcp')
   t.equal(url('0.0.0.0', []), 'http://127.0.0.1:8080/mcp')
-  t.equal(url('127.0.0.1', ['mcp.example.com']), 'http://127.0.0.1:8080/mcp')
+  t.equal(url('192.0.2.7', ['192.0.2.7:8080'], 'http://192.0.2.7:8080'), 'http://192.0.2.7:8080/mcp')
+  t.equal(url('0.0.0.0', ['localhost', 'mcp.example.com'], 'https://127.0.0.1:8443'), 'https://mcp.example.com:8443/mcp', 'with TLS')
 })
+
+t.test('behind a proxy what to paste has the public name, with https, and says that this is up to the proxy', async t => {
+  const proxied = { ...SERVED.options, allowedHosts: ['localhost:3000', 'mcp.example.com'], prefix: '/ai', apiKeys: [listed('ada', 'a')] }
+  t.strictSame(pasted(shown({ options: proxied })), { mcpServers: { patchbay: { url: 'https://mcp.example.com/ai/mcp', headers: { Authorization: 'Bearer <your key>' } } } })
+  t.match(shown({ options: proxied }), /if your proxy serves this URL:\n/)
+  t.notMatch(shown(), /proxy/)
+  const oauth = { issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/gate/mcp' }
+  t.strictSame(pasted(shown({ options: { ...SERVED.options, allowedHosts: ['mcp.example.com'], oauth } })), { mcpServers: { patchbay: { url: oauth.resource } } }, 'with OAuth the operator has given the URL')
+})
+
+t.test('tools that are missing for the same reason share an entry, wrapped at 80 columns', async t => {
+  const why = 'No display is available here, so there is no clipboard to read or to write; start the gateway in a session of a desktop'
+  const text = shown({ inventory: { ...SERVED.inventory, tools: ['get_clipboard', 'set_clipboard'], unavailable: [['get_clipboard', why], ['execute_command', 'no programs'], ['set_clipboard', why]] } })
+  t.equal(text.match(/No display/g)?.length, 1)
+  t.match(text, /^ {2}failing +get_clipboard, set_clipboard: No display/m)
+  t.match(text, /^ {2}not served +execute_command: no programs$/m)
+  for (const line of text.split('\n')) t.ok(line.length <= 80, line)
+})
+
+t.test('every line fits 80 columns, except for a single long word', async t => {
+  const options = { ...SERVED.options, prefix: '/a/rather/long/prefix/of/some/company', data: '/home/ada/a folder/with spaces/in its name/and a path that is really much longer than usual/data' }
+  const keys = Array.from({ length: 30 }, (_, index) => listed(`caller-${index}@example.com`, String(index)))
+  for (const line of shown({ address: 'http://mcp.example.com:8080', options: { ...options, apiKeys: keys } }).split('\n')) t.ok(line.length <= 80 || line.trim().split(' ').some(word => word.length > 60), line)
+})
+
+t.test('it names the page for other clients', async t => t.match(shown(), /docs\/clients\.md/))
 
 t.test('on a terminal it has how to stop; on stdio without one it is one line', async t => {
   t.match(shown(), /\nCtrl-C stops it\.\n$/)

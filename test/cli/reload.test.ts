@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { ADA, bearer, BOB, listed, ping } from '../support/keys.js'
 import { until, within } from '../support/wait.js'
-import { watchTerminal } from '../../cli/sighup.js'
+import { watchTerminal } from '../../cli/process/sighup.js'
 import { folder, initialize, launch, PROCESSES, toolCall, type Launched } from '../support/process.js'
 
 const WAIT = 30_000
@@ -84,7 +84,7 @@ t.test('SIGHUP', async t => {
     const { launched, reload } = await configured(t, good)
     const url = await launched.url()
     for (const [text, why] of [
-      ['{', /config file .*patchbay\.json: .*JSON/],
+      ['{', /config file .*patchbay\.json, line 1, column 2: the JSON ends too early/],
       [{ ...good, rate: 'fast' }, /option rate must be integer/],
       [{ ...good, unknown: 1 }, /option "unknown" does not exist/],
       [{ apiKeys: [listed('bob', BOB), listed('eve', BOB)], rate: 5 }, /apiKeys\.1\.hash is listed twice/],

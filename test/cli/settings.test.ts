@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resolveOptions, type Options } from '../../options.js'
+import { readArguments } from '../../cli/settings/arguments.js'
 import { readSettings } from '../../cli/settings/read-settings.js'
 import { folder } from '../support/process.js'
 
@@ -86,6 +87,6 @@ t.test('files are found from where they are named', async t => {
 
 t.test('help and version are asked for in both spellings', async t => {
   for (const [args, expected] of [[['--help'], { help: true }], [['-h'], { help: true }], [['--version'], { version: true }], [['-v'], { version: true }], [[], { help: false, version: false }]] as const) {
-    t.match(readSettings([...args], {}, '/'), expected)
+    t.match(readArguments([...args], '/'), expected)
   }
 })

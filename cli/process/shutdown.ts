@@ -1,8 +1,8 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger } from 'fastify'
-import { describeThrown } from '../lib/one-line.js'
-import { withTimeout } from '../lib/time/with-timeout.js'
-import type { LogLines } from '../system/process/log-lines.js'
+import { describeThrown } from '../../lib/one-line.js'
+import { withTimeout } from '../../lib/time/with-timeout.js'
+import type { LogLines } from '../../system/process/log-lines.js'
 import { expectSignals } from './signals.js'
 
 /** How long the end of the process waits for a reader of the log that reads nothing, in milliseconds. */

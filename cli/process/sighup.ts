@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty'
-import { STANDARD_ERROR } from '../system/process/standard-error.js'
+import { STANDARD_ERROR } from '../../system/process/standard-error.js'
 
 /**
  * Keeps SIGHUP from ending the process from now on. Returns a function that sets the action of SIGHUP; if a signal came before that,

@@ -1,0 +1,94 @@
+import { didYouMean } from '../lib/nearest-name.js'
+import { resolveOptions, type Options } from '../options.js'
+import { dataFolder } from '../system/process/data-folder.js'
+import type { LogLines } from '../system/process/log-lines.js'
+import { version } from '../version.js'
+import { createKey } from './create-key.js'
+import { checkExposure } from './exposure.js'
+import { serve } from './serve.js'
+import { readArguments } from './settings/arguments.js'
+import { readSettings } from './settings/read-settings.js'
+import { USAGE } from './settings/usage.js'
+import { catchHangUp } from './process/sighup.js'
+import { claimStandardOutput } from './process/standard-output.js'
+
+type Command = (argv: string[], logs: LogLines) => void | Promise<void>
+
+const COMMANDS: Record<string, Command> = {
+  check: printCheck,
+  clients: printClient,
+  help: () => { process.stdout.write(USAGE) },
+  key: printKey,
+  version: () => { process.stdout.write(`${version}\n`) }
+}
+
+/** Runs the command that the first argument names, or serves. Throws a sentence if the arguments or settings are wrong. */
+export async function runCommand (argv: string[], logs: LogLines): Promise<void> {
+  const [word, ...rest] = argv
+  if (word === undefined || word.startsWith('-')) return await runFlags(argv, logs)
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
+  if (command === undefined) throw new Error(`there is no command "${word}"${didYouMean(word, Object.keys(COMMANDS)) || '; see patchbay help'}`)
+  await command(rest, logs)
+}
+
+async function runFlags (argv: string[], logs: LogLines): Promise<void> {
+  const { help, version: showVersion, check } = readArguments(argv, process.cwd())
+  if (help || showVersion) process.stdout.write(help ? USAGE : `${version}\n`)
+  else if (check) await printCheck(argv)
+  else await startServing(argv, logs)
+}
+
+async function startServing (argv: string[], logs: LogLines): Promise<void> {
+  const onHangUp = catchHangUp()
+  const [env, cwd] = [{ ...process.env }, process.cwd()]
+  const { options, args } = readSettings(argv, env, cwd)
+  await serve(complete(options), { launch: launchOf(args), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
+}
+
+const launchOf = (args: string[]): string[] => [process.execPath, process.argv[1] ?? '', ...args]
+
+/** Checks and completes the options. Throws a sentence if they cannot be served. */
+function complete (given: Partial<Options>): Options {
+  const options = withData(resolveOptions(given))
+  checkExposure(options)
+  return options
+}
+
+/** Adds the default data folder of the user. */
+function withData (options: Options): Options {
+  return options.ephemeral || options.data !== undefined ? options : { ...options, data: dataFolder(process.platform, process.env) }
+}
+
+async function printCheck (argv: string[]): Promise<void> {
+  // Not imported at the top, because few starts need it.
+  const { check } = await import('./report/check.js')
+  const output = claimStandardOutput()
+  const { report, warnings, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)))
+  const sentences = [...warnings.map(sentence => `warning: ${sentence}`), ...mistakes]
+  process.stderr.write(sentences.map(sentence => `patchbay: ${sentence}\n`).join(''))
+  // A plugin may have left a timer or a socket behind.
+  output.write(report, () => process.exit(mistakes.length === 0 ? 0 : 1))
+}
+
+async function printClient (argv: string[]): Promise<void> {
+  const { describeClient } = await import('./report/clients.js')
+  const named = argv[0]?.startsWith('-') === false
+  const { options, args } = readSettings(named ? argv.slice(1) : argv, process.env, process.cwd())
+  process.stdout.write(describeClient(named ? argv[0] : undefined, resolveOptions(options), launchOf(args)))
+}
+
+/** Only the key goes to standard output, so that it can be piped to where it is kept without being displayed. */
+function printKey (args: string[]): void {
+  const { key, advice } = createKey(args, knownSettings())
+  process.stdout.write(`${key}\n`)
+  process.stderr.write(advice)
+}
+
+/** The options of the environment and its config file; none if they cannot be read, since a key can be made all the same. */
+function knownSettings (): Partial<Options> {
+  try {
+    return resolveOptions(readSettings([], process.env, process.cwd()).options)
+  } catch {
+    return {}
+  }
+}

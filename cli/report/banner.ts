@@ -1,0 +1,89 @@
+import type { Options } from '../../options.js'
+import { httpEntry, isBehindProxy } from './client-address.js'
+import { mcpServers } from './client-snippets.js'
+import type { Inventory } from './inventory.js'
+import { wrap, wrapWords } from './wrap.js'
+
+export interface BannerContent {
+  version: string
+  /** The URL of the HTTP server, if there is one. */
+  address: string | undefined
+  options: Pick<Options, 'prefix' | 'stdio' | 'data' | 'ephemeral' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
+  /** Whether standard error is a terminal. */
+  terminal: boolean
+  /** The command that started this process. */
+  launch: string[]
+  inventory: Inventory
+}
+
+/** The text for standard error when the gateway is up: addresses, who may call, what is served and what not, and the configuration for a client. */
+export function banner (content: BannerContent): string {
+  const { version, address, options, terminal } = content
+  const { prefix, stdio } = options
+  // A desktop client launched the process: it is configured already, and its log gets one line.
+  if (stdio && !terminal) return `patchbay ${version}  ${['stdio', ...(address === undefined ? [] : [`MCP ${address}${prefix}/mcp`]), `data ${dataOf(options)}`].join('; ')}\n`
+  return [
+    `patchbay ${version}`,
+    '',
+    ...servedLines(content),
+    '',
+    ...snippet(content),
+    '',
+    'Other clients, and how to see that it works: docs/clients.md',
+    ...(terminal ? ['Ctrl-C stops it.'] : []),
+    ''
+  ].join('\n')
+}
+
+/** The lines that say where and what is served, and who may call. */
+export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal'>): string[] {
+  return [
+    ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
+    ...(address === undefined ? [] : [...endpoints(address + options.prefix), ...access(options)]),
+    ...wrapWords('data', dataOf(options)),
+    '',
+    ...wrap('tools', inventory.tools),
+    ...wrap('resources', inventory.resources),
+    ...wrap('prompts', inventory.prompts),
+    ...missing(inventory)
+  ]
+}
+
+const dataOf = ({ ephemeral, data }: BannerContent['options']): string => ephemeral || data === undefined ? 'in memory, until this process ends' : data
+
+/** Who may call. */
+function access ({ apiKeys, oauth }: BannerContent['options']): string[] {
+  const lines = [
+    ...wrap('keys', [...new Set(apiKeys.map(({ name }) => name))]),
+    ...(oauth === undefined ? [] : wrapWords('OAuth', `access tokens of ${oauth.issuer}`))
+  ]
+  return lines.length === 0 ? wrapWords('access', 'callers need no credential') : lines
+}
+
+function endpoints (base: string): string[] {
+  return [
+    ...wrapWords('MCP', `${base}/mcp`, 'Streamable HTTP, every revision'),
+    ...wrapWords('WebSocket', `${base.replace(/^http/, 'ws')}/mcp`),
+    ...wrapWords('JSON-RPC', `${base}/message`, 'plain POST, no handshake'),
+    ...wrapWords('HTTP+SSE', `${base}/sse`, 'for clients of the first revision'),
+    ...wrapWords('health', `${base}/health`)
+  ]
+}
+
+/** What is not served and what fails now, one entry for each reason. */
+function missing ({ tools, unavailable }: Inventory): string[] {
+  const reasons = new Map<string, string[]>()
+  for (const [name, why] of unavailable) {
+    const key = `${tools.includes(name) ? 'failing' : 'not served'}\n${why}`
+    reasons.set(key, [...reasons.get(key) ?? [], name])
+  }
+  return [...reasons].flatMap(([key, names]) => {
+    const [label = '', why = ''] = key.split('\n')
+    return wrapWords(label, `${names.join(', ')}: ${why}`)
+  })
+}
+
+function snippet ({ address, options, launch: [command, ...args] }: BannerContent): string[] {
+  const where = address === undefined ? 'so that it launches this gateway' : isBehindProxy(options) ? 'if your proxy serves this URL' : 'so that it connects to this gateway'
+  return [`For the configuration of an MCP client, ${where}:`, mcpServers(address === undefined ? { command, args } : httpEntry(address, options))]
+}

@@ -1,0 +1,44 @@
+import { didYouMean } from '../../lib/nearest-name.js'
+import type { Options } from '../../options.js'
+import { httpEntry } from './client-address.js'
+import { CLIENTS, type StdioEntry } from './client-snippets.js'
+
+/** The text of `patchbay clients [NAME]`: the names, or where to put what. Throws a sentence if there is no such client. */
+export function describeClient (name: string | undefined, options: Options, launch: string[]): string {
+  if (name === undefined) return listOfClients()
+  const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
+  if (client === undefined) throw new Error(`there is no client "${name}"${didYouMean(name, Object.keys(CLIENTS)) || `; these are: ${Object.keys(CLIENTS).join(', ')}`}`)
+  return [
+    `${client.title}: ${client.place}`,
+    '',
+    'If the client is to launch the gateway:',
+    client.stdio(stdioEntry(launch)),
+    '',
+    'If it is to connect to a gateway that is running:',
+    client.http(httpEntry(addressOf(options), options)),
+    '',
+    'docs/clients.md says how to see that it works.',
+    ''
+  ].join('\n')
+}
+
+function listOfClients (): string {
+  const rows = Object.entries(CLIENTS).map(([name, { title }]) => `  ${name.padEnd(16)}${title}`)
+  return ['patchbay clients NAME prints what to configure in a client, for the present options:', '', ...rows, ''].join('\n')
+}
+
+/** The address that the command listens on, with the port of the options. */
+export function addressOf ({ host, port }: Pick<Options, 'host' | 'port'>): string {
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+}
+
+/** The command with --stdio, and without what concerns HTTP: two clients cannot listen on one port. */
+export function stdioEntry ([command = '', script = '', ...args]: string[]): StdioEntry {
+  const kept: string[] = []
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] as string
+    if (arg === '--port' || arg === '--host') index++
+    else if (arg !== '--stdio' && arg !== '--keep-serving') kept.push(arg)
+  }
+  return { command, args: [script, '--stdio', ...kept] }
+}

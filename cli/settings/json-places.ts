@@ -1,0 +1,102 @@
+/** A place in a text, counted from 1. */
+export interface Place { line: number, column: number }
+
+/** Text that is not JSON: where, and what to do. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError'
+  readonly place: Place
+
+  constructor (place: Place, message: string) {
+    super(message)
+    this.place = place
+  }
+}
+
+/** Where each member of a JSON text is, by its path, such as `apiKeys.0.hash`. Throws a JsonError at the first mistake. */
+export function placesOf (text: string): Map<string, Place> {
+  const reader = new Reader(text)
+  reader.readAll()
+  return reader.places
+}
+
+/** One mark, string, number or word, after white space. */
+const TOKEN = /[ \t\r\n]*([{}[\],:]|"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy
+
+class Reader {
+  readonly places = new Map<string, Place>()
+  readonly #text: string
+  #offset = 0
+
+  constructor (text: string) {
+    this.#text = text
+  }
+
+  readAll (): void {
+    this.#readValue('')
+    if (/[^ \t\r\n]/.test(this.#text.slice(this.#offset))) this.#fail('the JSON value ends before this')
+  }
+
+  #readValue (path: string): void {
+    if (this.#skip('{')) this.#readMembers(path)
+    else if (this.#skip('[')) this.#readElements(path)
+    else if (/^[\]},:]/.test(this.#next() ?? this.#fail())) this.#fail('a value is missing before this')
+    else this.#take()
+  }
+
+  #readMembers (path: string): void {
+    if (this.#skip('}')) return
+    do {
+      if (this.#next() === '}') this.#fail('there is a comma too many before this')
+      if (this.#next()?.startsWith('"') !== true) this.#fail('a name in double quotes is expected')
+      const member = join(path, JSON.parse(this.#take()) as string)
+      this.places.set(member, this.#place(this.#offset - 1))
+      if (!this.#skip(':')) this.#fail('a colon is missing before this')
+      this.#readValue(member)
+    } while (this.#skip(','))
+    if (!this.#skip('}')) this.#fail('a comma or } is missing before this')
+  }
+
+  #readElements (path: string): void {
+    if (this.#skip(']')) return
+    let index = 0
+    do {
+      if (this.#next() === ']') this.#fail('there is a comma too many before this')
+      this.#readValue(join(path, String(index++)))
+    } while (this.#skip(','))
+    if (!this.#skip(']')) this.#fail('a comma or ] is missing before this')
+  }
+
+  #skip (mark: string): boolean {
+    const found = this.#next() === mark
+    if (found) this.#take()
+    return found
+  }
+
+  #take (): string {
+    const token = this.#next() ?? this.#fail()
+    this.#offset = TOKEN.lastIndex
+    return token
+  }
+
+  /** The token that comes next, without taking it; undefined if there is none. */
+  #next (): string | undefined {
+    TOKEN.lastIndex = this.#offset
+    return TOKEN.exec(this.#text)?.[1]
+  }
+
+  #fail (message = 'this is not JSON'): never {
+    const offset = this.#offset + (/^[ \t\r\n]*/.exec(this.#text.slice(this.#offset))?.[0].length ?? 0)
+    const rest = this.#text.slice(offset)
+    if (rest === '') throw new JsonError(this.#place(offset), 'the JSON ends too early')
+    if (/^(\/[/*]|#)/.test(rest)) throw new JsonError(this.#place(offset), 'JSON has no comments')
+    if (/^['‘’“”]/.test(rest)) throw new JsonError(this.#place(offset), 'JSON has no other quotes than "')
+    throw new JsonError(this.#place(offset), `${message}: ${/^(\w{1,40}|[^])/u.exec(rest)?.[0] ?? ''}`)
+  }
+
+  #place (offset: number): Place {
+    const before = this.#text.slice(0, offset).split('\n')
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+  }
+}
+
+const join = (path: string, key: string): string => path === '' ? key : `${path}.${key}`

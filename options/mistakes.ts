@@ -1,0 +1,49 @@
+import { Type, type TObject, type TSchema } from '@sinclair/typebox'
+import { didYouMean } from '../lib/nearest-name.js'
+import { compile } from '../protocol/schema/schema.js'
+
+export interface Mistake {
+  /** The option, or the part of it, that is wrong: `port`, `apiKeys.0.hash`. */
+  path: string
+  /** One sentence that names the option and what was expected. */
+  text: string
+}
+
+/** Options that cannot be used, with everything that is wrong with them. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError'
+  readonly mistakes: Mistake[]
+
+  constructor (mistakes: Mistake[]) {
+    super(mistakes.map(({ text }) => text).join('; '))
+    this.mistakes = mistakes
+  }
+}
+
+/** What is wrong with values, at most one mistake for each option. */
+export function mistakesIn (schema: TObject, values: Record<string, unknown>): Mistake[] {
+  const names = Object.keys(schema.properties)
+  return Object.entries(values).flatMap(([name, value]) => {
+    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    if (property === undefined) return [{ path: name, text: `option "${name}" does not exist${didYouMean(name, names)}` }]
+    const wrong = compile(Type.Object({ [name]: property }))({ [name]: value })
+    return wrong === undefined ? [] : [mistake(wrong, property)]
+  })
+}
+
+function mistake (wrong: string, property: TSchema): Mistake {
+  const path = wrong.split(/[ :;]/)[0] as string
+  const parts = partsAt(property, path.split('.').slice(1))
+  const [, unknown] = /^\S+ must NOT have additional properties: "(.*)"$/.exec(wrong) ?? []
+  if (unknown !== undefined) return { path: `${path}.${unknown}`, text: `option ${path} has no "${unknown}"${didYouMean(unknown, Object.keys(propertiesOf(parts.at(-1))))}` }
+  const expected = parts.findLast(part => typeof part['x-expected'] === 'string')?.['x-expected'] as string | undefined
+  return { path, text: `option ${expected === undefined ? wrong : `${path} ${expected}`}` }
+}
+
+/** The schema and those of its parts along a path, from the outside in, as far as they are known. */
+function partsAt (schema: TSchema, [key, ...rest]: string[]): TSchema[] {
+  const inner = key === undefined ? undefined : propertiesOf(schema)[key] ?? schema.items as TSchema | undefined
+  return [schema, ...(inner === undefined ? [] : partsAt(inner, rest))]
+}
+
+const propertiesOf = (schema: TSchema | undefined): Record<string, TSchema> => schema?.properties as Record<string, TSchema> | undefined ?? {}

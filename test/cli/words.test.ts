@@ -1,0 +1,41 @@
+import t from 'tap'
+import { checkNode } from '../../cli/process/node-version.js'
+import { describeStartError } from '../../cli/process/start-error.js'
+import { launch, PROCESSES } from '../support/process.js'
+import { version } from '../../version.js'
+
+t.test('the words of the command', async t => {
+  t.jobs = PROCESSES
+
+  t.test('help and version are words, too', { buffered: true }, async t => {
+    t.match(await launch(t, ['help']).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' })
+    t.match(await launch(t, ['version']).exit(), { code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  t.test('help is shown even if the settings are wrong', { buffered: true }, async t => {
+    t.match(await launch(t, ['--help'], { env: { PATCHBAY_PORT: 'x' } }).exit(), { code: 0, stdout: /^Usage: / })
+  })
+
+  for (const [args, stderr] of [
+    [['init'], 'patchbay: there is no command "init"; see patchbay help\n'],
+    [['hlep'], 'patchbay: there is no command "hlep"; did you mean "help"?\n'],
+    [['constructor'], 'patchbay: there is no command "constructor"; see patchbay help\n'],
+    [['--prot', '80'], 'patchbay: there is no option --prot; did you mean --port?\n'],
+    [['--page-size', '5'], 'patchbay: there is no option --page-size on the command line; set pageSize in the config file or PATCHBAY_PAGE_SIZE in the environment\n'],
+    [['--port', '80', 'stdio'], 'patchbay: "stdio" is not an option; did you mean --stdio?\n'],
+    [['--nonsense'], 'patchbay: there is no option --nonsense; see patchbay --help\n']
+  ] as Array<[string[], string]>) {
+    t.test(`patchbay ${args.join(' ')} gets a hint`, { buffered: true }, async t => t.match(await launch(t, args).exit(), { code: 1, stdout: '', stderr }))
+  }
+})
+
+t.test('a port in use gets a hint for two clients that launch the same command', async t => {
+  const error = Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 8080, address: '127.0.0.1' })
+  t.strictSame(describeStartError(error, false), ['port 8080 on 127.0.0.1 is in use; choose another with --port or PATCHBAY_PORT'])
+  t.match(describeStartError(error, true)[0], /; if two clients launch this command, give each its own port, or only --stdio$/)
+})
+
+t.test('a Node.js that is too old is refused in one sentence', async t => {
+  for (const old of ['18.20.4', '20.18.3', '16.0.0']) t.throws(() => checkNode(old), { message: `this is Node.js ${old}, and Patchbay needs 20.19 or newer` })
+  for (const good of ['20.19.0', '20.20.2', '22.0.0', '26.10.0']) t.doesNotThrow(() => checkNode(good))
+})
