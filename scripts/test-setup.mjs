@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 export const PROGRAMS = [
   { program: 'Xvfb', package: 'xvfb' },
   { program: 'xsel', package: 'xsel' },
-  { program: 'redis-server', package: 'redis-server' }
+  { program: 'redis-server', package: 'redis-server' },
+  { program: 'nginx', package: 'nginx' }
 ]
 
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
