@@ -6,6 +6,7 @@ import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
+import { ignoredOptions } from './options/embedded.js'
 import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
 import type { Store } from './protocol/store.js'
@@ -79,6 +80,7 @@ export type { FastifyInstance } from 'fastify'
 /** Patchbay as a Fastify plugin: `await fastify.register(patchbay, options)` in an application that already exists. Without built-in tools unless `tools` is true. */
 export const patchbay = fp(async (fastify: FastifyInstance, given: Partial<Options>) => {
   await assemble(fastify, resolveOptions({ ...given, tools: given.tools ?? false }), false)
+  for (const sentence of ignoredOptions(given)) fastify.log.warn(sentence)
 }, { name: 'patchbay', fastify: '5.x' })
 
 /** A gateway of its own: a Fastify application that serves nothing else. */

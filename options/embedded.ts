@@ -1,0 +1,25 @@
+const LISTEN = 'pass it to app.listen()'
+const STDIO = 'call serveStdio(app.mcp, …)'
+const LOGGER = 'set the logger of your application'
+const FASTIFY = 'pass it to Fastify()'
+const CONNECTIONS = 'set app.server.maxConnections, or limit connections in your proxy'
+
+/** The options that have no effect in a host application, with what to do instead. */
+export const ELSEWHERE: Record<string, string> = {
+  port: LISTEN,
+  host: LISTEN,
+  stdio: STDIO,
+  token: STDIO,
+  keepServing: STDIO,
+  logLevel: LOGGER,
+  logFormat: LOGGER,
+  trustProxy: FASTIFY,
+  requestTimeout: FASTIFY,
+  maxConnections: CONNECTIONS,
+  maxConnectionsPerAddress: CONNECTIONS
+}
+
+/** A sentence for each given option that has no effect in a host application. */
+export function ignoredOptions (given: object): string[] {
+  return Object.keys(given).filter(name => name in ELSEWHERE).map(name => `option ${name} has no effect where Patchbay is registered in an application: ${ELSEWHERE[name]}`)
+}
