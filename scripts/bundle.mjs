@@ -1,10 +1,9 @@
-// Builds dist/: a few files with the code that every start loads, separate files that are loaded on demand, and the types of what is exported.
+// Builds dist/: a few files with the code that every start loads, and separate files that are loaded on demand.
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { licenses } from './bundle/licenses.mjs'
 import { fileOf, LATE, standIns } from './bundle/stand-ins.mjs'
-import { copyTypes } from './bundle/types.mjs'
 
 /** Bundled CommonJS packages call `require`. */
 const REQUIRE = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
@@ -53,4 +52,3 @@ const made = await Promise.all([
 cpSync(new URL('node_modules/clipboardy/fallbacks', root), new URL('dist/fallbacks', root), { recursive: true })
 cpSync(new URL('node_modules/@photostructure/sqlite/prebuilds', root), new URL('dist/prebuilds', root), { recursive: true })
 writeFileSync(new URL('dist/LICENSES.txt', root), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
-copyTypes(new URL('build/', root), new URL('dist/types/', root), 'app.d.ts')
