@@ -61,13 +61,18 @@ t.test('every path that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md n
 const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
 
 t.test('docs/logs.md quotes messages of the log as the code has them', async t => {
-  const root = new URL('../../../', import.meta.url)
-  const code = ['cli', 'plugins', 'system'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`))
-    .filter(file => file.endsWith('.ts')).map(file => readFileSync(new URL(file, root), 'utf8')).join('\n')
+  const code = sourcesOf('cli', 'plugins', 'system')
   const rows = page('logs.md').split('\n').filter(line => /\| (info|warn|error)/.test(line)).map(line => line.split('|')[1] as string)
   const messages = rows.flatMap(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, message]) => message as string))
   t.ok(messages.length > 10)
   for (const message of messages) t.ok(code.includes(message), message)
+})
+
+t.test('docs/troubleshooting.md quotes texts as the code has them', async t => {
+  const quoted = [...page('troubleshooting.md').matchAll(/^### `([^`]+)`$/gm)].map(([, text]) => text as string)
+  t.ok(quoted.length > 15)
+  const code = sourcesOf('cli', 'loader', 'plugins', 'protocol', 'stores', 'system')
+  for (const text of quoted) t.ok(code.includes(text), text)
 })
 
 t.test('plugins/README.md lists every member that a plugin adds to app.mcp', async t => {
@@ -88,4 +93,11 @@ t.test('pages name the client, caller or operator they mean', async t => {
 
 function names (folder: string): string[] {
   return readdirSync(new URL(`../../../${folder}`, import.meta.url)).filter(name => name.endsWith('.md'))
+}
+
+/** The product files of these folders and of the command, as one text. */
+function sourcesOf (...folders: string[]): string {
+  const root = new URL('../../../', import.meta.url)
+  return folders.flatMap(folder => readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`)).concat('cli.ts')
+    .filter(file => file.endsWith('.ts')).map(file => readFileSync(new URL(file, root), 'utf8')).join('\n')
 }

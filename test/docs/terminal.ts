@@ -71,7 +71,7 @@ async function checkout (t: Test, files: Block[], port: number): Promise<string>
   const copy = join(home, 'patchbay')
   mkdirSync(copy)
   for (const name of readdirSync(root).filter(name => !NOT_COPIED.has(name))) cpSync(join(root, name), join(copy, name), { recursive: true })
-  for (const name of ['node_modules', 'docs']) symlinkSync(join(root, name), join(copy, name))
+  for (const name of ['node_modules', 'build', 'docs']) symlinkSync(join(root, name), join(copy, name))
   for (const { file = '', code } of files) writeFileSync(join(copy, file), code)
   mkdirSync(join(home, 'bin'))
   symlinkSync(process.execPath, join(home, 'bin', 'node'))
