@@ -3,6 +3,7 @@ import type { Conversation } from '../peer/conversation.js'
 import type { Peer } from '../peer/peer.js'
 import type { ClientRequest } from '../questions/client-request.js'
 import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
+import { formOf, parseForm, type Elicited } from '../questions/elicited-form.js'
 import type { Sealer } from '../questions/seal.js'
 import { convert } from '../revisions/convert.js'
 import type { Revision } from '../revisions/revision.js'
@@ -157,8 +158,11 @@ export class Call {
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
-  elicit (key: string, params: { message: string, requestedSchema?: object, url?: string }): Promise<ElicitAnswer> {
-    return this.#askOne(key, 'elicitation/create', params) as Promise<ElicitAnswer>
+  elicit<S extends object = object> (key: string, params: { message: string, requestedSchema?: S, url?: string }): Promise<ElicitAnswer<Elicited<S>>> {
+    const { requestedSchema } = params
+    const form = requestedSchema === undefined ? {} : { requestedSchema: formOf(requestedSchema) }
+    const answer = this.#askOne(key, 'elicitation/create', { ...params, ...form }) as Promise<ElicitAnswer>
+    return ignoreRejection(answer.then(given => parseForm(requestedSchema, given)) as Promise<ElicitAnswer<Elicited<S>>>)
   }
 
   /** Asks the client's model. */

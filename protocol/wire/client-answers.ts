@@ -1,5 +1,5 @@
 /** What the user answered to `elicitation/create`. */
-export interface ElicitAnswer { action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown> }
+export interface ElicitAnswer<Content = Record<string, unknown>> { action: 'accept' | 'decline' | 'cancel', content?: Content }
 
 /** What the client's model answered to `sampling/createMessage`. */
 export interface SampleAnswer { role: 'user' | 'assistant', content: unknown, model: string, stopReason?: string }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import * as mini from 'zod/mini'
 import { createClient, tool, type Client } from '../../app.js'
 import type { StandardSchema } from '../../protocol/schema/standard-schema.js'
+import type { ElicitAnswer } from '../../protocol/wire/client-answers.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import { gateway } from '../support/gateway.js'
 import type { Json } from '../support/modern.js'
@@ -130,6 +131,29 @@ t.test('a method of an author takes such a schema, too', async t => {
   await t.rejects(request('acme/measure', { n: 'x' }), { code: -32602, message: 'Invalid params: n must be number' })
   await t.rejects(request('acme/measure', { n: 10 }), { code: -32602, message: 'Invalid params: n: too much' })
   t.throws(() => app.mcp.method('acme/wrong', mini.object({}) as never, () => ({})), /use Zod 4.2 or newer/)
+})
+
+t.test('a form for the user may have such a schema, and its answer is parsed', async t => {
+  const requestedSchema = z.object({ name: z.string().trim().refine(name => name !== 'Eve', 'is not welcome'), times: z.number().default(2) })
+  const item = tool({
+    name: 'it',
+    description: 'd',
+    run: async (_input, call) => {
+      const { action, content } = await call.elicit('who', { message: 'Who?', requestedSchema })
+      return content === undefined ? action : content.name.repeat(content.times)
+    }
+  })
+  const asked: unknown[] = []
+  const answered = async (answer: ElicitAnswer): Promise<Json> => {
+    const app = await gateway(t, { http: false })
+    app.mcp.tools.add(item)
+    return await call(await createClient(app, { elicit: params => { asked.push(params.requestedSchema); return answer } }))
+  }
+  t.equal(textOf(await answered({ action: 'accept', content: { name: ' Ada ' } })), 'AdaAda')
+  t.match(asked, [{ type: 'object', properties: { name: { type: 'string' }, times: { type: 'number', default: 2 } }, required: ['name'] }])
+  t.equal(textOf(await answered({ action: 'decline' })), 'decline')
+  await t.rejects(answered({ action: 'accept', content: { name: 'Eve' } }), /the answer to elicitation\/create: name: is not welcome/)
+  await t.rejects(answered({ action: 'accept', content: { name: 7 } }), /name must be string/)
 })
 
 /** A schema as other libraries make them: ArkType's are functions, and its messages repeat the path. */

@@ -117,6 +117,10 @@ tool({
   run: async (_input, call) => {
     same<Awaited<ReturnType<typeof call.elicit>>['action'], 'accept' | 'decline' | 'cancel'>(true)
     same<typeof call.signal, AbortSignal>(true)
+    const { content } = await call.elicit('who', { message: 'm', requestedSchema: Type.Object({ name: Type.String() }) })
+    content?.name.toUpperCase()
+    // @ts-expect-error the form has no such field
+    void content?.missing
     const { a, b } = await call.ask({ a: { method: 'roots/list', params: {} }, b: { method: 'roots/list', params: {} } })
     void [a, b]
     same<number, Awaited<ReturnType<typeof call.once<number>>>>(true)

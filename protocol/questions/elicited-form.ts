@@ -1,0 +1,21 @@
+import { chain, type Awaitable } from '../../lib/awaitable.js'
+import { jsonSchemaOf, type Schema, type Typed } from '../schema/schema.js'
+import { isStandardSchema, parserOf, type StandardSchema } from '../schema/standard-schema.js'
+import type { ElicitAnswer } from '../wire/client-answers.js'
+import { errors } from '../wire/errors.js'
+import type { TSchema } from '@sinclair/typebox'
+
+/** What the user enters into a form; not known to TypeScript where the schema is written by hand. */
+export type Elicited<S> = S extends TSchema | StandardSchema ? Typed<S> : Record<string, unknown>
+
+/** The JSON Schema of a form, as clients get it. */
+export function formOf (schema: object): Schema {
+  return jsonSchemaOf(schema as Schema | StandardSchema, 'input')
+}
+
+/** The answer with its content as the schema of the form parses it. Throws invalid params when the schema refuses it. */
+export function parseForm (schema: object | undefined, answer: ElicitAnswer): Awaitable<ElicitAnswer> {
+  if (answer.action !== 'accept' || !isStandardSchema(schema)) return answer
+  const parse = parserOf(schema, why => errors.badAnswer('elicitation/create', why))
+  return chain(parse(answer.content ?? {}), content => ({ ...answer, content: content as Record<string, unknown> }))
+}
