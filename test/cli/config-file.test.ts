@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { placesOf } from '../../cli/settings/json-places.js'
+import { readSettings } from '../../cli/settings/read-settings.js'
+import { SettingsError } from '../../cli/settings/source.js'
+import { compile } from '../../protocol/schema/schema.js'
+import { configSchema, SCHEMA_FILE } from '../support/config-schema.js'
+import { folder } from '../support/process.js'
+
+/** What is wrong with a config file, environment and command line, without the folder of the file. */
+async function mistakes (t: Test, text: string, env: Record<string, string> = {}, args: string[] = []): Promise<string[]> {
+  const cwd = await folder(t, { 'c.json': text })
+  try {
+    readSettings([...args, '--config', 'c.json'], env, cwd)
+    return []
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    return error.mistakes.map(mistake => mistake.replace(join(cwd, 'c.json'), 'c.json'))
+  }
+}
+
+const NOT_JSON: Array<[text: string, expected: string]> = [
+  ['{ port: 9000 }', 'line 1, column 3: a name in double quotes is expected: port'],
+  ['{\n  "port": 1,\n}', 'line 3, column 1: there is a comma too many before this: }'],
+  ['{\n  "roots": ["a",]\n}', 'line 2, column 17: there is a comma too many before this: ]'],
+  ['{\n  "port": 1\n  "host": "::1"\n}', 'line 3, column 3: a comma or } is missing before this: "'],
+  ['{\n  // my port\n  "port": 1\n}', 'line 2, column 3: JSON has no comments'],
+  ["{ 'port': 1 }", 'line 1, column 3: JSON has no other quotes than "'],
+  ['{ "port" 1 }', 'line 1, column 10: a colon is missing before this: 1'],
+  ['{ "port": }', 'line 1, column 11: a value is missing before this: }'],
+  ['{ "port": 01 }', 'line 1, column 11: this is not JSON: 01'],
+  ['{ "port": 1', 'line 1, column 12: the JSON ends too early'],
+  ['', 'line 1, column 1: the JSON ends too early'],
+  ['{} {}', 'line 1, column 4: the JSON value ends before this: {']
+]
+
+t.test('a file that is not JSON is reported with line, column and what to do', async t => {
+  for (const [text, expected] of NOT_JSON) t.strictSame(await mistakes(t, text), [`config file c.json, ${expected}`], text)
+})
+
+t.test('what JSON.parse takes, the reader of places takes, and the other way round', async t => {
+  const texts = ['{}', '[]', '"a\\u00e9\\n"', '-1.5e+3', 'true', ' {"a":[1,{"b":null}],"c":"}"} ', '{"a":1,"a":2}', '[1,]', '{"a"}', 'tru', '1.', '"\n"', '"\\x"', '[', '{"a":1}}', '\u00a01']
+  for (const text of texts) {
+    const fails = (read: (text: string) => unknown): boolean => { try { read(text); return false } catch { return true } }
+    t.equal(fails(placesOf), fails(JSON.parse), text)
+  }
+})
+
+t.test('a wrong value is reported with the line it is on, all of them at once', async t => {
+  const text = JSON.stringify({ $schema: 'x', prot: 1, port: '80', apiKeys: [{ name: 'ada', hash: 'abc', scopes: [] }], oauth: { issuer: 'https://a.example', resource: 'https://b.example/', isuer: 1 } }, null, 1)
+  t.strictSame(await mistakes(t, text), [
+    'config file c.json, line 3: option "prot" does not exist; did you mean "port"?',
+    'config file c.json, line 4: option port must be integer',
+    'config file c.json, line 8: option apiKeys.0.hash must be sha256: and 64 hexadecimal digits, as "patchbay key NAME" prints it',
+    'config file c.json, line 15: option oauth has no "isuer"; did you mean "issuer"?'
+  ])
+  t.strictSame(await mistakes(t, '{"oauth":{"issuer":"https://a.example","resource":"https://b.example/"}}'), [
+    'config file c.json, line 1: option oauth.resource must be the https URL that clients use, without # and without a slash at the end, for example https://mcp.example.com/mcp'
+  ])
+})
+
+t.test('a mistake names the source that set the value', async t => {
+  const found = await mistakes(t, '{"port":1}', { PATCHBAY_PAGE_SIZE: '0' }, ['--port', '70000'])
+  t.strictSame(found.sort(), ['--port: option port must be <= 65535', 'PATCHBAY_PAGE_SIZE: option pageSize must be >= 1'])
+})
+
+t.test('a variable that is misspelt or no JSON gets a hint for that variable', async t => {
+  t.strictSame(await mistakes(t, '{}', { PATCHBAY_PROT: '1' }), ['environment variable PATCHBAY_PROT does not exist; did you mean "PATCHBAY_PORT"?'])
+  t.match(await mistakes(t, '{}', { PATCHBAY_API_KEYS: '{' }), [/^PATCHBAY_API_KEYS must be JSON, for example '\[\{"name":"ada","hash":"sha256:\.\.\.","scopes":\["mcp"\]\}\]', not "\{"$/])
+  t.match(await mistakes(t, '{}', { PATCHBAY_COMMANDS: 'ls' }), [/^PATCHBAY_COMMANDS must be JSON, for example '\{"date":\{\},"ls":/])
+})
+
+t.test('docs/config.schema.json is what the options make; a config file may name it', async t => {
+  t.equal(readFileSync(SCHEMA_FILE, 'utf8'), configSchema(), 'run `npm run options-page` and commit what it changed')
+  const check = compile(JSON.parse(configSchema()) as Record<string, unknown>)
+  const good = { $schema: 'node_modules/mcp-patchbay/docs/config.schema.json', port: 9000, plugins: ['./weather.ts'], trustProxy: ['10.0.0.0/8'] }
+  t.equal(check(good), undefined)
+  t.strictSame(await mistakes(t, JSON.stringify(good)), [])
+  t.match(check({ prot: 1 }), /prot/)
+})
