@@ -21,7 +21,8 @@ t.test('every config file on a page has options that the command accepts', async
   const files = blocks.filter(({ code }) => startsWithOption(JSON.parse(code) as object))
   t.ok(files.length > 4)
   for (const block of files) {
-    const cwd = await folder(t, { 'patchbay.json': block.code })
+    // A page may leave the digits of a hash to the reader.
+    const cwd = await folder(t, { 'patchbay.json': block.code.replaceAll('sha256:…', `sha256:${'0'.repeat(64)}`) })
     t.doesNotThrow(() => resolveOptions(readSettings(['--config', 'patchbay.json'], {}, cwd).options), place(block))
   }
 })

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { folder, initialize, launch } from '../support/process.js'
 import { ROOT, runnable, type Block } from './blocks.js'
 
-const INSTALLED = ['fastify', 'tap', 'zod', '@types/node', '@sinclair/typebox']
+const INSTALLED = ['fastify', 'tap', 'zod', '@types/node', '@modelcontextprotocol/sdk']
 
 const TSCONFIG = {
   compilerOptions: {
