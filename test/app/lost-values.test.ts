@@ -45,6 +45,11 @@ t.test('members are looked at in the first result only', async t => {
   t.strictSame(await warnings(t, { a: 1 }, { a: new Map() }), [])
 })
 
+t.test('only the first hundred results are looked at, so that later calls cost nothing', async t => {
+  t.equal((await warnings(t, ...Array.from({ length: 99 }, () => ({})), new Map())).length, 1)
+  t.strictSame(await warnings(t, ...Array.from({ length: 100 }, () => ({})), new Map()), [])
+})
+
 t.test('what JSON can hold is not warned about', async t => {
   for (const value of ['text', 1, null, undefined, {}, [], { a: new Date(0) }, Object.create(null), new Fields(), new Worded(), new (class extends Array {})(), { content: [] }]) {
     t.strictSame(await warnings(t, value), [])
