@@ -1,4 +1,3 @@
-import type { ServerOptions } from 'node:http'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { builtIns } from './loader/built-ins.js'
@@ -7,6 +6,7 @@ import { loadPlugins } from './loader/load-plugins.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
+import { serverOptions } from './options/server-options.js'
 import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
 import type { Store } from './protocol/store.js'
@@ -90,7 +90,7 @@ export async function build (given: Partial<Options> = {}, server: FastifyServer
     bodyLimit: options.maxMessage,
     pluginTimeout: Math.max(30_000, 2 * options.grace + 10_000),
     requestTimeout: options.requestTimeout,
-    http: timeouts(options),
+    ...await serverOptions(options),
     keepAliveTimeout: 72_000,
     logController: new LogController({ disableRequestLogging: true }),
     // Log lines about a request carry its id; a child logger for each request would cost more than the rest of Fastify.
@@ -135,12 +135,6 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
 /** True when only the client that started the command can reach it, and needs no credential. */
 function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
   return stdio && !http && token === undefined && apiKeys.length === 0 && oauth === undefined
-}
-
-/** Node.js checks connections at an interval, and requires headersTimeout to be at most requestTimeout. */
-function timeouts ({ headersTimeout, requestTimeout }: Options): ServerOptions {
-  const first = Math.min(headersTimeout, requestTimeout)
-  return { headersTimeout: first, requestTimeout, connectionsCheckingInterval: Math.min(first, 5_000) }
 }
 
 /** One MCP capability each, in the order they need each other. */

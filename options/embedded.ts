@@ -2,6 +2,7 @@ const LISTEN = 'pass it to app.listen()'
 const STDIO = 'call serveStdio(app.mcp, …)'
 const LOGGER = 'set the logger of your application'
 const FASTIFY = 'pass it to Fastify()'
+const HTTPS = 'pass its key and certificate to Fastify() as option https'
 const CONNECTIONS = 'set app.server.maxConnections, or limit connections in your proxy'
 
 /** The options that have no effect in a host application, with what to do instead. */
@@ -11,6 +12,7 @@ export const ELSEWHERE: Record<string, string> = {
   stdio: STDIO,
   token: STDIO,
   keepServing: STDIO,
+  tls: HTTPS,
   logLevel: LOGGER,
   logFormat: LOGGER,
   trustProxy: FASTIFY,
