@@ -5,6 +5,8 @@ import type { LogLines } from '../system/process/log-lines.js'
 import { version } from '../version.js'
 import { createKey } from './create-key.js'
 import { checkExposure } from './exposure.js'
+import { check } from './report/check.js'
+import { describeClient } from './report/clients.js'
 import { serve } from './serve.js'
 import { readArguments } from './settings/arguments.js'
 import { readSettings } from './settings/read-settings.js'
@@ -32,9 +34,9 @@ export async function runCommand (argv: string[], logs: LogLines): Promise<void>
 }
 
 async function runFlags (argv: string[], logs: LogLines): Promise<void> {
-  const { help, version: showVersion, check } = readArguments(argv, process.cwd())
+  const { help, version: showVersion, check: onlyCheck } = readArguments(argv, process.cwd())
   if (help || showVersion) process.stdout.write(help ? USAGE : `${version}\n`)
-  else if (check) await printCheck(argv)
+  else if (onlyCheck) await printCheck(argv)
   else await startServing(argv, logs)
 }
 
@@ -60,8 +62,6 @@ function withData (options: Options): Options {
 }
 
 async function printCheck (argv: string[]): Promise<void> {
-  // Not imported at the top, because few starts need it.
-  const { check } = await import('./report/check.js')
   const output = claimStandardOutput()
   const { report, warnings, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)))
   const sentences = [...warnings.map(sentence => `warning: ${sentence}`), ...mistakes]
@@ -70,8 +70,7 @@ async function printCheck (argv: string[]): Promise<void> {
   output.write(report, () => process.exit(mistakes.length === 0 ? 0 : 1))
 }
 
-async function printClient (argv: string[]): Promise<void> {
-  const { describeClient } = await import('./report/clients.js')
+function printClient (argv: string[]): void {
   const named = argv[0]?.startsWith('-') === false
   const { options, args } = readSettings(named ? argv.slice(1) : argv, process.env, process.cwd())
   process.stdout.write(describeClient(named ? argv[0] : undefined, resolveOptions(options), launchOf(args)))
