@@ -28,8 +28,8 @@ function listOfClients (): string {
 }
 
 /** The address that the command listens on, with the port of the options. */
-export function addressOf ({ host, port }: Pick<Options, 'host' | 'port'>): string {
-  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+export function addressOf ({ host, port, tls }: Pick<Options, 'host' | 'port' | 'tls'>): string {
+  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }
 
 /** The command with --stdio, and without what concerns HTTP: two clients cannot listen on one port. */
