@@ -124,11 +124,11 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   await fastify.register(capabilities, { ...options, standalone })
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
-  if (options.tools) {
-    await fastify.register(builtInServices, options)
-    for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
-  }
-  await loadPlugins(fastify, options.plugins)
+  // In a checkout, the built-in definitions are watched, too, and therefore loaded from their sources.
+  const folders = options.tools && options.watch ? (await import('./loader/watch/checkout.js')).checkoutFolders() : []
+  if (options.tools) await fastify.register(builtInServices, options)
+  if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
+  await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
 }
 

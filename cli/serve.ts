@@ -39,7 +39,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   await chooseFormat(logs, options.logFormat)
   const logger = commandLogger(options.logLevel, process.pid, logs)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
-  process.setSourceMapsEnabled(options.plugins.length > 0)
+  process.setSourceMapsEnabled(options.plugins.length > 0 || options.watch)
   const app = await build(options, { loggerInstance: logger })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
@@ -56,7 +56,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
-  const stale = staleBuildWarning()
+  const stale = options.watch ? undefined : staleBuildWarning()
   if (stale !== undefined) logger.warn(stale)
   if (openInput !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options

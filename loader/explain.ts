@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { entry } from '../version.js'
 import { near } from './plugin-place.js'
+import { isWatched, withoutGeneration } from './watch/generation.js'
 
 type Known = Error & { code?: string, requireStack?: string[] }
 
@@ -16,14 +18,14 @@ const WRONG_KIND: Array<[says: RegExp, hint: string]> = [
   [/^Cannot use import statement outside a module|^Unexpected token 'export'|^Cannot require\(\) ES Module .* in a cycle/, 'the file is CommonJS: name it .mjs or .ts, or set "type": "module" in its package.json']
 ]
 
-/** The reason why a file of an author cannot be loaded, what to do about it, and where: the line in the file, or the other file and line. */
-export async function explain (error: unknown, file: string): Promise<string> {
+/** The reason why a file of an author cannot be loaded, what to do about it, and where: the line in the file, or in one of those that it may import. */
+export async function explain (error: unknown, file: string, imported: string[] = []): Promise<string> {
   if (!(error instanceof Error)) return String(error)
   const missing = missingModule(error, file)
   if (missing !== undefined) return missing
   const hint = WRONG_KIND.find(([says]) => says.test(error.message))?.[1]
-  const place = lineIn(file, error) || await lineOfSyntax(file, error)
-  return `${error.message}${hint === undefined ? '' : `; ${hint}`}${place}`
+  const place = /\bline \d+, column/.test(error.message) ? '' : lineIn(file, error) || await lineOfSyntax(file, error, imported)
+  return `${error.message.replace(`(${file}, line `, '(line ')}${hint === undefined ? '' : `; ${hint}`}${place}`
 }
 
 /** An import that finds nothing. Node.js names the module and the file that imports it, not the line. */
@@ -59,28 +61,38 @@ function projectOf (file: string): string {
   return dirname(file)
 }
 
-/** The line of the author's file in the stack of an error, if it is there. */
+/** The first line of an author's file in the stack of an error, of this one if it is there, or else of one that it imports. */
 function lineIn (file: string, { stack = '' }: Error): string {
-  const frame = stack.split('\n').find(entry => decoded(entry).includes(file) && /:\d+/.test(entry))
-  const [, line] = /:(\d+)(?::\d+)?\)?$/.exec(frame ?? '') ?? []
-  return line === undefined ? '' : ` (line ${line})`
+  const frames = stack.split('\n').map(frame => /(?:^|[\s(])((?:file:\/\/)?\/[^()]*?)(?:\?patchbay=\d+)?:(\d+)(?::\d+)?\)?$/.exec(decoded(frame))).filter(found => found !== null)
+  const places = frames.map(([, place = '', line = '']) => ({ path: place.replace(/^file:\/\//, ''), line }))
+  const own = places.find(({ path }) => path === file)
+  if (own !== undefined) return ` (line ${own.line})`
+  const imported = places.find(({ path }) => isWatched(pathToFileURL(path).href, entry))
+  return imported === undefined ? '' : ` (${imported.path}, line ${imported.line})`
 }
 
 /** Node.js names no line for the syntax of an ES module; the compiler of TypeScript does. */
-async function lineOfSyntax (file: string, { name, message }: Error): Promise<string> {
-  if (name !== 'SyntaxError' || / \(line /.test(message) || !existsSync(file)) return ''
-  const source = readFileSync(file, 'utf8')
+async function lineOfSyntax (file: string, { name, message }: Error, imported: string[]): Promise<string> {
+  if (name !== 'SyntaxError') return ''
+  for (const one of [file, ...imported]) {
+    const line = existsSync(one) && /\.[mc]?[jt]s$/.test(one) ? await wrongLine(one, message) : undefined
+    if (line !== undefined) return ` (${one === file ? '' : `${one}, `}${line})`
+  }
+  return ''
+}
+
+async function wrongLine (file: string, message: string): Promise<string | undefined> {
   const { default: swc } = await import('@swc/wasm-typescript')
   try {
-    swc.transformSync(source, { mode: 'transform', filename: file })
+    swc.transformSync(readFileSync(file, 'utf8'), { mode: 'transform', filename: file })
   } catch (error) {
     const { startLine, startColumn } = error as { startLine?: number, startColumn?: number }
-    return startLine === undefined ? '' : ` (line ${startLine}, column ${startColumn ?? '?'})`
+    return startLine === undefined ? undefined : `line ${startLine}, column ${startColumn ?? '?'}`
   }
-  // It can be parsed: an import that the other module does not have.
+  // It can be parsed: perhaps it imports what the other module does not have.
   const [, specifier] = /^The requested module '([^']+)'/.exec(message) ?? []
-  const line = lineOfImport(file, imported => imported === specifier)
-  return line === undefined ? '' : ` (line ${line})`
+  const line = lineOfImport(file, name => name === specifier)
+  return line === undefined ? undefined : `line ${line}`
 }
 
 function decoded (text: string): string {
@@ -91,4 +103,4 @@ function decoded (text: string): string {
   }
 }
 
-const withoutQuery = (place: string): string => place.startsWith('file:') ? fileURLToPath(place) : place.replace(/\?patchbay=\d+$/, '')
+const withoutQuery = (place: string): string => place.startsWith('file:') ? fileURLToPath(place) : withoutGeneration(place)

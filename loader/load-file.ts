@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { createRequire, register } from 'node:module'
+import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { entry } from '../version.js'
-import { contributionsOf, forgottenExports, titleOf, type Definition } from './definitions.js'
+import { contributionsOf, forgottenExports, type Definition } from './definitions.js'
 import { explain, NAMED_IMPORT } from './explain.js'
 import { checkFile } from './plugin-place.js'
-import { letRequireFind } from './require-patchbay.js'
+import { checkUnique, noteSource } from './names-in-use.js'
+import { registerHooks } from './register-hooks.js'
 import { registerPlugin } from './register-plugin.js'
 
 /** An import of a module whose name is computed. */
 const COMPUTED = /\b(?:import|require)\s*\(\s*[^'"`\s]/
-
-let hasHooks = false
-
-/** The file of each definition by its name, for the error about two of one name. */
-const sources = new WeakMap<object, Map<string, string>>()
 
 /** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of an error names the file. */
 export async function loadFile (app: FastifyInstance, path: string): Promise<void> {
@@ -49,13 +44,6 @@ function canResolve (resolve: NodeJS.RequireResolve, name: string): boolean {
   }
 }
 
-async function registerHooks (): Promise<void> {
-  if (hasHooks) return
-  hasHooks = true
-  register('./module-hooks.js', import.meta.url, { data: { entry } })
-  await letRequireFind(entry)
-}
-
 /** Registers what a module exports. The message of an error names its file. */
 export async function contribute (app: FastifyInstance, url: URL, load: () => object | Promise<object>): Promise<void> {
   const file = fileURLToPath(url)
@@ -65,22 +53,21 @@ export async function contribute (app: FastifyInstance, url: URL, load: () => ob
       if (typeof item === 'function') await registerPlugin(app, item, file)
       else add(app, item, file)
     }
-    for (const name of forgottenExports(module)) app.log.warn(`plugin ${file}: the export "${name}" is not served, because it is not part of the default export`)
+    warnOfForgotten(app.log, module, file)
   } catch (error) {
     throw new Error(`plugin ${file}: ${await explain(error, file)}`, { cause: error })
   }
 }
 
+/** Names the exports that an author may believe to be served. */
+export function warnOfForgotten (log: FastifyInstance['log'], module: object, file: string): void {
+  for (const name of forgottenExports(module)) log.warn(`plugin ${file}: the export "${name}" is not served, because it is not part of the default export`)
+}
+
 function add (app: FastifyInstance, item: Definition, file: string): void {
-  checkUnique(app, item, file)
+  checkUnique(app, item)
   if (item.kind === 'tool') app.mcp.tools.add(item)
   else if (item.kind === 'resource') app.mcp.resources.add(item)
   else app.mcp.prompts.add(item)
-}
-
-function checkUnique (app: FastifyInstance, item: Definition, file: string): void {
-  const known = sources.get(app.mcp) ?? new Map<string, string>()
-  const other = known.get(titleOf(item))
-  if (other !== undefined) throw new Error(`there is a ${titleOf(item)} in ${other} already; choose another ${item.kind === 'resource' ? 'uri' : 'name'}`)
-  sources.set(app.mcp, known.set(titleOf(item), file))
+  noteSource(app, item, file)
 }

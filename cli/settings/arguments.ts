@@ -11,6 +11,7 @@ const FLAGS = {
   port: { type: 'string' },
   host: { type: 'string' },
   plugin: { type: 'string', multiple: true },
+  watch: { type: 'boolean' },
   root: { type: 'string', multiple: true },
   data: { type: 'string' },
   ephemeral: { type: 'boolean' },

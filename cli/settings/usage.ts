@@ -3,7 +3,7 @@ import { PREFIX } from './environment.js'
 /** The text of `patchbay --help`. */
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
                 [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--log-format F]
-                [--keep-serving]
+                [--watch] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay clients [NAME] [OPTION]...
        patchbay key NAME [--scope SCOPE]...
@@ -13,6 +13,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --host H        listen on this address (127.0.0.1)
   --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); a folder, a glob
                   in quotes or the name of a package will do, too; may be repeated
+  --watch         load a plugin file anew when it changes, without a restart; for development
   --root DIR      serve the files of a folder, read-only, as resources; may be repeated
   --data DIR      keep notes, the counter, sessions and event streams in this folder
   --ephemeral     keep them in memory, until the process ends

@@ -21,6 +21,8 @@ declare module '../core/mcp.js' {
     /** The resources and resource templates of every transport. Adding or removing one is announced to all clients. */
     resources: {
       add: (resource: Resource) => void
+      /** Puts it in the place of the one of its URI or template, if there is one; what is watched for subscribers is watched by it from now on. */
+      replace: (resource: Resource) => void
       /** By the URI or template it was added with. */
       remove: (uri: string) => boolean
       get: (uri: string) => Resource | undefined
@@ -59,6 +61,10 @@ export default fp(async (fastify, { maxUri, ...limits }: ResourceOptions) => {
 
   mcp.provide('resources', {
     add: resource => resources.add(resource),
+    replace: resource => {
+      resources.replace(resource)
+      watches.restart(uri => resources.find(uri)?.resource === resource)
+    },
     remove: uri => resources.remove(uri),
     get: uri => resources.get(uri),
     uris: () => resources.uris(),

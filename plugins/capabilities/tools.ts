@@ -35,7 +35,11 @@ export default fp(async ({ mcp, log }) => {
     ...registry,
     add: tool => {
       registry.add(tool)
-      for (const pattern of explosivePatterns(tool.listed.inputSchema)) log.warn({ tool: tool.name, pattern }, EXPLOSIVE)
+      warnOfPatterns(tool)
+    },
+    replace: tool => {
+      registry.replace(tool)
+      warnOfPatterns(tool)
     }
   })
   for (const source of [tools, scopes]) mcp.announce(source, 'notifications/tools/list_changed')
@@ -50,6 +54,10 @@ export default fp(async ({ mcp, log }) => {
     target: ({ name }) => scopes.targetIn('tools', tools, name),
     unknown: ({ name }) => errors.unknownTool(String(name))
   })
+
+  function warnOfPatterns ({ name, listed }: Tool): void {
+    for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
+  }
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
 
 // A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.

@@ -28,6 +28,12 @@ export class Collection<T> {
     this.#changed()
   }
 
+  /** Puts the item where the one of its key is, or adds it: what is found by the order of adding stays in order. */
+  replace (key: string, item: T): void {
+    this.#items.set(key, item)
+    this.#changed()
+  }
+
   remove (key: string): boolean {
     const removed = this.#items.delete(key)
     if (removed) this.#changed()

@@ -3,6 +3,8 @@ import type { Collection } from './collection.js'
 /** What authors use to add definitions and to look them up by name. */
 export interface Registry<T> {
   add: (item: T) => void
+  /** Puts the item in the place of the one of its name, if there is one. Calls in flight end with the former. */
+  replace: (item: T) => void
   remove: (name: string) => boolean
   get: (name: string) => T | undefined
   names: () => string[]
@@ -14,6 +16,10 @@ export function registryOf<T extends { readonly kind: string, readonly name: str
     add: item => {
       checkKind(kind, item)
       collection.add(item.name, item)
+    },
+    replace: item => {
+      checkKind(kind, item)
+      collection.replace(item.name, item)
     },
     remove: name => collection.remove(name),
     get: name => collection.get(name),

@@ -22,8 +22,13 @@ export class ResourceSet {
 
   add (resource: Resource): void {
     checkKind('resource', resource)
-    const collection = resource.template === undefined ? this.fixed : this.templates
-    collection.add(resource.uri, resource)
+    this.#collectionOf(resource).add(resource.uri, resource)
+  }
+
+  /** Puts it in the place of the one of its URI or template, if there is one. */
+  replace (resource: Resource): void {
+    checkKind('resource', resource)
+    this.#collectionOf(resource).replace(resource.uri, resource)
   }
 
   /** By the URI or template it was added with. */
@@ -49,5 +54,9 @@ export class ResourceSet {
       if (variables !== undefined) return { resource, variables }
     }
     return undefined
+  }
+
+  #collectionOf ({ template }: Resource): Collection<Resource> {
+    return template === undefined ? this.fixed : this.templates
   }
 }

@@ -34,6 +34,15 @@ export class WatchCount {
     return undefined
   }
 
+  /** Stops and starts those watches whose URIs are watched by another function than before. */
+  restart (concerns: (uri: string) => boolean): void {
+    for (const [uri, watched] of this.#watched) {
+      if (!concerns(uri)) continue
+      watched.stop.then(end => end?.()).catch(() => {})
+      watched.stop = this.#watch(uri).catch(() => undefined)
+    }
+  }
+
   /** Stops all watches, whatever their count. */
   stopAll (): void {
     for (const watched of this.#watched.values()) stop(watched)

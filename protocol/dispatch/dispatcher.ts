@@ -79,14 +79,14 @@ export class Dispatcher {
     }
   }
 
-  /** Serves a method. Params that do not fit the schema are refused before the handler runs. */
-  method<S extends AnySchema, T = unknown> (name: string, schema: S, handle: Handler<Typed<S>, T>, options?: MethodOptions<T>): void {
-    this.#methods.add(name, schema, handle as Handler, options)
+  /** Serves a method. Params that do not fit the schema are refused before the handler runs. Returns a function that removes it. */
+  method<S extends AnySchema, T = unknown> (name: string, schema: S, handle: Handler<Typed<S>, T>, options?: MethodOptions<T>): () => void {
+    return this.#methods.add(name, schema, handle as Handler, options)
   }
 
-  /** Listens to a notification. One that does not fit the schema is ignored, as the client expects no response. */
-  notification<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): void {
-    this.#notifications.on(name, schema, listener)
+  /** Listens to a notification. One that does not fit the schema is ignored, as the client expects no response. Returns a function that removes the listener. */
+  notification<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): () => void {
+    return this.#notifications.on(name, schema, listener)
   }
 
   /** Runs before every call whose caller has its scopes, and may refuse it. */

@@ -33,11 +33,14 @@ export interface Method extends Required<Pick<MethodOptions, 'timed' | 'target' 
 export class Methods {
   readonly #all = new Map<string, Method>()
 
-  add (name: string, schema: AnySchema, handle: Handler, options: MethodOptions = {}): void {
+  /** Returns a function that removes it. */
+  add (name: string, schema: AnySchema, handle: Handler, options: MethodOptions = {}): () => void {
     if (this.#all.has(name)) throw new Error(`method ${name} is registered already`)
     const { timed = true, scopes = DEFAULT_SCOPES, unknown = () => errors.methodNotFound(name) } = options
     const whole: Target = { scopes }
-    this.#all.set(name, { check: lazily(jsonSchemaOf(schema, 'input')), handle: withParser(schema, handle), timed, target: options.target ?? (() => whole), unknown })
+    const method = { check: lazily(jsonSchemaOf(schema, 'input')), handle: withParser(schema, handle), timed, target: options.target ?? (() => whole), unknown }
+    this.#all.set(name, method)
+    return () => { if (this.#all.get(name) === method) this.#all.delete(name) }
   }
 
   get (name: string): Method | undefined {

@@ -14,9 +14,12 @@ export class Notifications {
     this.#report = report
   }
 
-  on<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): void {
+  /** Returns a function that removes it. */
+  on<S extends Schema> (name: string, schema: S, listener: Listener<Typed<S>>): () => void {
     if (this.#listeners.has(name)) throw new Error(`notification ${name} is registered already`)
-    this.#listeners.set(name, { check: lazily(schema), listener: listener as Listener })
+    const added = { check: lazily(schema), listener: listener as Listener }
+    this.#listeners.set(name, added)
+    return () => { if (this.#listeners.get(name) === added) this.#listeners.delete(name) }
   }
 
   /** Ignores a notification that has no listener, or does not fit its schema. Never throws. */

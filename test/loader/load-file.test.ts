@@ -35,7 +35,7 @@ const MISTAKES: Array<[what: string, name: string, source: string, says: RegExp]
   ['is CommonJS with import', 'p.cjs', 'import { tool } from "mcp-patchbay"', /the file is CommonJS: name it \.mjs or \.ts/],
   ['is JavaScript that cannot be read', 'p.mjs', '\n\nexport default tool({', /p\.mjs: .* \(line 3, column \d+\)/],
   ['imports a name that is not exported', 'p.mjs', '\nimport { toool } from "mcp-patchbay"', /does not provide an export named 'toool' \(line 2\)/],
-  ['takes a uri that is taken', 'p.ts', 'import { resource } from "mcp-patchbay"; export default resource({ uri: "note:///{id}", name: "n", read: () => "" })', /there is a resource template "note:\/\/\/\{id\}" already; choose another uri/]
+  ['takes a uri that is taken', 'p.ts', 'import { resource } from "mcp-patchbay"; export default resource({ uri: "note:///{id}", name: "n", read: () => "" })', /there is a resource "note:\/\/\/\{id\}" already; choose another uri/]
 ]
 
 for (const [what, name, source, says] of MISTAKES) {

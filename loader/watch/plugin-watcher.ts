@@ -1,0 +1,182 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { keyOf } from '../definitions.js'
+import { explain } from '../explain.js'
+import { warnOfForgotten } from '../load-file.js'
+import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
+import { CallsInFlight } from './calls-in-flight.js'
+import { FileWatch } from './file-watch.js'
+import { moduleGraph, type ModuleGraph } from './module-graph.js'
+import { PluginUnit, runHooks } from './plugin-unit.js'
+import { NeedsRestart, type Registration } from './registration.js'
+
+interface Staged { unit: PluginUnit, next: Registration }
+
+/** Registers the entries of option `plugins` like `loadPlugins`, and loads their files anew when they change. */
+export async function watchPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number): Promise<void> {
+  const watcher = new PluginWatcher(app, await moduleGraph(), grace)
+  for (const plugin of plugins) {
+    if (typeof plugin === 'string') await watcher.add(locatePlugin(plugin, resolve('.')))
+    else await app.register(plugin)
+  }
+  app.addHook('onReady', async () => watcher.start())
+  app.addHook('onClose', async () => await watcher.close())
+}
+
+/** The files of all plugins, and the one reload at a time that follows their changes. */
+class PluginWatcher {
+  readonly #app: FastifyInstance
+  readonly #graph: ModuleGraph
+  readonly #calls: CallsInFlight
+  readonly #places: string[] = []
+  readonly #units = new Map<string, PluginUnit>()
+  readonly #watch = new FileWatch(() => { void this.#run() })
+  #running: Promise<void> | undefined
+  #again = false
+  #offImport: () => void = () => {}
+
+  constructor (app: FastifyInstance, graph: ModuleGraph, grace: number) {
+    this.#app = app
+    this.#graph = graph
+    this.#calls = new CallsInFlight(app.mcp, grace)
+  }
+
+  /** Loads the files of a place. One that is broken is reported, and loaded when it is mended. */
+  async add (place: string): Promise<void> {
+    this.#places.push(place)
+    const { files, folders } = lookAt(place)
+    if (files.length === 0 && folders.length === 0) filesAt(place)
+    for (const file of files) {
+      if (this.#units.has(file)) continue
+      checkFile(file)
+      await this.#loadFirst(this.#unitOf(file))
+    }
+  }
+
+  start (): void {
+    this.#app.log.info('plugin files are watched: a change is served without a restart (option watch)')
+    this.#watchAll()
+    this.#offImport = this.#graph.onImport(() => this.#watchAll())
+  }
+
+  async close (): Promise<void> {
+    this.#offImport()
+    this.#watch.close()
+    await this.#running
+    await runHooks([...this.#units.values()].map(unit => async () => await unit.close()))
+  }
+
+  #unitOf (file: string): PluginUnit {
+    const unit = this.#units.get(file) ?? new PluginUnit(this.#app, file)
+    this.#units.set(file, unit)
+    // What it is before it is read, so that a change while it is read is seen.
+    this.#watch.note([realPath(file)])
+    return unit
+  }
+
+  async #loadFirst (unit: PluginUnit): Promise<void> {
+    try {
+      const module = await this.#graph.load(realPath(unit.file))
+      await unit.register(module)
+      warnOfForgotten(this.#app.log, module, unit.file)
+    } catch (error) {
+      this.#app.log.error(`plugin ${unit.file} cannot be loaded; it is loaded when it is mended: ${await explain(error, unit.file, this.#graph.files())}`)
+    }
+  }
+
+  #watchAll (): void {
+    const places = this.#places.map(lookAt)
+    this.#watch.watch([...this.#graph.files(), ...places.flatMap(({ files }) => files)], places.flatMap(({ folders }) => folders))
+  }
+
+  /** One reload at a time; what changes meanwhile is seen by one more. */
+  async #run (): Promise<void> {
+    this.#again = true
+    if (this.#running !== undefined) return
+    this.#running = this.#reloadWhileNeeded()
+    await this.#running
+    this.#running = undefined
+  }
+
+  async #reloadWhileNeeded (): Promise<void> {
+    while (this.#again) {
+      this.#again = false
+      await this.#reload().catch(error => this.#app.log.error({ err: error as Error }, 'watched plugins cannot be looked at'))
+    }
+  }
+
+  async #reload (): Promise<void> {
+    const files = new Set(this.#places.flatMap(place => lookAt(place).files).filter(existsSync))
+    const affected = this.#graph.invalidate(this.#watch.changes())
+    const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
+    const changed = [...files].filter(file => !this.#units.has(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
+    const staged: Staged[] = []
+    for (const unit of changed) {
+      const next = await this.#stage(unit)
+      if (next !== undefined) staged.push({ unit, next })
+    }
+    for (const unit of gone) this.#remove(unit)
+    await this.#swapAll(staged)
+    this.#watchAll()
+  }
+
+  async #stage (unit: PluginUnit): Promise<Registration | undefined> {
+    try {
+      const module = await this.#graph.load(realPath(unit.file))
+      if (unit.permanent !== undefined) throw new NeedsRestart(unit.permanent)
+      const next = await unit.stage(module)
+      warnOfForgotten(this.#app.log, module, unit.file)
+      return next
+    } catch (error) {
+      await this.#report(unit, error)
+      return undefined
+    }
+  }
+
+  /** In one turn, so that clients are notified once. Names may move from one of these files to another. */
+  async #swapAll (staged: Staged[]): Promise<void> {
+    const replaceable = staged.flatMap(({ unit }) => unit.definitions)
+    const failed: Array<{ unit: PluginUnit, error: unknown }> = []
+    for (const { unit, next } of staged) {
+      try {
+        this.#retire(unit, unit.swap(next, replaceable))
+        const names = next.definitions.map(keyOf)
+        this.#app.log.info(`plugin ${unit.file} was loaded${names.length === 0 ? '' : `: ${names.join(', ')}`}`)
+      } catch (error) {
+        failed.push({ unit, error })
+      }
+    }
+    for (const { unit, error } of failed) await this.#report(unit, error)
+  }
+
+  #remove (unit: PluginUnit): void {
+    if (unit.permanent !== undefined) {
+      this.#app.log.warn(`plugin ${unit.file} is gone, but its code stays until a restart, because it added ${unit.permanent}`)
+      return
+    }
+    this.#units.delete(unit.file)
+    this.#retire(unit, unit.remove())
+    this.#app.log.info(`plugin ${unit.file} is gone, and what it had registered`)
+  }
+
+  /** The `onClose` hooks of a former version run when the calls that it may serve are answered. */
+  #retire ({ file }: PluginUnit, { closeHooks }: Registration): void {
+    if (closeHooks.length === 0) return
+    void this.#calls.ended().then(async () => await runHooks(closeHooks))
+      .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`))
+  }
+
+  async #report ({ file }: PluginUnit, error: unknown): Promise<void> {
+    if (error instanceof NeedsRestart) this.#app.log.warn(`plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`)
+    else this.#app.log.error(`plugin ${file} cannot be loaded, so its former code stays: ${await explain(error, file, this.#graph.files())}`)
+  }
+}
+
+function realPath (file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}
