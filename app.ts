@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { builtIns } from './loader/built-ins.js'
 import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
+import { checkoutFolders } from './loader/watch/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
@@ -125,7 +126,7 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
   // In a checkout, the built-in definitions are watched, too, and therefore loaded from their sources.
-  const folders = options.tools && options.watch ? (await import('./loader/watch/checkout.js')).checkoutFolders() : []
+  const folders = options.tools && options.watch ? checkoutFolders() : []
   if (options.tools) await fastify.register(builtInServices, options)
   if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })

@@ -3,10 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Options } from '../options.js'
 import { loadFile } from './load-file.js'
 import { filesAt, locatePlugin } from './plugin-place.js'
+import { watchPlugins } from './watch/plugin-watcher.js'
 
 /** Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names. */
 export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace }: Pick<Options, 'plugins' | 'watch' | 'grace'>): Promise<void> {
-  if (watch) return await (await import('./watch/plugin-watcher.js')).watchPlugins(app, plugins, grace)
+  if (watch) return await watchPlugins(app, plugins, grace)
   const loaded = new Set<string>()
   for (const plugin of plugins) {
     if (typeof plugin !== 'string') {

@@ -34,7 +34,7 @@ rmSync(new URL('dist', root), { recursive: true, force: true })
 const made = await Promise.all([
   build({
     ...shared,
-    entryPoints: [{ in: 'cli.ts', out: 'cli' }, { in: 'app.ts', out: 'app' }, { in: 'loader/module-hooks.ts', out: 'module-hooks' }],
+    entryPoints: [{ in: 'cli.ts', out: 'cli' }, { in: 'app.ts', out: 'app' }],
     outdir: 'dist',
     format: 'esm',
     splitting: true,
@@ -42,6 +42,8 @@ const made = await Promise.all([
     banner: { js: REQUIRE },
     plugins: [standIns]
   }),
+  // Apart, since what it shares with the others would be one more file for every start.
+  build({ ...shared, entryPoints: ['loader/module-hooks.ts'], outfile: 'dist/module-hooks.js', format: 'esm', external: ['@swc/wasm-typescript'] }),
   build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
   build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
   build({ ...common, stdin: { contents: REDIS, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/redis-client.cjs' }),
