@@ -48,6 +48,11 @@ export function runnable (language: string): { blocks: Block[], marked: number }
   return { blocks: blocks.filter(({ notRun }) => notRun === undefined), marked: blocks.filter(({ notRun }) => notRun !== undefined).length }
 }
 
+/** Prints how many blocks were run; test/run.mjs passes standard error on. */
+export function announce (count: string): void {
+  process.stderr.write(`docs: ${count}\n`)
+}
+
 const MEMBERS: Record<string, 'notRun' | 'file' | 'given'> = { 'not run': 'notRun', file: 'file', given: 'given' }
 
 function marks (before: string, place: string): Partial<Block> {

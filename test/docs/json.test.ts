@@ -4,7 +4,7 @@ import { readSettings } from '../../cli/settings/read-settings.js'
 import { Options, resolveOptions } from '../../options.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { folder } from '../support/process.js'
-import { runnable, type Block } from './blocks.js'
+import { announce, type Block, runnable } from './blocks.js'
 
 interface Launch { command: string, args: string[], env?: Record<string, string> }
 
@@ -14,7 +14,7 @@ const place = ({ page, line }: Block): string => `${page}:${line}`
 t.test('every json block of README and docs is JSON', async t => {
   t.ok(blocks.length > 10)
   for (const block of blocks) t.doesNotThrow(() => JSON.parse(block.code), place(block))
-  t.comment(`${blocks.length} json blocks were parsed, ${marked} are marked as not run`)
+  announce(`${blocks.length} json blocks were parsed, ${marked} are marked as not run`)
 })
 
 t.test('every config file on a page has options that the command accepts', async t => {
