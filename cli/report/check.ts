@@ -60,7 +60,7 @@ async function buildAndList (options: Options, warnings: string[]): Promise<Inve
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => { warnings.push((JSON.parse(line) as { msg: string }).msg) } })
-  const app = await build({ ...local, ephemeral: true }, { loggerInstance })
+  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance })
   try {
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { until } from '../../support/wait.js'
 import { toolSource, watchedFolder } from '../../support/watched-folder.js'
 
 /** A Fastify plugin whose body is given. */
@@ -32,6 +33,7 @@ t.test('what a plugin function registers is replaced by what its new version reg
     t.match(await request('resources/read', { uri: 'a://b' }), { contents: [{ text: String(n) }] })
     t.match(await request('prompts/get', { name: 'p' }), { messages: [{ content: { text: String(n) } }] })
   }
+  await until(() => notifications.length >= 6)
   t.strictSame(notifications.map(({ method }) => method).sort(), ['prompts', 'prompts', 'resources', 'resources', 'tools', 'tools'].map(kind => `notifications/${kind}/list_changed`))
   folder.remove('a.ts')
   await folder.logged(/a\.ts is gone/)

@@ -1,6 +1,7 @@
 import { rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { until } from '../../support/wait.js'
 import { toolSource, watchedFolder, type WatchedFolder } from '../../support/watched-folder.js'
 
 const namesOf = async ({ client }: WatchedFolder): Promise<string[]> =>
@@ -12,6 +13,7 @@ t.test('a changed file is served without a restart, and clients are notified onc
   folder.write('a.ts', toolSource('a', '2'))
   await folder.logged(/a\.ts was loaded: a$/)
   t.equal(await folder.call('a'), '2')
+  await until(() => folder.client.notifications.length > 0)
   t.strictSame(folder.client.notifications.map(({ method }) => method), ['notifications/tools/list_changed'])
 })
 
