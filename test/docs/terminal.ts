@@ -10,8 +10,8 @@ import { folder } from '../support/process.js'
 import { freePort } from '../support/restarting.js'
 import { ROOT, type Block } from './blocks.js'
 
-/** How long the blocks of a page may take. */
-const TIMEOUT = 60_000
+/** How long the blocks of a page may take on a busy machine. */
+const TIMEOUT = 300_000
 
 /** The port that the pages name. */
 const PORT = /\b8080\b/g
@@ -57,7 +57,9 @@ up () { [ -z "$gateway" ] || until curl -so /dev/null http://127.0.0.1:8080/heal
 default () { [ -n "$gateway" ] || { patchbay & gateway=$!; up; }; }
 trap stop EXIT`
 
-function step ({ code }: Block): string {
+function step ({ code: shown }: Block): string {
+  // Only the gateway goes to the background.
+  const code = shown.replaceAll('npm ci && ', 'npm ci\n')
   const serves = code.search(SERVES) !== -1
   const lines = serves ? code.replace(SERVES, 'stop\n$1 & gateway=$!') : code
   const needsGateway = !serves && code.search(PORT) !== -1
