@@ -4,6 +4,7 @@ import type { Identity, Stdio } from '../app.js'
 import { banner } from './report/banner.js'
 import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
+import { sourceFiles } from '../loader/names-in-use.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
@@ -56,14 +57,15 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)
-  const stale = options.watch ? undefined : staleBuildWarning()
-  if (stale !== undefined) logger.warn(stale)
   if (openInput !== undefined) {
     const { maxMessage, maxQueue, writeDeadline } = options
     running.stdio = serveStdio(app.mcp, { input: openInput(), output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
   writeBanner(app, options, launch, running.listening?.address)
+  // After the banner, which would push it out of sight.
+  const stale = options.watch ? undefined : staleBuildWarning(sourceFiles(app))
+  if (stale !== undefined) logger.warn(stale)
   if (!options.stdio) watchStrayInput(() => logger.warn('standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'))
 }
 

@@ -1,21 +1,20 @@
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { checkoutFolders, checkoutSource } from '../loader/watch/checkout.js'
 import { entry } from '../version.js'
 
-/** The folders of a checkout in which authors add files. */
-const FOLDERS = ['../tools/', '../resources/', '../prompts/']
-
-/** A sentence if the command is the bundle of a checkout whose tools, resources or prompts were changed since it was made. */
-export function staleBuildWarning (url = entry): string | undefined {
-  if (!url.includes('/dist/')) return undefined
+/**
+ * A sentence if the command is the bundle of a checkout and a tool, resource or prompt was added, changed or deleted since it was made.
+ * `served` are the files of the definitions that are served.
+ */
+export function staleBuildWarning (served: string[], url = entry): string | undefined {
+  const folders = url.includes('/dist/') ? checkoutFolders(url) : []
+  if (folders.length === 0) return undefined
+  const deleted = served.map(file => checkoutSource(file, url)).find(source => source !== undefined && !existsSync(source))
+  if (deleted !== undefined) return `dist/ has ${basename(dirname(deleted))}/${basename(deleted, '.ts')}, whose source was deleted: npm run build (npm start does that)`
   const builtAt = statSync(new URL(url), { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-  const newer = FOLDERS.flatMap(name => sourcesIn(new URL(name, url))).find(file => statSync(file).mtimeMs > builtAt)
-  return newer === undefined ? undefined : `${newer.pathname} is newer than dist/, which is what runs: npm run build (npm start does that)`
+  const newer = folders.flatMap(sourcesIn).find(file => statSync(file).mtimeMs > builtAt)
+  return newer === undefined ? undefined : `${newer} is newer than dist/, which is what runs: npm run build (npm start does that)`
 }
 
-function sourcesIn (folder: URL): URL[] {
-  try {
-    return readdirSync(folder).filter(name => name.endsWith('.ts')).map(name => new URL(name, folder))
-  } catch {
-    return []
-  }
-}
+const sourcesIn = (folder: string): string[] => readdirSync(folder).filter(name => name.endsWith('.ts')).map(name => join(folder, name))

@@ -20,7 +20,7 @@ const MISTAKES: Array<[what: string, name: string, source: string, says: RegExp]
   ['exports a list with something else in it', 'p.ts', 'export default [7]', /p\.ts: the default export must be a tool/],
   ['fails when it is registered', 'p.ts', '\n\nexport default async function () { throw new Error("no database") }', /p\.ts: no database \(line \d\)/],
   ['describes a tool that cannot be', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "a b", description: "", run: () => "" })', /p\.ts: tool name "a b"/],
-  ['takes a name that is taken', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "calculate", description: "", run: () => "" })', /p\.ts: there is a tool "calculate" in .*calculate\.js already/],
+  ['takes a name that is taken', 'p.ts', 'import { tool } from "mcp-patchbay"; export default tool({ name: "calculate", description: "", run: () => "" })', /p\.ts: there is a tool "calculate" in .*\/tools\/calculate\.ts already; choose another name$/],
   ['needs a package that is not there', 'p.ts', '\nimport "no-such-package"', /p\.ts: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
   ['requires a package that is not there', 'p.cjs', '\nrequire("no-such-package")', /p\.cjs: the package "no-such-package" is not installed; run "npm i no-such-package" in \/.* \(line 2\)/],
   ['needs a file that is not there', 'p.ts', 'import "./no-such-file.js"', /p\.ts: there is no file \/.*no-such-file\.js \(line 1\)/],
