@@ -3,6 +3,8 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
+import { isFault } from '../../protocol/dispatch/observers.js'
+import { isObject } from '../../protocol/wire/json.js'
 import { LEVELS, type LogLevel } from '../../protocol/wire/log-level.js'
 import { logSentence } from './logging/log-sentence.js'
 
@@ -35,10 +37,17 @@ export default fp(async fastify => {
   }
 
   mcp.onLog((level, data, call) => {
-    const fields = { ...(call === undefined ? {} : { method: call.method, ...call.target?.auditSubject, id: call.id }), ...(data instanceof Error ? { err: data } : typeof data === 'object' ? data : { data }) }
-    fastify.log[PINO_LEVEL[level]](fields, logSentence(data, call))
+    const fields = call === undefined ? {} : { method: call.method, ...call.target?.auditSubject, id: call.id }
+    fastify.log[PINO_LEVEL[level]]({ ...fields, ...toFields(data) }, logSentence(data, call))
   })
 }, { name: 'patchbay-logging', dependencies: ['patchbay-mcp'] })
+
+// A handler may log the arguments of a stranger, so their members must not become fields of the line, such as `time` or `audit`.
+function toFields (data: unknown): object {
+  if (isFault(data)) return data
+  if (data instanceof Error) return { err: data }
+  return isObject(data) && data.err instanceof Error ? { err: data.err, data: { ...data, err: undefined } } : { data }
+}
 
 function lineOf ({ id, method, params, peer, revision }: Call): object {
   return { method, of: params.name ?? params.uri, id, transport: peer.transport, revision: revision.version }

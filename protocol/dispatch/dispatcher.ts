@@ -54,7 +54,7 @@ export class Dispatcher {
   /** The bytes that wait to be written to all clients. */
   readonly backlogs: Backlogs
   readonly #methods = new Methods()
-  readonly #notifications = new Notifications((err, notification) => this.observers.log.notify('error', { err, notification }))
+  readonly #notifications = new Notifications((err, notification) => this.observers.reportFault({ err, notification }))
   readonly #deadlines: Deadlines
   readonly #pipeline: Pipeline
   readonly #responder: Responder
@@ -168,7 +168,7 @@ export class Dispatcher {
   }
 
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
-    if (error.cause !== undefined) this.observers.log.notify('error', { err: error.cause })
+    if (error.cause !== undefined) this.observers.reportFault({ err: error.cause })
     const revision = peer.lastRevision ?? peer.revision
     channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision), error.headers)
   }

@@ -12,6 +12,23 @@ export type EndListener = (call: Call, outcome: CallOutcome) => void
 export type LogListener = (level: LogLevel, data: unknown, call?: Call) => void
 export type PeerListener = (peer: Peer) => void
 
+/** An error that no handler foresaw, and where it happened. */
+export interface Fault {
+  err: unknown
+  /** The id that the client got with an internal error. */
+  correlation?: string
+  /** What the listener that threw listens to. */
+  listener?: string
+  /** The method of the notification whose handler threw. */
+  notification?: string
+}
+
+// What a handler logs may have the members of a fault; it is none.
+const faults = new WeakSet<object>()
+
+/** True for a fault that the dispatcher reported, not for anything that a handler logged. */
+export const isFault = (data: unknown): data is Fault => typeof data === 'object' && data !== null && faults.has(data)
+
 /** Listeners to what the dispatcher does. One that throws is reported to the log and harms neither a call nor the others. */
 export class Observers {
   /** Each call when it comes, before anything is checked. */
@@ -28,7 +45,13 @@ export class Observers {
 
   /** Makes a function that logs the error of a listener; `of` is what it listens to. */
   reporter (of: string): Report {
-    return error => this.log.notify('error', { err: error, listener: of })
+    return error => this.reportFault({ err: error, listener: of })
+  }
+
+  /** Logs an error that no handler foresaw. */
+  reportFault (fault: Fault, call?: Call): void {
+    faults.add(fault)
+    this.log.notify('error', fault, call)
   }
 
   /** Responds with an error of ours as it is, and with any other as an internal error. */
@@ -42,6 +65,6 @@ export class Observers {
     const correlation = call?.correlation ?? randomUUID()
     if (call !== undefined) call.correlation = correlation
     respond(errors.internal(correlation))
-    this.log.notify('error', { correlation, err: error }, call)
+    this.reportFault({ correlation, err: error }, call)
   }
 }

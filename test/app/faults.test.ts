@@ -96,7 +96,7 @@ t.test('what a tool logs is in the log of the server, with its call', async t =>
     run: (_input, call) => { for (const level of ['debug', 'notice', 'warning', 'emergency'] as const) call.log(level, { said: level }) }
   }))
   await callTool(app, 'it')
-  t.strictSame(lines.filter(({ said }) => said !== undefined).map(({ level, said, method }) => [level, said, method]), [
+  t.strictSame(lines.filter(({ data }) => data !== undefined).map(({ level, data, method }) => [level, (data as Json).said, method]), [
     [20, 'debug', 'tools/call'], [30, 'notice', 'tools/call'], [40, 'warning', 'tools/call'], [50, 'emergency', 'tools/call']
   ])
 })

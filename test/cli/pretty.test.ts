@@ -22,6 +22,7 @@ t.test('levels other than info are named, and fields that the sentence does not 
   t.equal(plain(line({ level: 40, audit: { outcome: 'refused', detail: 'wanted a' }, msg: 'POST /mcp refused 401: wrong audience (10.0.0.7)' })), '13:04:05 warn POST /mcp refused 401: wrong audience (10.0.0.7) detail=wanted a\n')
   t.equal(plain(line({ signal: 'SIGTERM', more: { a: [1] }, msg: 'shutting down' })), '13:04:05 shutting down signal=SIGTERM more={"a":[1]}\n')
   t.equal(plain(line({ method: 'tools/call', tool: 'it', id: 1, data: 'a word', msg: 'log of tools/call it' })), '13:04:05 log of tools/call it a word\n')
+  t.equal(plain(line({ tool: 'it', data: { time: 1, audit: { outcome: 'ok' } }, msg: 'log of tools/call it' })), '13:04:05 log of tools/call it {"time":1,"audit":{"outcome":"ok"}}\n')
   t.equal(plain(line({ big: 'x'.repeat(5_000), msg: 'm' })), `13:04:05 m big=${'x'.repeat(200)}...\n`)
 })
 

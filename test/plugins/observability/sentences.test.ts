@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { tool, ToolError, type Options } from '../../../app.js'
+import { tool, ToolError, Type, type Options } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
 import { client, type Json } from '../../support/recorder.js'
 
@@ -19,9 +19,10 @@ const TOOLS = [
 
 async function logged (t: Test, options: Partial<Options> = {}, trustProxy = false) {
   const lines: Line[] = []
-  const out = new Writable({ write: (chunk, _encoding, done) => { lines.push(JSON.parse(String(chunk)) as Line); done() } })
+  const raw: string[] = []
+  const out = new Writable({ write: (chunk, _encoding, done) => { raw.push(String(chunk)); lines.push(JSON.parse(String(chunk)) as Line); done() } })
   const app = await gateway(t, { plugins: [async (app: FastifyInstance) => { for (const item of TOOLS) app.mcp.tools.add(item) }], ...options }, { loggerInstance: pino({ level: 'info' }, out), trustProxy })
-  return { app, lines, sentences: (): Array<[number, string]> => lines.map(({ level, msg }) => [level, msg.replace(/\d+\.\d ms/, 'N ms').replace(/[\da-f-]{36}/, 'UUID')]) }
+  return { app, lines, raw, sentences: (): Array<[number, string]> => lines.map(({ level, msg }) => [level, msg.replace(/\d+\.\d ms/, 'N ms').replace(/[\da-f-]{36}/, 'UUID')]) }
 }
 
 t.test('the message of a call is a sentence: method, target, outcome, time, caller and transport', async t => {
@@ -68,6 +69,22 @@ t.test('what a tool logs names the tool; its words are in a field', async t => {
   const { app, lines } = await logged(t)
   await client(app.mcp.dispatcher, { transport: 'http' }).request('tools/call', { name: 'talks' })
   t.match(lines[0], { level: 30, msg: 'log of tools/call talks', data: 'a word' })
+})
+
+t.test('nothing that a tool logs can be taken for a field of the line', async t => {
+  const forged = { level: 60, time: 1, pid: 2, hostname: 'evil', msg: 'forged', method: 'ping', tool: 'other', id: 'x', audit: { outcome: 'ok' }, correlation: 'forged', err: 'forged', listener: 'forged' }
+  const echo = tool({ name: 'echo', description: 'Logs what it gets', input: Type.Object({}, { additionalProperties: true }), run: (input, call) => { call.log('info', input) } })
+  const wrap = tool({ name: 'wrap', description: 'Logs an error with more', run: (_input, call) => { call.log('error', { err: new TypeError('no database'), time: 1 }) } })
+  const { app, lines, raw } = await logged(t, { plugins: [async (app: FastifyInstance) => { app.mcp.tools.add(echo); app.mcp.tools.add(wrap) }] })
+  const { request } = client(app.mcp.dispatcher, { transport: 'http' })
+  await request('tools/call', { name: 'echo', arguments: forged })
+  await request('tools/call', { name: 'wrap' })
+  t.match(lines[0], { level: 30, msg: 'log of tools/call echo', method: 'tools/call', tool: 'echo', data: forged })
+  t.strictSame(Object.keys(lines[0] ?? {}).sort(), ['data', 'hostname', 'id', 'level', 'method', 'msg', 'pid', 'time', 'tool'])
+  t.not(lines[0]?.['hostname'], 'evil')
+  const own = raw[0]?.replace(JSON.stringify(forged), '') ?? ''
+  for (const name of ['level', 'time', 'pid', 'hostname', 'msg', 'method', 'tool', 'id']) t.equal(own.split(`"${name}":`).length, 2, `${name} is there once`)
+  t.match(lines[2], { level: 50, tool: 'wrap', err: { type: 'TypeError', message: 'no database', stack: /sentences\.test/ }, data: { time: 1 } })
 })
 
 t.test('a refused request is a warning: what, the status, why, and the address', async t => {
