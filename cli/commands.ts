@@ -1,12 +1,14 @@
 import { didYouMean } from '../lib/nearest-name.js'
 import { resolveOptions, type Options } from '../options.js'
+import type { Environment } from '../system/environment.js'
 import { dataFolder } from '../system/process/data-folder.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { version } from '../version.js'
 import { createKey } from './create-key.js'
 import { checkExposure } from './exposure.js'
 import { check } from './report/check.js'
-import { describeClient } from './report/clients.js'
+import type { StdioEntry } from './report/client-snippets.js'
+import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
 import { readArguments } from './settings/arguments.js'
 import { readSettings } from './settings/read-settings.js'
@@ -44,10 +46,10 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
   const onHangUp = catchHangUp()
   const [env, cwd] = [{ ...process.env }, process.cwd()]
   const { options, args } = readSettings(argv, env, cwd)
-  await serve(complete(options), { launch: launchOf(args), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
+  await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
 }
 
-const launchOf = (args: string[]): string[] => [process.execPath, process.argv[1] ?? '', ...args]
+const launchOf = (args: string[], env: Environment, cwd: string): StdioEntry => stdioEntry([process.execPath, process.argv[1] ?? '', ...args], env, cwd)
 
 /** Checks and completes the options. Throws a sentence if they cannot be served. */
 function complete (given: Partial<Options>): Options {
@@ -73,7 +75,7 @@ async function printCheck (argv: string[]): Promise<void> {
 function printClient (argv: string[]): void {
   const named = argv[0]?.startsWith('-') === false
   const { options, args } = readSettings(named ? argv.slice(1) : argv, process.env, process.cwd())
-  process.stdout.write(describeClient(named ? argv[0] : undefined, resolveOptions(options), launchOf(args)))
+  process.stdout.write(describeClient(named ? argv[0] : undefined, resolveOptions(options), launchOf(args, process.env, process.cwd())))
 }
 
 /** Only the key goes to standard output, so that it can be piped to where it is kept without being displayed. */

@@ -2,6 +2,7 @@ import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
 import { banner } from './report/banner.js'
+import type { StdioEntry } from './report/client-snippets.js'
 import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
 import { sourceFiles } from '../loader/names-in-use.js'
@@ -20,8 +21,8 @@ import { Shutdown } from './process/shutdown.js'
 import { staleBuildWarning } from './stale-build.js'
 
 export interface ServeOptions {
-  /** The command that started this process. */
-  launch: string[]
+  /** How a client launches a gateway like this one. */
+  launch: () => StdioEntry
   /** The one writer of standard error. */
   logs: LogLines
   /** Sets what SIGHUP does. */
@@ -101,7 +102,7 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
   }
 }
 
-function writeBanner (app: FastifyInstance, options: Options, launch: string[], address: string | undefined): void {
+function writeBanner (app: FastifyInstance, options: Options, launch: () => StdioEntry, address: string | undefined): void {
   // With MCP_LOG_JSON, standard error carries JSON only.
   if (process.env['MCP_LOG_JSON'] === 'true') return
   process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))

@@ -1,6 +1,6 @@
 import type { Options } from '../../options.js'
 import { httpEntry, isBehindProxy } from './client-address.js'
-import { mcpServers } from './client-snippets.js'
+import { mcpServers, type StdioEntry } from './client-snippets.js'
 import type { Inventory } from './inventory.js'
 import { wrap, wrapWords } from './wrap.js'
 
@@ -11,8 +11,8 @@ export interface BannerContent {
   options: Pick<Options, 'prefix' | 'stdio' | 'data' | 'ephemeral' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
   /** Whether standard error is a terminal. */
   terminal: boolean
-  /** The command that started this process. */
-  launch: string[]
+  /** How a client launches a gateway like this one. */
+  launch: () => StdioEntry
   inventory: Inventory
 }
 
@@ -83,7 +83,7 @@ function missing ({ tools, unavailable }: Inventory): string[] {
   })
 }
 
-function snippet ({ address, options, launch: [command, ...args] }: BannerContent): string[] {
+function snippet ({ address, options, launch }: BannerContent): string[] {
   const where = address === undefined ? 'so that it launches this gateway' : isBehindProxy(options) ? 'if your proxy serves this URL' : 'so that it connects to this gateway'
-  return [`For the configuration of an MCP client, ${where}:`, mcpServers(address === undefined ? { command, args } : httpEntry(address, options))]
+  return [`For the configuration of an MCP client, ${where}:`, mcpServers(address === undefined ? launch() : httpEntry(address, options))]
 }

@@ -1,7 +1,7 @@
 import type { HttpEntry } from './client-address.js'
 
 /** How a client launches a gateway of its own. */
-export interface StdioEntry { command: string, args: string[] }
+export interface StdioEntry { command: string, args: string[], env?: Record<string, string> }
 
 export interface Client {
   title: string
@@ -27,7 +27,8 @@ export const CLIENTS: Record<string, Client> = {
   'claude-code': {
     title: 'Claude Code',
     place: 'run this in a terminal',
-    stdio: ({ command, args }) => `claude mcp add --scope user patchbay -- ${shell([command, ...args])}`,
+    // The flag takes every word after it, so the name has to come before.
+    stdio: ({ command, args, env }) => `claude mcp add --scope user patchbay ${variableFlags(env)}-- ${shell([command, ...args])}`,
     http: entry => `claude mcp add --scope user --transport http patchbay ${entry.url}${headerFlags(entry)}`
   },
   cursor: {
@@ -51,8 +52,8 @@ export const CLIENTS: Record<string, Client> = {
   codex: {
     title: 'Codex',
     place: '~/.codex/config.toml',
-    stdio: ({ command, args }) => toml([`command = ${JSON.stringify(command)}`, `args = [${args.map(arg => JSON.stringify(arg)).join(', ')}]`]),
-    http: ({ url, headers = {} }) => toml([`url = ${JSON.stringify(url)}`, ...Object.entries(headers).map(([name, value]) => `http_headers = { ${name} = ${JSON.stringify(value)} }`)])
+    stdio: ({ command, args, env }) => toml([`command = ${JSON.stringify(command)}`, `args = [${args.map(arg => JSON.stringify(arg)).join(', ')}]`, ...(env === undefined ? [] : [`env = ${inlineTable(env)}`])]),
+    http: ({ url, headers }) => toml([`url = ${JSON.stringify(url)}`, ...(headers === undefined ? [] : [`http_headers = ${inlineTable(headers)}`])])
   },
   gemini: {
     title: 'Gemini CLI',
@@ -69,7 +70,7 @@ export const CLIENTS: Record<string, Client> = {
   inspector: {
     title: 'MCP Inspector',
     place: 'run this in a terminal',
-    stdio: ({ command, args }) => `npx @modelcontextprotocol/inspector --cli ${shell([command, ...args])} --method tools/list`,
+    stdio: ({ command, args, env }) => `npx @modelcontextprotocol/inspector --cli ${variableFlags(env)}${shell([command, ...args])} --method tools/list`,
     http: entry => `npx @modelcontextprotocol/inspector --cli ${entry.url}${headerFlags(entry)} --method tools/list`
   }
 }
@@ -77,6 +78,8 @@ export const CLIENTS: Record<string, Client> = {
 const json = (value: object): string => JSON.stringify(value, null, 2)
 
 const toml = (lines: string[]): string => ['[mcp_servers.patchbay]', ...lines].join('\n')
+
+const inlineTable = (values: Record<string, string>): string => `{ ${Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`
 
 /** For clients that only launch programs. A header with a space in it is split by some of them, so it comes from the environment. */
 function bridge ({ url, headers = {} }: HttpEntry): object {
@@ -88,6 +91,8 @@ function bridge ({ url, headers = {} }: HttpEntry): object {
 }
 
 const headerFlags = ({ headers = {} }: HttpEntry): string => Object.entries(headers).map(([name, value]) => ` --header ${quote(`${name}: ${value}`)}`).join('')
+
+const variableFlags = (env: Record<string, string> = {}): string => Object.entries(env).map(([name, value]) => `${shell(['-e', `${name}=${value}`])} `).join('')
 
 const shell = (words: string[]): string => words.map(word => /^[\w./:@=+-]+$/.test(word) ? word : quote(word)).join(' ')
 

@@ -1,10 +1,12 @@
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Options } from '../../options.js'
+import type { Environment } from '../../system/environment.js'
 import { httpEntry } from './client-address.js'
+import { clientEnvironment } from './client-environment.js'
 import { CLIENTS, type StdioEntry } from './client-snippets.js'
 
 /** The text of `patchbay clients [NAME]`: the names, or where to put what. Throws a sentence if there is no such client. */
-export function describeClient (name: string | undefined, options: Options, launch: string[]): string {
+export function describeClient (name: string | undefined, options: Options, launch: StdioEntry): string {
   if (name === undefined) return listOfClients()
   const client = Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined
   if (client === undefined) throw new Error(`there is no client "${name}"${didYouMean(name, Object.keys(CLIENTS)) || `; these are: ${Object.keys(CLIENTS).join(', ')}`}`)
@@ -12,7 +14,7 @@ export function describeClient (name: string | undefined, options: Options, laun
     `${client.title}: ${client.place}`,
     '',
     'If the client is to launch the gateway:',
-    client.stdio(stdioEntry(launch)),
+    client.stdio(launch),
     '',
     'If it is to connect to a gateway that is running:',
     client.http(httpEntry(addressOf(options), options)),
@@ -32,13 +34,14 @@ export function addressOf ({ host, port, tls }: Pick<Options, 'host' | 'port' | 
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }
 
-/** The command with --stdio, and without what concerns HTTP: two clients cannot listen on one port. */
-export function stdioEntry ([command = '', script = '', ...args]: string[]): StdioEntry {
+/** How a client launches the command: with --stdio, and without what concerns HTTP, since two clients cannot listen on one port. */
+export function stdioEntry ([command = '', script = '', ...args]: string[], env: Environment = {}, cwd = ''): StdioEntry {
   const kept: string[] = []
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] as string
     if (arg === '--port' || arg === '--host') index++
     else if (arg !== '--stdio' && arg !== '--keep-serving') kept.push(arg)
   }
-  return { command, args: [script, '--stdio', ...kept] }
+  const variables = clientEnvironment(['--stdio', ...kept], env, cwd)
+  return { command, args: [script, '--stdio', ...kept], ...(Object.keys(variables).length === 0 ? {} : { env: variables }) }
 }

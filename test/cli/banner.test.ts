@@ -7,7 +7,7 @@ const SERVED: BannerContent = {
   address: 'http://127.0.0.1:8080',
   options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
   terminal: true,
-  launch: ['/usr/bin/node', '/opt/cli.js', '--stdio'],
+  launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
   inventory: { tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
 }
 

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { CLIENTS } from '../../cli/report/client-snippets.js'
 import { describeClient, stdioEntry } from '../../cli/report/clients.js'
 import { resolveOptions } from '../../options.js'
 import { COMMAND } from '../support/command.js'
 import { ADA, listed } from '../support/keys.js'
-import { initialize, launch, Launched, PROCESSES } from '../support/process.js'
+import { folder, initialize, launch, Launched, PROCESSES } from '../support/process.js'
 
 type Entry = Record<string, unknown> & { command?: string, args?: string[], env?: Record<string, string> }
 
@@ -39,7 +40,7 @@ function fromToml (text: string): Entry {
   if (head !== '[mcp_servers.patchbay]') throw new Error(head)
   return Object.fromEntries(lines.map(line => {
     const [, name = '', value = ''] = /^(\w+) = (.*)$/.exec(line) ?? []
-    return [name, JSON.parse(value.replace(/^\{ (\w+) = (".*") \}$/, '{"$1":$2}'))]
+    return [name, JSON.parse(value.startsWith('{') ? value.replace(/(\w+) = (?=")/g, '"$1":') : value)]
   })) as Entry
 }
 
@@ -92,12 +93,52 @@ t.test('without keys no snippet has a header', async t => {
 
 t.test('the snippets follow the options, and a launched gateway opens no port', async t => {
   const options = resolveOptions({ port: 9000, prefix: '/ai', apiKeys: [listed('ada', ADA)] })
-  const text = describeClient('windsurf', options, ['/usr/bin/node', '/opt/a b/cli.js', '--port', '9000', '--plugin', '/home/ada/w.ts', '--keep-serving'])
+  const text = describeClient('windsurf', options, stdioEntry(['/usr/bin/node', '/opt/a b/cli.js', '--port', '9000', '--plugin', '/home/ada/w.ts', '--keep-serving']))
   const [local, remote] = [...text.matchAll(/^\{\n[^]*?\n\}$/gm)].map(([found]) => entryOf(found))
   t.strictSame(local, { command: '/usr/bin/node', args: ['/opt/a b/cli.js', '--stdio', '--plugin', '/home/ada/w.ts'] })
   t.strictSame(remote, { serverUrl: 'http://127.0.0.1:9000/ai/mcp', headers: { Authorization: HEADER } })
-  t.match(describeClient('claude-code', options, ['/usr/bin/node', '/opt/a b/cli.js']), 'claude mcp add --scope user patchbay -- /usr/bin/node "/opt/a b/cli.js" --stdio')
+  t.match(describeClient('claude-code', options, stdioEntry(['/usr/bin/node', '/opt/a b/cli.js'])), 'claude mcp add --scope user patchbay -- /usr/bin/node "/opt/a b/cli.js" --stdio')
   t.strictSame(stdioEntry(['node', 'cli.js', '--stdio', '--host', 'localhost']).args, ['cli.js', '--stdio'])
+})
+
+t.test('variables that are set are part of what a client launches: absolute paths, no secrets, no port', async t => {
+  const cwd = await folder(t, { 'c.json': '{"port":9000,"host":"127.0.0.1"}', 'p.ts': '', 'q.json': '{}' })
+  const env = { HOME: '/home/ada', PATCHBAY_CONFIG: 'c.json', PATCHBAY_DATA: 'd', PATCHBAY_ROOTS: '.,docs', PATCHBAY_PLUGINS: './p.ts', PATCHBAY_PORT: '9001', PATCHBAY_HOST: '127.0.0.1', PATCHBAY_NAME: '', PATCHBAY_PAGE_SIZE: '5', PATCHBAY_SECRET: 'sixteen-letters-', PATCHBAY_API_KEYS: '[]', PATCHBAY_TOKEN: 'x', PATCHBAY_REDIS: 'redis://ada:pass@localhost' }
+  const entry = stdioEntry(['node', 'cli.js'], env, cwd)
+  t.strictSame(entry.env, {
+    PATCHBAY_CONFIG: join(cwd, 'c.json'),
+    PATCHBAY_DATA: join(cwd, 'd'),
+    PATCHBAY_ROOTS: `${cwd},${join(cwd, 'docs')}`,
+    PATCHBAY_PLUGINS: join(cwd, 'p.ts'),
+    PATCHBAY_PAGE_SIZE: '5',
+    PATCHBAY_SECRET: '<your secret>',
+    PATCHBAY_API_KEYS: '<your API keys>',
+    PATCHBAY_TOKEN: '<your token>',
+    PATCHBAY_REDIS: 'redis://ada:<your password>@localhost',
+    PATCHBAY_HTTP: 'false'
+  })
+  t.equal(stdioEntry(['node', 'cli.js'], { PATCHBAY_CONFIG: 'q.json', PATCHBAY_HTTP: 'true' }, cwd).env?.['PATCHBAY_HTTP'], undefined, 'no port to keep closed')
+  t.strictSame(stdioEntry(['node', 'cli.js', '--config', join(cwd, 'c.json')], {}, cwd).env, { PATCHBAY_HTTP: 'false' })
+  t.strictSame(stdioEntry(['node', 'cli.js'], { PATCHBAY_ROOTS: '["/a,b"]' }, cwd).env, { PATCHBAY_ROOTS: '["/a,b"]' })
+  for (const { title, stdio } of Object.values(CLIENTS)) {
+    const snippet = stdio(entry)
+    const variables = /^[{[]/.test(snippet) ? entryOf(snippet).env : Object.fromEntries([...snippet.matchAll(/ -e (?:"(\w+=[^"]*)"|(\S+))/g)].map(([, quoted, plain]) => (quoted ?? plain ?? '').split('=')))
+    t.strictSame(variables, entry.env, title)
+  }
+  t.match(CLIENTS['claude-code']?.stdio(entry), / patchbay -e .* -- node cli\.js --stdio$/)
+})
+
+t.test('a gateway that is launched as printed has the options of the environment, and opens no port', async t => {
+  const cwd = await folder(t, { 'c.json': '{"port":0,"name":"printed"}' })
+  const { stdout } = await launch(t, ['clients', 'cursor'], { cwd, env: { PATCHBAY_CONFIG: 'c.json', PATCHBAY_EPHEMERAL: 'true' } }).exit()
+  const { args = [], env = {} } = entryOf(/^\{\n[^]*?\n\}$/m.exec(stdout)?.[0] ?? '')
+  const launched = launch(t, args.slice(1), { env })
+  launched.send(initialize)
+  t.match(await launched.next(), { result: { serverInfo: { name: 'printed' } } })
+  launched.end()
+  const { stderr } = await launched.exit()
+  t.match(stderr, /^patchbay .* stdio; data in memory/m)
+  t.notMatch(stderr, /http:/)
 })
 
 t.test('patchbay clients lists the names, and suggests one for a misspelt name', async t => {
