@@ -7,19 +7,19 @@ import { explain, NAMED_IMPORT } from './explain.js'
 import { checkFile } from './plugin-place.js'
 import { checkUnique, noteSource } from './names-in-use.js'
 import { registerHooks } from './register-hooks.js'
-import { registerPlugin } from './register-plugin.js'
+import { importFile, loadDeadline, registerPlugin } from './register-plugin.js'
 
 /** An import of a module whose name is computed. */
 const COMPUTED = /\b(?:import|require)\s*\(\s*[^'"`\s]/
 
 /** Loads an author's file, TypeScript or JavaScript, and registers what it exports. The message of an error names the file. */
-export async function loadFile (app: FastifyInstance, path: string): Promise<void> {
+export async function loadFile (app: FastifyInstance, path: string, deadline: number): Promise<void> {
   checkFile(path)
   const url = pathToFileURL(path)
   await contribute(app, url, async () => {
     if (needsHooks(path)) await registerHooks()
-    return await import(url.href) as object
-  })
+    return await importFile({ log: app.log, file: path, deadline }, async () => await import(url.href) as object)
+  }, deadline)
 }
 
 /**
@@ -45,12 +45,12 @@ function canResolve (resolve: NodeJS.RequireResolve, name: string): boolean {
 }
 
 /** Registers what a module exports. The message of an error names its file. */
-export async function contribute (app: FastifyInstance, url: URL, load: () => object | Promise<object>): Promise<void> {
+export async function contribute (app: FastifyInstance, url: URL, load: () => object | Promise<object>, deadline = loadDeadline(app)): Promise<void> {
   const file = fileURLToPath(url)
   try {
     const module = await load()
     for (const item of contributionsOf(module)) {
-      if (typeof item === 'function') await registerPlugin(app, item, file)
+      if (typeof item === 'function') await registerPlugin(app, item, { log: app.log, file, deadline })
       else add(app, item, file)
     }
     warnOfForgotten(app.log, module, file)

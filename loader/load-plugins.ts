@@ -3,11 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Options } from '../options.js'
 import { loadFile } from './load-file.js'
 import { filesAt, locatePlugin } from './plugin-place.js'
+import { loadDeadline } from './register-plugin.js'
 import { watchPlugins } from './watch/plugin-watcher.js'
 
 /** Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names. */
 export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace }: Pick<Options, 'plugins' | 'watch' | 'grace'>): Promise<void> {
   if (watch) return await watchPlugins(app, plugins, grace)
+  const deadline = loadDeadline(app)
   const loaded = new Set<string>()
   for (const plugin of plugins) {
     if (typeof plugin !== 'string') {
@@ -15,7 +17,7 @@ export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace
       continue
     }
     for (const file of filesAt(locatePlugin(plugin, resolve('.'))).files) {
-      if (!loaded.has(file)) await loadFile(app, file)
+      if (!loaded.has(file)) await loadFile(app, file, deadline)
       loaded.add(file)
     }
   }

@@ -5,11 +5,15 @@ import { keyOf } from '../definitions.js'
 import { explain } from '../explain.js'
 import { warnOfForgotten } from '../load-file.js'
 import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
+import { importFile } from '../register-plugin.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileWatch } from './file-watch.js'
 import { moduleGraph, type ModuleGraph } from './module-graph.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
 import { NeedsRestart, type Registration } from './registration.js'
+
+/** How long the import of a file may take, in milliseconds. */
+const IMPORT_LIMIT = 10_000
 
 interface Staged { unit: PluginUnit, next: Registration }
 
@@ -77,12 +81,16 @@ class PluginWatcher {
 
   async #loadFirst (unit: PluginUnit): Promise<void> {
     try {
-      const module = await this.#graph.load(realPath(unit.file))
+      const module = await this.#import(unit.file)
       await unit.register(module)
       warnOfForgotten(this.#app.log, module, unit.file)
     } catch (error) {
       this.#app.log.error(`plugin ${unit.file} cannot be loaded; it is loaded when it is mended: ${await explain(error, unit.file, this.#graph.files())}`)
     }
+  }
+
+  async #import (file: string): Promise<object> {
+    return await importFile({ log: this.#app.log, file, deadline: performance.now() + IMPORT_LIMIT }, async () => await this.#graph.load(realPath(file)))
   }
 
   #watchAll (): void {
@@ -123,7 +131,7 @@ class PluginWatcher {
 
   async #stage (unit: PluginUnit): Promise<Registration | undefined> {
     try {
-      const module = await this.#graph.load(realPath(unit.file))
+      const module = await this.#import(unit.file)
       if (unit.permanent !== undefined) throw new NeedsRestart(unit.permanent)
       const next = await unit.stage(module)
       warnOfForgotten(this.#app.log, module, unit.file)

@@ -118,3 +118,24 @@ t.test('a plugin that does not call done is named in the log while the start wai
   })
   t.match(lines, [/plugin .*p\.ts: still waiting for it; its function has to call done\(\)/])
 })
+
+const ENDLESS: Array<[what: string, source: string, says: RegExp]> = [
+  ['a top-level await that never settles', 'await new Promise(() => {})\nexport default []', /p\.mjs: it did not end within \d+ s; a top-level await in it, or in a file that it imports, has to settle$/],
+  ['an async function that never ends', 'export default async () => await new Promise(() => {})', /p\.mjs: it did not end within \d+ s; its function has to call done\(\), or to be async and end$/],
+  ['a function that does not call done', 'export default (app, options, done) => {}', /p\.mjs: it did not end within \d+ s; its function has to call done\(\)/]
+]
+
+for (const [what, source, says] of ENDLESS) {
+  t.test(`${what} ends the start with a sentence that names the file`, async t => {
+    const file = join(await folder(t, { 'p.mjs': source }), 'p.mjs')
+    await t.rejects(build({ plugins: [file], http: false, tools: false }, { pluginTimeout: 6_000 }), { message: says })
+  })
+}
+
+t.test('the log says that a top-level await is waited for', async t => {
+  const lines = await warnings(t, 'await new Promise(resolve => { globalThis.settle = resolve })\nexport default []', async lines => {
+    await until(() => lines.length > 0)
+    ;(globalThis as unknown as { settle: () => void }).settle()
+  })
+  t.match(lines, [/plugin .*p\.ts: still waiting for it; a top-level await in it/])
+})
