@@ -1,4 +1,4 @@
-// Runs on Node.js 20.19 and newer: node --test hello.node.test.js
+// Runs on Node.js 20.19 and newer: node --test hello.node.test.mjs
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { build, createClient } from 'mcp-patchbay'
