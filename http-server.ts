@@ -11,6 +11,7 @@ import httpErrors from './plugins/http/error-replies.js'
 import jsonBody from './plugins/http/json-body.js'
 import origin from './plugins/security/origin.js'
 import httpRateLimit from './plugins/security/http-rate-limit.js'
+import tlsErrors from './plugins/security/tls-errors.js'
 import readiness from './plugins/security/readiness.js'
 import auditRejections from './plugins/observability/audit-rejections.js'
 import replyLimits from './plugins/http/reply-limits.js'
@@ -29,6 +30,7 @@ import { CLOSE } from './transports/websocket/close-codes.js'
 export const requestChecks = fp(async (fastify: FastifyInstance, options: Options) => {
   const { standalone } = fastify.mcp
   if (standalone) await fastify.register(connectionLimits, options)
+  if (standalone && options.tls !== undefined) await fastify.register(tlsErrors)
   if (options.audit) await fastify.register(auditRejections)
   await fastify.register(origin, options)
   if (standalone) await fastify.register(cors)
