@@ -20,6 +20,9 @@ export type Unparsed<S> = S extends TSchema ? Static<S> : S extends StandardSche
 /** What is wrong with a value, in words; undefined when it fits. */
 export type Check = (value: unknown) => string | undefined
 
+/** A longer message about a pattern is not repeated to the client. */
+const MAX_PATTERN = 120
+
 const DRAFT_7 = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
 
@@ -65,7 +68,7 @@ function engineFor (dialect: Dialect, suspect: boolean): AjvClass {
   const engine = engines.get(key)
   if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
   const Ajv = loadAjv(dialect)
-  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
+  const ajv = new Ajv({ strict: false, verbose: true, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
   engines.set(key, { ajv, compiled: 1 })
   return ajv
 }
@@ -76,14 +79,26 @@ function dialectOf ($schema: unknown): Dialect {
   throw new Error(`JSON Schema dialect ${String($schema)} is not supported; use draft 2020-12 or draft-07`)
 }
 
-function describe ({ errors }: ValidateFunction): string {
-  return [...new Set((errors ?? []).map(sentence))].join('; ')
+function describe (validate: ValidateFunction): string {
+  const sentences = new Set((validate.errors ?? []).map(sentence))
+  // They refer to the value, which would stay in memory until the next one.
+  validate.errors = null
+  return [...sentences].join('; ')
 }
 
-function sentence ({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
+function sentence (error: ErrorObject): string {
+  const { instancePath, keyword, params } = error
   const where = shorten(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
-  return `${where === '' ? 'it' : where} ${message}${detail(keyword, params)}`
+  return `${where === '' ? 'it' : where} ${messageOf(error)}${detail(keyword, params)}`
+}
+
+/** A format says more to a person than the pattern that a schema library gives beside it; a long pattern says nothing. */
+function messageOf ({ keyword, message = 'does not fit', parentSchema }: ErrorObject): string {
+  if (keyword !== 'pattern') return message
+  const { format } = parentSchema as { format?: unknown }
+  if (typeof format === 'string') return `must match format "${format}"`
+  return message.length <= MAX_PATTERN ? message : 'must match the pattern of its schema'
 }
 
 // Ajv's own words leave out the part that a person needs most.
