@@ -110,7 +110,7 @@ function serveSubscribe (mcp: Mcp, resources: ResourceSet, subscribers: Subscrib
     if (conversation.replaced) throw errors.invalidRequest('the client has sent initialize again since; subscribe again')
     if (found === undefined) notFound(uri, call)
     const isNew = !subscriptions.has(uri)
-    if (isNew && subscriptions.size >= maxSubscriptions) throw errors.invalidParams(`a client has at most ${maxSubscriptions} subscriptions; unsubscribe from some first`)
+    if (isNew && subscriptions.size >= maxSubscriptions) throw errors.noMoreSubscriptions(maxSubscriptions)
     if (isNew && subscriptionTextLength + uri.length > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
     if (!await subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}

@@ -128,7 +128,9 @@ export const errors = {
   /** The calls in flight of all clients hold as many bytes as option `maxAllBytesInFlight` allows. Remedy: try again later. */
   tooMuchInAll: (max: number) => internal(
     `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, SOON),
-  /** The client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: end some subscriptions. */
+  /** `resources/subscribe`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: unsubscribe from some. */
+  noMoreSubscriptions: (max: number) => invalidParams(`a client has at most ${max} subscriptions (option maxSubscriptions); unsubscribe from some first`),
+  /** `subscriptions/listen`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: end some subscriptions. */
   tooManySubscriptions: (max: number) => internal(`A client hears of at most ${max} resources (option maxSubscriptions); end some subscriptions first`, { max }),
   /** The URIs that the client subscribes to are as long as option `maxSubscriptionText` allows. Remedy: end some subscriptions. */
   tooLongSubscriptions: (max: number) => invalidParams(
