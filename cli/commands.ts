@@ -65,9 +65,9 @@ function withData (options: Options): Options {
 
 async function printCheck (argv: string[]): Promise<void> {
   const output = claimStandardOutput()
-  const { report, warnings, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)))
-  const sentences = [...warnings.map(sentence => `warning: ${sentence}`), ...mistakes]
-  process.stderr.write(sentences.map(sentence => `patchbay: ${sentence}\n`).join(''))
+  const warn = (sentence: string): void => { process.stderr.write(`patchbay: warning: ${sentence}\n`) }
+  const { report, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)), warn)
+  process.stderr.write(mistakes.map(sentence => `patchbay: ${sentence}\n`).join(''))
   // A plugin may have left a timer or a socket behind.
   output.write(report, () => process.exit(mistakes.length === 0 ? 0 : 1))
 }

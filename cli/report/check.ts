@@ -1,4 +1,6 @@
 import { pino } from 'pino'
+import { withTimeout } from '../../lib/time/with-timeout.js'
+import { LoadTimeout } from '../../loader/register-plugin.js'
 import type { Options } from '../../options.js'
 import { version } from '../../version.js'
 import { anonymousWarning, checkExposure } from '../exposure.js'
@@ -11,22 +13,32 @@ import { inventoryOf, type Inventory } from './inventory.js'
 export interface Checked {
   /** What would be served; empty if there is a mistake. */
   report: string
-  warnings: string[]
   /** One sentence each. */
   mistakes: string[]
 }
 
-/** Checks the options, keys, data folder and plugins. Plugins are loaded, but nothing is listened on or written. */
-export async function check (read: () => Options): Promise<Checked> {
-  const warnings: string[] = []
+type Warn = (sentence: string) => void
+
+/** How long the plugins may take, in milliseconds: less than at a start, because someone waits for the report. */
+const PLUGIN_LIMIT = 10_000
+/** How long the hooks that close what the plugins opened may take, in milliseconds. */
+const CLOSE_LIMIT = 5_000
+
+/**
+ * Checks the options, keys, data folder and plugins. Plugins are loaded, but nothing is listened on or written. `warn` gets each warning once,
+ * as soon as it is known.
+ */
+export async function check (read: () => Options, warn: Warn): Promise<Checked> {
   try {
     const options = read()
-    const [exposed, folder, built] = [mistakeOf(() => checkExposure(options)), mistakeOf(() => checkFolder(options)), await tryOut(options, warnings)]
-    const mistakes = [...exposed, ...folder, ...built.mistakes]
     const anonymous = anonymousWarning(options)
-    return { report: mistakes.length === 0 ? describe(options, built.inventory) : '', warnings: [...(anonymous === undefined ? [] : [anonymous]), ...expired(options), ...warnings], mistakes }
+    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options)]) warn(sentence)
+    const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
+    const { inventory, mistakes } = await tryOut(options, once(warn))
+    const all = [...settings, ...mistakes]
+    return { report: all.length === 0 ? describe(options, inventory) : '', mistakes: all }
   } catch (error) {
-    return { report: '', warnings, mistakes: describeStartError(error as Error, false) }
+    return { report: '', mistakes: describeStartError(error as Error, false) }
   }
 }
 
@@ -39,34 +51,56 @@ function mistakeOf (check: () => void): string[] {
   }
 }
 
+/** Leaves out the sentences that were given before. */
+function once (warn: Warn): Warn {
+  const given = new Set<string>()
+  return sentence => {
+    if (!given.has(sentence)) warn(sentence)
+    given.add(sentence)
+  }
+}
+
 interface Tried { inventory: Inventory, mistakes: string[] }
 
 const NOTHING: Inventory = { tools: [], resources: [], prompts: [], unavailable: [] }
 
-/** Builds the gateway. If that fails, each plugin is tried alone, so that one mistake does not hide another. */
-async function tryOut (options: Options, warnings: string[]): Promise<Tried> {
+/** Builds the gateway. If that fails, its parts are tried alone, so that one mistake does not hide another. */
+async function tryOut (options: Options, warn: Warn): Promise<Tried> {
   try {
-    return { inventory: await buildAndList(options, warnings), mistakes: [] }
+    return { inventory: await buildAndList(options, warn), mistakes: [] }
   } catch (error) {
-    const mistakes = new Set<string>()
-    for (const plugins of [[], ...options.plugins.map(plugin => [plugin])]) {
-      await buildAndList({ ...options, plugins }, []).catch(error => { for (const sentence of describeStartError(error as Error, false)) mistakes.add(sentence) })
-    }
-    return { inventory: NOTHING, mistakes: mistakes.size === 0 ? describeStartError(error as Error, false) : [...mistakes] }
+    const first = describeStartError(error as Error, false)
+    const mistakes = await tryParts(options, warn, isTimeout(error) ? first : [])
+    return { inventory: NOTHING, mistakes: mistakes.length === 0 ? first : mistakes }
   }
 }
 
-async function buildAndList (options: Options, warnings: string[]): Promise<Inventory> {
+/** Tries the options without folders and plugins, each folder, and each plugin. Where a plugin did not end (`late`), no plugin is tried again. */
+async function tryParts (options: Options, warn: Warn, late: string[]): Promise<string[]> {
+  const { tls, ...rest } = options
+  const bare = { ...rest, roots: [], plugins: [] }
+  const mistakes = new Set<string>()
+  for (const part of [{ ...options, roots: [], plugins: [] }, ...options.roots.map(root => ({ ...bare, roots: [root] })), ...late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))]) {
+    const error = await buildAndList(part, warn).then(() => undefined, error => error as Error)
+    for (const sentence of error === undefined ? [] : describeStartError(error, false)) mistakes.add(sentence)
+    if (isTimeout(error)) break
+  }
+  return [...mistakes, ...late]
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.cause instanceof LoadTimeout
+
+async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
-  const loggerInstance = pino({ level: 'warn' }, { write: line => { warnings.push((JSON.parse(line) as { msg: string }).msg) } })
-  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance })
+  const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
+  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
   try {
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
     return inventoryOf(app)
   } finally {
-    await app.close()
+    await withTimeout(app.close(), CLOSE_LIMIT, () => warn('a plugin did not close what it opened; see its onClose hooks'))
   }
 }
 

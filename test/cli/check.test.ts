@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { check } from '../../cli/report/check.js'
+import { check, type Checked } from '../../cli/report/check.js'
 import { checkFolder } from '../../cli/report/check-folder.js'
 import { resolveOptions, type Options } from '../../options.js'
 import { ADA, listed } from '../support/keys.js'
@@ -9,7 +9,10 @@ import { folder, launch, PROCESSES } from '../support/process.js'
 
 const HELLO = "import { tool } from 'mcp-patchbay'\nconsole.log('printed by a plugin')\nexport default tool({ name: 'hello', description: 'd', run: () => 'hi' })\n"
 
-const checked = async (given: Partial<Options>) => await check(() => resolveOptions({ ephemeral: true, ...given }))
+async function checked (given: Partial<Options>): Promise<Checked & { warnings: string[] }> {
+  const warnings: string[] = []
+  return { ...await check(() => resolveOptions({ ephemeral: true, ...given }), sentence => warnings.push(sentence)), warnings }
+}
 
 t.test('patchbay --check', async t => {
   t.jobs = PROCESSES
@@ -44,12 +47,37 @@ t.test('patchbay --check', async t => {
     t.equal(lines.length, 3)
   })
 
+  t.test('ends although a plugin never does, warns while it waits, and names the file once', { buffered: true }, async t => {
+    const cwd = await folder(t, { 'endless.mjs': 'export default async () => await new Promise(() => {})', 'top.mjs': 'await new Promise(() => {})' })
+    for (const [file, advice] of [['endless.mjs', 'its function has to'], ['top.mjs', 'a top-level await in it']]) {
+      const { code, stderr } = await launch(t, ['--check', '--ephemeral', '--plugin', file ?? '', '--root', join(cwd, 'none')], { cwd }).exit()
+      t.equal(code, 1)
+      const [waiting = '', ...lines] = stderr.split('\n').filter(line => line.startsWith('patchbay: ')).sort((one, other) => Number(other.includes('warning')) - Number(one.includes('warning')))
+      t.match(waiting, `patchbay: warning: plugin ${join(cwd, file ?? '')}: still waiting for it; ${advice}`)
+      t.match(lines, [/^patchbay: option roots: .*none is not a folder/, `patchbay: plugin ${join(cwd, file ?? '')}: it did not end within`])
+      t.equal(lines.length, 2)
+    }
+  })
+
   t.test('reports all mistakes in the settings', { buffered: true }, async t => {
     const cwd = await folder(t, { 'c.json': '{\n  "prot": 1,\n  "pageSize": 0\n}' })
     const { code, stderr } = await launch(t, ['--check', '--config', 'c.json'], { cwd, env: { PATCHBAY_RATE: 'x' } }).exit()
     t.equal(code, 1)
     t.match(stderr.trimEnd().split('\n'), [/^patchbay: PATCHBAY_RATE must be a whole number/, /^patchbay: config file .*c\.json, line 2: option "prot" does not exist; did you mean "port"\?$/, /^patchbay: config file .*c\.json, line 3: option pageSize must be >= 1$/])
   })
+})
+
+t.test('mistakes in folders, data and plugins do not hide each other', async t => {
+  const place = await folder(t, { file: '', 'one.mjs': 'throw new Error("no database")' })
+  const at = (name: string): string => join(place, name)
+  const { mistakes } = await checked({ ephemeral: false, data: at('file'), roots: [at('a'), place, at('b')], plugins: [at('one.mjs'), at('two.mjs')], tls: { key: at('key.pem'), cert: at('cert.pem') } })
+  t.match(mistakes, [/^data folder .*file is not a folder/, /key\.pem/, /^option roots: .*\/a is not/, /^option roots: .*\/b is not/, /one\.mjs: no database/, /two\.mjs: there is no such file/])
+  t.equal(mistakes.length, 6)
+})
+
+t.test('a plugin whose onClose hook never ends is a warning', async t => {
+  const file = join(await folder(t, { 'p.mjs': 'export default async app => { app.addHook("onClose", async () => await new Promise(() => {})) }' }), 'p.mjs')
+  t.match(await checked({ plugins: [file], tools: false }), { mistakes: [], warnings: [/did not close what it opened/] })
 })
 
 t.test('warnings are printed and are no mistakes', async t => {
