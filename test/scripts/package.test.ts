@@ -64,8 +64,8 @@ t.test('SQLite is there for each platform, and the clipboard programs can be run
   for (const name of ['@photostructure/sqlite', 'clipboardy', 'fastify', '@redis/client', 'ajv']) t.match(text('dist/LICENSES.txt'), `\n${name} `, `the licence of ${name}`)
 })
 
-t.test('every file that a page for users links to is packed', async t => {
-  const pages = [...paths].filter(path => /^((README|CHANGELOG|SECURITY)|docs\/[\w-]+)\.md$/.test(path))
+t.test('every file that a page of docs or of the root links to is packed', async t => {
+  const pages = [...paths].filter(path => /^((README|CHANGELOG|CONTRIBUTING|SECURITY)|docs\/[\w-]+)\.md$/.test(path))
   t.ok(pages.includes('README.md') && pages.includes('docs/embed.md'))
   for (const page of pages) {
     for (const [, link] of text(page).matchAll(/(?:\]\(|src=")([^)"#:\s]+)(?:#[^)]*)?[)"]/g) as Iterable<[string, string]>) {
