@@ -12,6 +12,7 @@ import { STANDARD_ERROR } from '../system/process/standard-error.js'
 import { claimStandardInput } from '../system/process/standard-input.js'
 import { version } from '../version.js'
 import { anonymousWarning } from './exposure.js'
+import { typedCommand } from './places.js'
 import { watchTerminal } from './process/sighup.js'
 import { claimStandardOutput } from './process/standard-output.js'
 import { watchStrayInput } from './process/stray-input.js'
@@ -105,5 +106,5 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
 function writeBanner (app: FastifyInstance, options: Options, launch: () => StdioEntry, address: string | undefined): void {
   // With MCP_LOG_JSON, standard error carries JSON only.
   if (process.env['MCP_LOG_JSON'] === 'true') return
-  process.stderr.write(banner({ version, address, options, launch, inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
+  process.stderr.write(banner({ version, address, options, launch, command: typedCommand(), inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
 }

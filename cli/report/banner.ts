@@ -1,8 +1,9 @@
 import type { Options } from '../../options.js'
+import { docsPage } from '../places.js'
 import { httpEntry, isBehindProxy } from './client-address.js'
 import { mcpServers, type StdioEntry } from './client-snippets.js'
 import type { Inventory } from './inventory.js'
-import { wrap, wrapWords } from './wrap.js'
+import { sentence, wrap, wrapWords } from './wrap.js'
 
 export interface BannerContent {
   version: string
@@ -13,6 +14,8 @@ export interface BannerContent {
   terminal: boolean
   /** How a client launches a gateway like this one. */
   launch: () => StdioEntry
+  /** How the user types the command. */
+  command: string
   inventory: Inventory
 }
 
@@ -29,14 +32,15 @@ export function banner (content: BannerContent): string {
     '',
     ...snippet(content),
     '',
-    'Other clients, and how to see that it works: docs/clients.md',
+    ...sentence(`For ${address === undefined ? 'Claude Desktop, Cursor' : 'Cursor'} and others; other clients:`, `${content.command} clients`),
+    ...sentence('How to see that it works:', docsPage('clients.md')),
     ...(terminal ? ['Ctrl-C stops it.'] : []),
     ''
   ].join('\n')
 }
 
 /** The lines that say where and what is served, and who may call. */
-export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal'>): string[] {
+export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal' | 'command'>): string[] {
   return [
     ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
     ...(address === undefined ? [] : [...endpoints(address + options.prefix), ...access(options)]),

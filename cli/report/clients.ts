@@ -1,9 +1,11 @@
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Options } from '../../options.js'
 import type { Environment } from '../../system/environment.js'
+import { docsPage } from '../places.js'
 import { httpEntry } from './client-address.js'
 import { clientEnvironment } from './client-environment.js'
 import { CLIENTS, type StdioEntry } from './client-snippets.js'
+import { sentence } from './wrap.js'
 
 /** The text of `patchbay clients [NAME]`: the names, or where to put what. Throws a sentence if there is no such client. */
 export function describeClient (name: string | undefined, options: Options, launch: StdioEntry): string {
@@ -19,7 +21,7 @@ export function describeClient (name: string | undefined, options: Options, laun
     'If it is to connect to a gateway that is running:',
     client.http(httpEntry(addressOf(options), options)),
     '',
-    'docs/clients.md says how to see that it works.',
+    ...sentence('How to see that it works:', docsPage('clients.md')),
     ''
   ].join('\n')
 }

@@ -15,6 +15,12 @@ export function wrapWords (label: string, text: string, note?: string): string[]
   return beside.length <= WIDTH ? [...lines.slice(0, -1), beside] : [...lines, `${INDENT}${note}`]
 }
 
+/** A sentence and what to copy from it, in one line if that has at most 80 columns. */
+export function sentence (text: string, copied: string): string[] {
+  const line = `${text} ${copied}`
+  return line.length <= WIDTH ? [line] : [text, `  ${copied}`]
+}
+
 /** The column of notes, where there is space for them. */
 const NOTE = 46
 

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Options, type Options as Values } from '../../options.js'
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Environment } from '../../system/environment.js'
+import { docsPage } from '../places.js'
 import { wholeNumber } from './numbers.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
@@ -22,7 +23,7 @@ export function readEnvironment (env: Environment, cwd: string): Source {
   for (const [key, value] of Object.entries(env)) {
     if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') continue
     const option = variables.get(key)
-    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${didYouMean(key, [...variables.keys(), `${PREFIX}CONFIG`]) || '; docs/configure.md lists them'}`)
+    if (option === undefined) mistakes.push(`environment variable ${key} does not exist${didYouMean(key, [...variables.keys(), `${PREFIX}CONFIG`]) || `; ${docsPage('configure.md')} lists them`}`)
     else collect(mistakes, () => { options[option.name] = convert(key, value, option.schema) })
   }
   return { options: resolvePaths(options, cwd), mistakes, originOf: path => variableOf(path.split('.')[0] ?? '') }

@@ -1,35 +1,47 @@
+import { docsPage } from '../places.js'
 import { PREFIX } from './environment.js'
 
 /** The text of `patchbay --help`. */
-export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]... [--root DIR]...
-                [--data DIR | --ephemeral] [--config FILE] [--log-level L] [--log-format F]
-                [--watch] [--keep-serving]
+export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
+                [--root DIR]... [--data DIR | --ephemeral] [--config FILE]
+                [--log-level L] [--log-format F] [--watch] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay clients [NAME] [OPTION]...
        patchbay key NAME [--scope SCOPE]...
 
-  --stdio         serve standard input and output; HTTP only if --port is given too
+  --stdio         serve standard input and output; HTTP only if --port is given
   --port N        listen for HTTP and WebSocket on this port (8080)
   --host H        listen on this address (127.0.0.1)
-  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or JavaScript); a folder, a glob
-                  in quotes or the name of a package will do, too; may be repeated
-  --watch         load a plugin file anew when it changes, without a restart; for development
-  --root DIR      serve the files of a folder, read-only, as resources; may be repeated
-  --data DIR      keep notes, the counter, sessions and event streams in this folder
+  --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or
+                  JavaScript); a folder, a glob in quotes or the name of a
+                  package will do, too; may be repeated
+  --watch         load a plugin file anew when it changes, without a restart;
+                  for development
+  --root DIR      serve the files of a folder, read-only, as resources; may be
+                  repeated
+  --data DIR      keep notes, the counter, sessions and event streams in this
+                  folder
   --ephemeral     keep them in memory, until the process ends
   --config FILE   read options from a JSON file
-  --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to standard error (info)
-  --log-format F  pretty or json; auto is pretty on a terminal and JSON elsewhere (auto)
-  --keep-serving  with --stdio and --port: go on serving HTTP when standard input ends
-  --check         load config, keys and plugins, print what would be served or every mistake, and end
+  --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to
+                  standard error (info)
+  --log-format F  pretty or json; auto is pretty on a terminal and JSON
+                  elsewhere (auto)
+  --keep-serving  with --stdio and --port: go on serving HTTP when standard
+                  input ends
+  --check         load config, keys and plugins, print what would be served or
+                  every mistake, and end
   --help          show this text; "patchbay help" does the same
   --version       show the version
 
-  clients NAME    print what to put into the configuration of a client, for these options;
-                  without a name, print the names
-  key NAME        print a new API key, and what to put into the config file so that it is accepted;
-                  --scope says what for and may be repeated (mcp)
+  clients NAME    print what to put into the configuration of a client, for
+                  these options; without a name, print the names
+  key NAME        print a new API key, and what to put into the config file so
+                  that it is accepted; --scope says what for and may be
+                  repeated (mcp)
 
-Every option can also be set as an environment variable, for example ${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50.
-Command line, environment and config file win over each other in this order. docs/configure.md lists all options.
+Every option can also be set as an environment variable, for example
+${PREFIX}PORT=9000 or ${PREFIX}PAGE_SIZE=50. The command line overrides the
+environment, and the environment overrides the config file. All options:
+${docsPage('configure.md')}
 `

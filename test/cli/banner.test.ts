@@ -1,4 +1,5 @@
 import t from 'tap'
+import { docsPage, typedCommand } from '../../cli/places.js'
 import { banner, type BannerContent } from '../../cli/report/banner.js'
 import { listed } from '../support/keys.js'
 
@@ -7,6 +8,7 @@ const SERVED: BannerContent = {
   address: 'http://127.0.0.1:8080',
   options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
   terminal: true,
+  command: 'node dist/cli.js',
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
   inventory: { tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
 }
@@ -102,7 +104,21 @@ t.test('every line fits 80 columns, except for a single long word', async t => {
   for (const line of shown({ address: 'http://mcp.example.com:8080', options: { ...options, apiKeys: keys } }).split('\n')) t.ok(line.length <= 80 || line.trim().split(' ').some(word => word.length > 60), line)
 })
 
-t.test('it names the page for other clients', async t => t.match(shown(), /docs\/clients\.md/))
+t.test('it names the clients that the snippet is for, the command for others, and the page', async t => {
+  t.match(shown(), /^For Cursor and others; other clients: node dist\/cli\.js clients\nHow to see that it works:\s+\S*docs\/clients\.md$/m)
+  t.match(shown({ address: undefined }), /^For Claude Desktop, Cursor and others; other clients: node dist\/cli\.js clients$/m)
+  t.match(shown({ command: 'node /home/ada/projects/patchbay/dist/cli.js' }), /^For Cursor and others; other clients:\n {2}node \/home\/ada\/projects\/patchbay\/dist\/cli\.js clients$/m)
+})
+
+t.test('the command and pages are named as they can be typed and opened', async t => {
+  const base = 'file:///opt/patchbay/dist/app.js'
+  t.equal(docsPage('clients.md', '/opt/patchbay', base), 'docs/clients.md')
+  for (const cwd of ['/home/ada', '/opt', '/opt/patchbay/docs', '/']) t.equal(docsPage('clients.md', cwd, base), '/opt/patchbay/docs/clients.md', cwd)
+  t.equal(typedCommand('/usr/local/bin/patchbay', '/home/ada'), 'patchbay')
+  t.equal(typedCommand('/opt/patchbay/dist/cli.js', '/opt/patchbay'), 'node dist/cli.js')
+  t.equal(typedCommand('/opt/patchbay/dist/cli.js', '/home/ada'), 'node /opt/patchbay/dist/cli.js')
+  t.equal(typedCommand('/opt/a b/dist/cli.js', '/home/ada'), 'node "/opt/a b/dist/cli.js"')
+})
 
 t.test('on a terminal it has how to stop; on stdio without one it is one line', async t => {
   t.match(shown(), /\nCtrl-C stops it\.\n$/)

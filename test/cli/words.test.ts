@@ -9,6 +9,9 @@ t.test('the words of the command', async t => {
 
   t.test('help and version are words, too', { buffered: true }, async t => {
     t.match(await launch(t, ['help']).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' })
+    const { stdout } = await launch(t, ['help']).exit()
+    for (const line of stdout.split('\n')) t.ok(line.length <= 80 || line.startsWith('/'), line)
+    t.match(stdout, /The command line overrides the\nenvironment, and the environment overrides the config file\./)
     t.match(await launch(t, ['version']).exit(), { code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
