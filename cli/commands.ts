@@ -10,7 +10,7 @@ import { check } from './report/check.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
-import { readArguments } from './settings/arguments.js'
+import { readArguments, takeWord } from './settings/arguments.js'
 import { readSettings } from './settings/read-settings.js'
 import { USAGE } from './settings/usage.js'
 import { catchHangUp } from './process/sighup.js'
@@ -21,7 +21,7 @@ type Command = (argv: string[], logs: LogLines) => void | Promise<void>
 const COMMANDS: Record<string, Command> = {
   check: printCheck,
   clients: printClient,
-  help: () => { process.stdout.write(USAGE) },
+  help: printUsage,
   key: printKey,
   version: () => { process.stdout.write(`${version}\n`) }
 }
@@ -32,12 +32,20 @@ export async function runCommand (argv: string[], logs: LogLines): Promise<void>
   if (word === undefined || word.startsWith('-')) return await runFlags(argv, logs)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   if (command === undefined) throw new Error(`there is no command "${word}"${didYouMean(word, Object.keys(COMMANDS)) || '; see patchbay help'}`)
-  await command(rest, logs)
+  if (asksForHelp(rest)) printUsage()
+  else await command(rest, logs)
+}
+
+const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h') || (args.length === 1 && args[0] === 'help')
+
+function printUsage (): void {
+  process.stdout.write(USAGE)
 }
 
 async function runFlags (argv: string[], logs: LogLines): Promise<void> {
   const { help, version: showVersion, check: onlyCheck } = readArguments(argv, process.cwd())
-  if (help || showVersion) process.stdout.write(help ? USAGE : `${version}\n`)
+  if (help) printUsage()
+  else if (showVersion) process.stdout.write(`${version}\n`)
   else if (onlyCheck) await printCheck(argv)
   else await startServing(argv, logs)
 }
@@ -73,9 +81,9 @@ async function printCheck (argv: string[]): Promise<void> {
 }
 
 function printClient (argv: string[]): void {
-  const named = argv[0]?.startsWith('-') === false
-  const { options, args } = readSettings(named ? argv.slice(1) : argv, process.env, process.cwd())
-  process.stdout.write(describeClient(named ? argv[0] : undefined, resolveOptions(options), launchOf(args, process.env, process.cwd())))
+  const { word: name, rest } = takeWord(argv)
+  const { options, args } = readSettings(rest, process.env, process.cwd())
+  process.stdout.write(describeClient(name, resolveOptions(options), launchOf(args, process.env, process.cwd())))
 }
 
 /** Only the key goes to standard output, so that it can be piped to where it is kept without being displayed. */

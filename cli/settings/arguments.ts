@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { locatePlugin } from '../../loader/plugin-place.js'
 import type { Options } from '../../options.js'
 import { wholeNumber } from './numbers.js'
@@ -46,6 +47,13 @@ export function readArguments (argv: string[], cwd: string): Arguments {
     ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)
   })
   return { options, args: absolute(argv, cwd), config, check, help, version, mistakes: [], originOf: flagOf }
+}
+
+/** The first word that is neither a flag nor the value of one, and the command line without it. */
+export function takeWord (argv: string[]): { word: string | undefined, rest: string[] } {
+  const { tokens } = parseArgs({ args: argv, options: FLAGS, strict: false, tokens: true })
+  const found = tokens.find(token => token.kind === 'positional')
+  return { word: found?.value, rest: argv.filter((_, index) => index !== found?.index) }
 }
 
 /** The flag that sets an option. */

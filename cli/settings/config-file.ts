@@ -19,8 +19,12 @@ export function readConfigFile (file: string): Source {
     return { options: resolvePaths(options, dirname(file)), mistakes: [], originOf }
   } catch (error) {
     const where = error instanceof JsonError ? `, line ${error.place.line}, column ${error.place.column}` : ''
-    return { options: {}, mistakes: [`config file ${file}${where}: ${(error as Error).message}`], originOf }
+    return { options: {}, mistakes: [`config file ${file}${where}: ${reasonOf(error as NodeJS.ErrnoException)}`], originOf }
   }
+}
+
+function reasonOf ({ code, message }: NodeJS.ErrnoException): string {
+  return code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'this is a folder, not a JSON file' : message
 }
 
 function parse (text: string): Record<string, unknown> {

@@ -146,5 +146,7 @@ t.test('patchbay clients lists the names, and suggests one for a misspelt name',
   t.match({ code, stderr }, { code: 0, stderr: '' })
   for (const name of Object.keys(CLIENTS)) t.match(stdout, new RegExp(`^ {2}${name} `, 'm'))
   t.match(await launch(t, ['clients', 'vscode', '--port', '9001']).exit(), { code: 0, stdout: /"type": "http",\n +"url": "http:\/\/127\.0\.0\.1:9001\/mcp"/, stderr: '' })
+  t.match(await launch(t, ['clients', '--port', '9001', 'cursor', '--ephemeral']).exit(), { code: 0, stdout: /^Cursor: [^]*"--ephemeral"[^]*http:\/\/127\.0\.0\.1:9001\/mcp/, stderr: '' })
+  t.match(await launch(t, ['clients', 'cursor', 'zed']).exit(), { code: 1, stdout: '', stderr: /"zed" is not an option/ })
   t.match(await launch(t, ['clients', 'curser']).exit(), { code: 1, stdout: '', stderr: 'patchbay: there is no client "curser"; did you mean "cursor"?\n' })
 })

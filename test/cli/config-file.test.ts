@@ -47,6 +47,12 @@ t.test('what JSON.parse takes, the reader of places takes, and the other way rou
   }
 })
 
+t.test('a file that is not there, or is a folder, is reported as such', async t => {
+  const cwd = await folder(t, {})
+  t.throws(() => readSettings(['--config', 'nope.json'], {}, cwd), { message: `config file ${join(cwd, 'nope.json')}: there is no such file` })
+  t.throws(() => readSettings(['--config', '.'], {}, cwd), { message: `config file ${cwd}: this is a folder, not a JSON file` })
+})
+
 t.test('a wrong value is reported with the line it is on, all of them at once', async t => {
   const text = JSON.stringify({ $schema: 'x', prot: 1, port: '80', apiKeys: [{ name: 'ada', hash: 'abc', scopes: [] }], oauth: { issuer: 'https://a.example', resource: 'https://b.example/', isuer: 1 } }, null, 1)
   t.strictSame(await mistakes(t, text), [

@@ -15,6 +15,10 @@ t.test('the words of the command', async t => {
     t.match(await launch(t, ['version']).exit(), { code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
+  for (const args of [['key', '--help'], ['key', '-h'], ['key', 'help'], ['check', '--help'], ['clients', '--help'], ['clients', 'cursor', '-h']]) {
+    t.test(`patchbay ${args.join(' ')} shows the usage`, { buffered: true }, async t => t.match(await launch(t, args).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' }))
+  }
+
   t.test('help is shown even if the settings are wrong', { buffered: true }, async t => {
     t.match(await launch(t, ['--help'], { env: { PATCHBAY_PORT: 'x' } }).exit(), { code: 0, stdout: /^Usage: / })
   })
