@@ -66,10 +66,17 @@ export class ModuleGraph {
     return [...this.#importers.keys()]
   }
 
+  /** The files and all that import them. */
+  affectedBy (files: Iterable<string>): Set<string> {
+    this.#receive()
+    const affected = new Set<string>()
+    for (const file of files) this.#collect(file, affected)
+    return affected
+  }
+
   /** Lets these files, and all that import them, be loaded anew by the next import. Returns all of them. */
   invalidate (files: Iterable<string>): Set<string> {
-    this.#receive()
-    const affected = this.#closureOf(files)
+    const affected = this.affectedBy(files)
     if (affected.size === 0) return affected
     this.#generation++
     for (const file of affected) this.#forget(file)
@@ -93,13 +100,6 @@ export class ModuleGraph {
     } catch (error) {
       this.#broken.set(file, { error, importers: new Set(importers) })
     }
-  }
-
-  /** The files and all that import them. */
-  #closureOf (files: Iterable<string>): Set<string> {
-    const affected = new Set<string>()
-    for (const file of files) this.#collect(file, affected)
-    return affected
   }
 
   #collect (file: string, affected: Set<string>): void {

@@ -6,9 +6,6 @@ import { MiddlewareSlots } from './middleware-slots.js'
 import { recordingApp } from './recording-app.js'
 import { putInto, Registration, removeFrom } from './registration.js'
 
-/** How long a plugin may take when it is loaded anew, in milliseconds; at the start it is Fastify's `pluginTimeout`. */
-const DEADLINE = 30_000
-
 type AnyPlugin = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
 
 /** A watched file, and what its present version has registered. */
@@ -51,15 +48,32 @@ export class PluginUnit {
     }
   }
 
-  /** Collects what another version registers, without a change of the gateway. */
-  async stage (module: object): Promise<Registration> {
+  /** Collects what another version registers, without a change of the gateway. What it still registers after the signal aborts is ignored. */
+  async stage (module: object, signal: AbortSignal): Promise<Registration> {
     const next = new Registration(this.#app.mcp, this.#slots, 'staged')
-    for (const item of contributionsOf(module)) {
-      if (typeof item === 'function') await withDeadline(run(item as AnyPlugin, recordingApp(this.#app, next)), this.#app.log, this.file)
-      else next.add(item)
+    signal.addEventListener('abort', () => { void this.discard(next) }, { once: true })
+    try {
+      for (const item of contributionsOf(module)) {
+        if (typeof item === 'function') await run(item as AnyPlugin, recordingApp(this.#app, next))
+        else next.add(item)
+        signal.throwIfAborted()
+      }
+      for (const hook of next.readyHooks) {
+        await hook()
+        signal.throwIfAborted()
+      }
+      return next
+    } catch (error) {
+      void this.discard(next)
+      throw error
     }
-    for (const hook of next.readyHooks) await hook()
-    return next
+  }
+
+  /** Lets go of a version that does not get live: its `onClose` hooks run, because it may have opened something. */
+  async discard (next: Registration): Promise<void> {
+    next.discard()
+    await runHooks(next.closeHooks.splice(0))
+      .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${this.file}: an onClose hook of a version that is not served failed`))
   }
 
   /** Removes the present version, and returns it. */
@@ -134,18 +148,4 @@ export async function runHooks (hooks: ReadonlyArray<() => unknown>): Promise<vo
 async function run (plugin: AnyPlugin, app: FastifyInstance): Promise<void> {
   if (plugin.length < 3) await plugin(app, {})
   else await new Promise<void>((resolve, reject) => { plugin(app, {}, error => error == null ? resolve() : reject(error)) })
-}
-
-async function withDeadline (work: Promise<void>, log: FastifyInstance['log'], file: string): Promise<void> {
-  const note = noteIfSlow(log, file)
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`its function did not end within ${DEADLINE / 1000} s; it has to call done(), or to be async and end`)), DEADLINE)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(note)
-    clearTimeout(timer)
-  }
 }

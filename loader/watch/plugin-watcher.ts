@@ -6,6 +6,7 @@ import { explain } from '../explain.js'
 import { warnOfForgotten } from '../load-file.js'
 import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
 import { importFile } from '../register-plugin.js'
+import { attempt } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileWatch } from './file-watch.js'
 import { moduleGraph, type ModuleGraph } from './module-graph.js'
@@ -16,6 +17,9 @@ import { NeedsRestart, type Registration } from './registration.js'
 const IMPORT_LIMIT = 10_000
 
 interface Staged { unit: PluginUnit, next: Registration }
+
+/** Says that a load is given up, because it is of no use any more. */
+class GivenUp extends Error {}
 
 /** Registers the entries of option `plugins` like `loadPlugins`, and loads their files anew when they change. */
 export async function watchPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number): Promise<void> {
@@ -38,6 +42,10 @@ class PluginWatcher {
   readonly #watch = new FileWatch(() => { void this.#run() })
   #running: Promise<void> | undefined
   #again = false
+  #closed = false
+  /** What changed since the last reload began. */
+  readonly #changed = new Set<string>()
+  #loading: { unit: PluginUnit, controller: AbortController } | undefined
   #offImport: () => void = () => {}
 
   constructor (app: FastifyInstance, graph: ModuleGraph, grace: number) {
@@ -65,8 +73,10 @@ class PluginWatcher {
   }
 
   async close (): Promise<void> {
+    this.#closed = true
     this.#offImport()
     this.#watch.close()
+    this.#loading?.controller.abort(new GivenUp('the gateway stops'))
     await this.#running
     await runHooks([...this.#units.values()].map(unit => async () => await unit.close()))
   }
@@ -101,14 +111,30 @@ class PluginWatcher {
   /** One reload at a time; what changes meanwhile is seen by one more. */
   async #run (): Promise<void> {
     this.#again = true
-    if (this.#running !== undefined) return
+    if (this.#running !== undefined) {
+      this.#giveUpOutdated()
+      return
+    }
     this.#running = this.#reloadWhileNeeded()
     await this.#running
     this.#running = undefined
   }
 
+  /** A load may wait for something that never comes; the next version of the file must not. */
+  #giveUpOutdated (): void {
+    if (this.#loading === undefined || !this.#isOutdated(this.#loading.unit)) return
+    this.#app.log.info(`plugin ${this.#loading.unit.file} was saved again, so the former load is given up`)
+    this.#loading.controller.abort(new GivenUp('it was saved again'))
+  }
+
+  /** True if the file, or something that it imports, changed since the reload began. */
+  #isOutdated ({ file }: PluginUnit): boolean {
+    for (const path of this.#watch.changes()) this.#changed.add(path)
+    return this.#graph.affectedBy(this.#changed).has(realPath(file))
+  }
+
   async #reloadWhileNeeded (): Promise<void> {
-    while (this.#again) {
+    while (this.#again && !this.#closed) {
       this.#again = false
       await this.#reload().catch(error => this.#app.log.error({ err: error as Error }, 'watched plugins cannot be looked at'))
     }
@@ -116,7 +142,8 @@ class PluginWatcher {
 
   async #reload (): Promise<void> {
     const files = new Set(this.#places.flatMap(place => lookAt(place).files).filter(existsSync))
-    const affected = this.#graph.invalidate(this.#watch.changes())
+    const affected = this.#graph.invalidate([...this.#changed, ...this.#watch.changes()])
+    this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
     const changed = [...files].filter(file => !this.#units.has(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
     const staged: Staged[] = []
@@ -124,22 +151,37 @@ class PluginWatcher {
       const next = await this.#stage(unit)
       if (next !== undefined) staged.push({ unit, next })
     }
+    if (this.#closed) {
+      for (const { unit, next } of staged) void unit.discard(next)
+      return
+    }
     for (const unit of gone) this.#remove(unit)
     await this.#swapAll(staged)
     this.#watchAll()
   }
 
   async #stage (unit: PluginUnit): Promise<Registration | undefined> {
+    // The next reload loads it, with the change.
+    if (this.#closed || (this.#again && this.#isOutdated(unit))) return undefined
+    const controller = new AbortController()
+    this.#loading = { unit, controller }
     try {
-      const module = await this.#import(unit.file)
-      if (unit.permanent !== undefined) throw new NeedsRestart(unit.permanent)
-      const next = await unit.stage(module)
-      warnOfForgotten(this.#app.log, module, unit.file)
-      return next
+      return await attempt(this.#app.log, unit.file, controller, async () => await this.#load(unit, controller.signal))
     } catch (error) {
-      await this.#report(unit, error)
+      if (!(error instanceof GivenUp)) await this.#report(unit, error)
       return undefined
+    } finally {
+      this.#loading = undefined
     }
+  }
+
+  async #load (unit: PluginUnit, signal: AbortSignal): Promise<Registration> {
+    const module = await this.#graph.load(realPath(unit.file))
+    signal.throwIfAborted()
+    if (unit.permanent !== undefined) throw new NeedsRestart(unit.permanent)
+    const next = await unit.stage(module, signal)
+    warnOfForgotten(this.#app.log, module, unit.file)
+    return next
   }
 
   /** In one turn, so that clients are notified once. Names may move from one of these files to another. */
@@ -153,6 +195,7 @@ class PluginWatcher {
         this.#app.log.info(`plugin ${unit.file} was loaded${names.length === 0 ? '' : `: ${names.join(', ')}`}`)
       } catch (error) {
         failed.push({ unit, error })
+        void unit.discard(next)
       }
     }
     for (const { unit, error } of failed) await this.#report(unit, error)

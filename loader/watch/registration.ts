@@ -91,6 +91,11 @@ export class Registration {
     }
   }
 
+  /** Gives up a version that is staged: what it registers from now on is ignored. */
+  discard (): void {
+    this.#state = 'replaced'
+  }
+
   /** Runs the effects. If one throws, those before it are undone. */
   attach (): void {
     this.#state = 'live'
