@@ -10,7 +10,8 @@ import { check } from './report/check.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
-import { readArguments, takeWord } from './settings/arguments.js'
+import { FLAG_NAMES, readArguments, takeWord } from './settings/arguments.js'
+import { npmFlagsWarning } from './settings/npm-flags.js'
 import { readSettings } from './settings/read-settings.js'
 import { USAGE } from './settings/usage.js'
 import { catchHangUp } from './process/sighup.js'
@@ -31,9 +32,14 @@ export async function runCommand (argv: string[], logs: LogLines): Promise<void>
   const [word, ...rest] = argv
   if (word === undefined || word.startsWith('-')) return await runFlags(argv, logs)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
-  if (command === undefined) throw new Error(`there is no command "${word}"${didYouMean(word, Object.keys(COMMANDS)) || '; see patchbay help'}`)
+  if (command === undefined) throw new Error(`there is no command "${word}"${hintFor(word)}`)
   if (asksForHelp(rest)) printUsage()
   else await command(rest, logs)
+}
+
+function hintFor (word: string): string {
+  if (/^\d+$/.test(word)) return `; a port is an option: --port ${word}, and npm needs two dashes: npm start -- --port ${word}`
+  return didYouMean(word, Object.keys(COMMANDS)) || '; see patchbay help'
 }
 
 const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h') || (args.length === 1 && args[0] === 'help')
@@ -54,6 +60,8 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
   const onHangUp = catchHangUp()
   const [env, cwd] = [{ ...process.env }, process.cwd()]
   const { options, args } = readSettings(argv, env, cwd)
+  const taken = npmFlagsWarning(FLAG_NAMES, env)
+  if (taken !== undefined && env['MCP_LOG_JSON'] !== 'true') process.stderr.write(`patchbay: warning: ${taken}\n`)
   await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
 }
 

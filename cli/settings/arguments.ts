@@ -25,6 +25,9 @@ const FLAGS = {
   version: { type: 'boolean', short: 'v' }
 } as const
 
+/** The flags that npm has no option of the same name for. */
+export const FLAG_NAMES = Object.keys(FLAGS).filter(name => !['help', 'version'].includes(name))
+
 export interface Arguments extends Source {
   /** The command line with absolute paths, so that it means the same in every folder. */
   args: string[]

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { checkNode } from '../../cli/process/node-version.js'
 import { describeStartError } from '../../cli/process/start-error.js'
+import { npmFlagsWarning } from '../../cli/settings/npm-flags.js'
 import { launch, PROCESSES } from '../support/process.js'
 import { version } from '../../version.js'
 
@@ -19,12 +20,21 @@ t.test('the words of the command', async t => {
     t.test(`patchbay ${args.join(' ')} shows the usage`, { buffered: true }, async t => t.match(await launch(t, args).exit(), { code: 0, stdout: /^Usage: patchbay /, stderr: '' }))
   }
 
+  t.test('options that npm took for its own are named', { buffered: true }, async t => {
+    const started = launch(t, ['--stdio', '--ephemeral'], { env: { npm_lifecycle_event: 'start', npm_config_watch: 'true', npm_config_log_level: 'debug', npm_config_version: '1' } })
+    started.end()
+    t.match(await started.exit(), { code: 0, stderr: /^patchbay: warning: npm took --watch and --log-level for its own; npm needs two dashes before options: npm start -- --watch --log-level\n/ })
+    t.equal(npmFlagsWarning(['watch'], { npm_config_watch: 'true' }), undefined, 'not started by npm start')
+    t.equal(npmFlagsWarning(['watch'], { npm_lifecycle_event: 'start', npm_config_cache: '/x' }), undefined)
+  })
+
   t.test('help is shown even if the settings are wrong', { buffered: true }, async t => {
     t.match(await launch(t, ['--help'], { env: { PATCHBAY_PORT: 'x' } }).exit(), { code: 0, stdout: /^Usage: / })
   })
 
   for (const [args, stderr] of [
     [['init'], 'patchbay: there is no command "init"; see patchbay help\n'],
+    [['9000'], 'patchbay: there is no command "9000"; a port is an option: --port 9000, and npm needs two dashes: npm start -- --port 9000\n'],
     [['hlep'], 'patchbay: there is no command "hlep"; did you mean "help"?\n'],
     [['constructor'], 'patchbay: there is no command "constructor"; see patchbay help\n'],
     [['--prot', '80'], 'patchbay: there is no option --prot; did you mean --port?\n'],
