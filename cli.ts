@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { runCommand } from './cli/commands.js'
+import { allowExit } from './cli/process/exit-guard.js'
 import { checkNode } from './cli/process/node-version.js'
 import { FLUSH_TIMEOUT } from './cli/process/shutdown.js'
 import { isUp, watchSignals } from './cli/process/signals.js'
@@ -28,6 +29,7 @@ try {
 }
 
 function fail (error: Error): never {
+  allowExit()
   process.stderr.write(describeStartError(error, process.argv.includes('--stdio')).map(sentence => `patchbay: ${sentence}\n`).join(''))
   process.exit(1)
 }

@@ -14,6 +14,7 @@ import { FLAG_NAMES, readArguments, takeWord } from './settings/arguments.js'
 import { npmFlagsWarning } from './settings/npm-flags.js'
 import { readSettings } from './settings/read-settings.js'
 import { USAGE } from './settings/usage.js'
+import { allowExit, guardExit } from './process/exit-guard.js'
 import { catchHangUp } from './process/sighup.js'
 import { claimStandardOutput } from './process/standard-output.js'
 
@@ -62,6 +63,7 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
   const { options, args } = readSettings(argv, env, cwd)
   const taken = npmFlagsWarning(FLAG_NAMES, env)
   if (taken !== undefined && env['MCP_LOG_JSON'] !== 'true') process.stderr.write(`patchbay: warning: ${taken}\n`)
+  guardExit()
   await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
 }
 
@@ -81,11 +83,15 @@ function withData (options: Options): Options {
 
 async function printCheck (argv: string[]): Promise<void> {
   const output = claimStandardOutput()
+  guardExit()
   const warn = (sentence: string): void => { process.stderr.write(`patchbay: warning: ${sentence}\n`) }
   const { report, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)), warn)
   process.stderr.write(mistakes.map(sentence => `patchbay: ${sentence}\n`).join(''))
-  // A plugin may have left a timer or a socket behind.
-  output.write(report, () => process.exit(mistakes.length === 0 ? 0 : 1))
+  output.write(report, () => {
+    allowExit()
+    // A plugin may have left a timer or a socket behind.
+    process.exit(mistakes.length === 0 ? 0 : 1)
+  })
 }
 
 function printClient (argv: string[]): void {

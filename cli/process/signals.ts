@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { allowExit } from './exit-guard.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
@@ -14,6 +15,7 @@ let received = 0
 export function watchSignals (onSecond: (signal: string) => void): void {
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      allowExit()
       if (!up) process.exit(128 + constants.signals[signal])
       if (++received < 2) return
       onSecond(signal)
@@ -27,4 +29,5 @@ export const isUp = (): boolean => up
 /** From now on a signal shuts the gateway down in order. */
 export function expectSignals (): void {
   up = true
+  allowExit()
 }

@@ -80,7 +80,9 @@ async function tryParts (options: Options, warn: Warn, late: string[]): Promise<
   const { tls, ...rest } = options
   const bare = { ...rest, roots: [], plugins: [] }
   const mistakes = new Set<string>()
-  for (const part of [{ ...options, roots: [], plugins: [] }, ...options.roots.map(root => ({ ...bare, roots: [root] })), ...late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))]) {
+  const roots = options.roots.map(root => ({ ...bare, roots: [root] }))
+  const plugins = late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))
+  for (const part of [{ ...options, roots: [], plugins: [] }, ...roots, ...plugins]) {
     const error = await buildAndList(part, warn).then(() => undefined, error => error as Error)
     for (const sentence of error === undefined ? [] : describeStartError(error, false)) mistakes.add(sentence)
     if (isTimeout(error)) break

@@ -59,6 +59,15 @@ t.test('patchbay --check', async t => {
     }
   })
 
+  t.test('ends with 1 and a sentence, like a start, when a plugin ends the process', { buffered: true }, async t => {
+    const cwd = await folder(t, { 'module.mjs': 'process.exit(0)', 'function.mjs': 'export default async () => { process.exit(0) }', 'later.mjs': 'export default async app => { app.addHook("onReady", async () => { process.exit(0) }) }' })
+    for (const [args, file, names] of [[['--check'], 'module.mjs', true], [['--check'], 'function.mjs', true], [['--check'], 'later.mjs', false], [['--stdio'], 'module.mjs', true]] as const) {
+      const { code, stdout, stderr } = await launch(t, [...args, '--ephemeral', '--plugin', file], { cwd }).exit()
+      t.match({ code, stdout }, { code: 1, stdout: '' })
+      t.match(stderr, `patchbay: a plugin ended the process before the gateway was ready; ${names ? `it was loading ${join(cwd, file)}; ` : ''}remove process.exit() from it\n`)
+    }
+  })
+
   t.test('reports all mistakes in the settings', { buffered: true }, async t => {
     const cwd = await folder(t, { 'c.json': '{\n  "prot": 1,\n  "pageSize": 0\n}' })
     const { code, stderr } = await launch(t, ['--check', '--config', 'c.json'], { cwd, env: { PATCHBAY_RATE: 'x' } }).exit()
