@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isObject } from '../../protocol/wire/json.js'
-import { JsonError, placesOf, type Place } from './json-places.js'
+import { JsonError, placesOf, repeatedNames, type Place } from './json-places.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
 
@@ -16,14 +16,18 @@ export function readConfigFile (file: string): Source {
   try {
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
     const { $schema, ...options } = parse(text)
-    return { options: resolvePaths(options, dirname(file)), mistakes: [], originOf }
+    const mistakes = repeatedNames(text).map(({ name, place, first }) => `config file ${file}, line ${place.line}: the name "${name}" is there already (line ${first.line}); remove one of them`)
+    return { options: resolvePaths(options, dirname(file)), mistakes, originOf }
   } catch (error) {
     const where = error instanceof JsonError ? `, line ${error.place.line}, column ${error.place.column}` : ''
     return { options: {}, mistakes: [`config file ${file}${where}: ${reasonOf(error as NodeJS.ErrnoException)}`], originOf }
   }
 }
 
-function reasonOf ({ code, message }: NodeJS.ErrnoException): string {
+function reasonOf (error: NodeJS.ErrnoException): string {
+  const { code, message } = error
+  // The stack is not deep enough for it.
+  if (error instanceof RangeError) return 'it is nested too deeply'
   return code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'this is a folder, not a JSON file' : message
 }
 

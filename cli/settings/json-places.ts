@@ -13,10 +13,18 @@ export class JsonError extends Error {
 }
 
 /** Where each member of a JSON text is, by its path, such as `apiKeys.0.hash`. Throws a JsonError at the first mistake. */
-export function placesOf (text: string): Map<string, Place> {
+export const placesOf = (text: string): Map<string, Place> => readAll(text).places
+
+/** A name that an object has twice: of these, JSON.parse silently takes the last. */
+export interface Repeated { name: string, place: Place, first: Place }
+
+/** The names that an object of a JSON text has twice. Throws a JsonError at the first mistake. */
+export const repeatedNames = (text: string): Repeated[] => readAll(text).repeated
+
+function readAll (text: string): Reader {
   const reader = new Reader(text)
   reader.readAll()
-  return reader.places
+  return reader
 }
 
 /** One mark, string, number or word, after white space. */
@@ -24,6 +32,7 @@ const TOKEN = /[ \t\r\n]*([{}[\],:]|"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-
 
 class Reader {
   readonly places = new Map<string, Place>()
+  readonly repeated: Repeated[] = []
   readonly #text: string
   #offset = 0
 
@@ -45,11 +54,15 @@ class Reader {
 
   #readMembers (path: string): void {
     if (this.#skip('}')) return
+    const names = new Map<string, Place>()
     do {
       if (this.#next() === '}') this.#fail('there is a comma too many before this')
       if (this.#next()?.startsWith('"') !== true) this.#fail('a name in double quotes is expected')
-      const member = join(path, JSON.parse(this.#take()) as string)
-      this.places.set(member, this.#place(this.#offset - 1))
+      const name = JSON.parse(this.#take()) as string
+      const [member, place, first] = [join(path, name), this.#place(this.#offset - 1), names.get(name)]
+      if (first === undefined) names.set(name, place)
+      else this.repeated.push({ name, place, first })
+      this.places.set(member, place)
       if (!this.#skip(':')) this.#fail('a colon is missing before this')
       this.#readValue(member)
     } while (this.#skip(','))

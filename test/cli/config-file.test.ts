@@ -39,6 +39,17 @@ t.test('a file that is not JSON is reported with line, column and what to do', a
   for (const [text, expected] of NOT_JSON) t.strictSame(await mistakes(t, text), [`config file c.json, ${expected}`], text)
 })
 
+t.test('a name that is there twice is a mistake with both lines', async t => {
+  t.strictSame(await mistakes(t, '{\n "apiKeys": [{ "name": "ada" }],\n "port": 1,\n "apiKeys": [],\n "oauth": {\n  "issuer": 1, "port": 2,\n  "issu\\u0065r": 1 } }').then(all => all.filter(each => each.includes('already'))), [
+    'config file c.json, line 4: the name "apiKeys" is there already (line 2); remove one of them',
+    'config file c.json, line 7: the name "issuer" is there already (line 6); remove one of them'
+  ])
+})
+
+t.test('a file that is nested too deeply is named', async t => {
+  for (const text of [`{"roots":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, '['.repeat(50_000)]) t.strictSame(await mistakes(t, text), ['config file c.json: it is nested too deeply'])
+})
+
 t.test('what JSON.parse takes, the reader of places takes, and the other way round', async t => {
   const texts = ['{}', '[]', '"a\\u00e9\\n"', '-1.5e+3', 'true', ' {"a":[1,{"b":null}],"c":"}"} ', '{"a":1,"a":2}', '[1,]', '{"a"}', 'tru', '1.', '"\n"', '"\\x"', '[', '{"a":1}}', '\u00a01']
   for (const text of texts) {
