@@ -7,7 +7,7 @@ export const serve = {
   port: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'The port for HTTP and WebSocket; 0 picks a free one' }),
   host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'The address to listen on' }),
   tls: Type.Optional(Type.Object({ key: Type.String({ minLength: 1 }), cert: Type.String({ minLength: 1 }) }, {
-    additionalProperties: false, description: 'The files of the private key and of the certificate (PEM), to serve HTTPS and WebSocket over TLS: {"key":"key.pem","cert":"cert.pem"}'
+    additionalProperties: false, examples: [{ key: 'key.pem', cert: 'cert.pem' }], description: 'The files of the private key and of the certificate (PEM), to serve HTTPS and WebSocket over TLS: {"key":"key.pem","cert":"cert.pem"}'
   })),
   prefix: Type.String({ pattern: '^(/[^/]+)*$', 'x-expected': 'must begin with / and not end with one', default: '', description: 'The path before every route, for example /ai' }),
   keepServing: Type.Boolean({ default: false, description: 'With `stdio` and `http`: keep serving HTTP and WebSocket when standard input ends or standard output breaks' }),

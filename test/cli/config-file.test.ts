@@ -50,6 +50,10 @@ t.test('a file that is nested too deeply is named', async t => {
   for (const text of [`{"roots":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, '['.repeat(50_000)]) t.strictSame(await mistakes(t, text), ['config file c.json: it is nested too deeply'])
 })
 
+t.test('a variable that must be JSON gets an example of its own', async t => {
+  t.strictSame(await mistakes(t, '{}', { PATCHBAY_TLS: 'key.pem' }), ['PATCHBAY_TLS must be JSON, for example \'{"key":"key.pem","cert":"cert.pem"}\', not "key.pem"'])
+})
+
 t.test('what JSON.parse takes, the reader of places takes, and the other way round', async t => {
   const texts = ['{}', '[]', '"a\\u00e9\\n"', '-1.5e+3', 'true', ' {"a":[1,{"b":null}],"c":"}"} ', '{"a":1,"a":2}', '[1,]', '{"a"}', 'tru', '1.', '"\n"', '"\\x"', '[', '{"a":1}}', '\u00a01']
   for (const text of texts) {
