@@ -35,6 +35,9 @@ export function grants ({ scopes }: Identity, needed: readonly string[]): boolea
 /** The principal for people: the name of an API key without its prefix, any other as it is. */
 export const shortName = (principal: string): string => principal.startsWith('key:') ? principal.slice(4) : principal
 
+/** The shape of an identity, for the messages about one that has another. */
+export const IDENTITY_SHAPE = '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }'
+
 /** True for a value of the shape of an identity: a host application may set anything. */
 export function isIdentity (value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false

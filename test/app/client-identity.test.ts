@@ -2,9 +2,9 @@ import { EventEmitter, once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import { createClient, resource, tool, type Identity } from '../../app.js'
+import { createClient, McpError, resource, tool, type Identity } from '../../app.js'
 import { gateway } from '../support/gateway.js'
 import { within } from '../support/wait.js'
 
@@ -100,4 +100,42 @@ t.test('a client for a request without an identity is refused, not given every r
   const app = await gateway(t)
   // As a host passes on what its request has; a caller that did not authenticate has none.
   for (const identity of [undefined, null]) await t.rejects(createClient(app, { identity: identity as unknown as Identity }), { message: /identity that is not set/ })
+})
+
+t.test('an identity of another shape is refused', async t => {
+  const app = await gateway(t)
+  for (const identity of ['ada', {}, { principal: 'ada', scopes: ['mcp'] }, { principal: 1, scopes: 'all' }, { principal: 'ada', scopes: 'all', expires: 'soon' }]) {
+    await t.rejects(createClient(app, { identity: identity as unknown as Identity }), { message: /^createClient was given an identity of another shape than \{ principal: string \| undefined, scopes: "all" \| Set<string>/ })
+  }
+})
+
+t.test('an unknown option is refused: a slip in the name of identity would give every right', async t => {
+  const app = await gateway(t)
+  const given = async (options: object) => await createClient(app, options)
+  await t.rejects(given({ identty: BOB }), { message: 'createClient has no option "identty"; did you mean "identity"?' })
+  await t.rejects(given({ x: 1 }), { message: /^createClient has no option "x"; it has protocolVersion, .*identity/ })
+})
+
+t.test('an app without Patchbay is refused with a sentence', async t => {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  await t.rejects(createClient(app), { message: /an app without Patchbay: register patchbay first/ })
+})
+
+t.test('a route can answer 403 when its caller lacks the scope of a tool, as docs/embed.md shows', async t => {
+  const route = async (app: FastifyInstance) => {
+    app.get('/gold', async (_request, reply) => {
+      const client = await createClient(app, { identity: BOB })
+      try {
+        return (await client.call('guarded')).text
+      } catch (error) {
+        if (error instanceof McpError && error.message === 'Invalid params: Unknown tool: guarded') return await reply.code(403).send()
+        throw error
+      } finally {
+        client.close()
+      }
+    })
+  }
+  const app = await gateway(t, { plugins: [plugin, route] })
+  t.equal((await app.inject('/gold')).statusCode, 403)
 })

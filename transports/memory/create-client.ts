@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { didYouMean } from '../../lib/nearest-name.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
-import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, IDENTITY_SHAPE, isIdentity, type Identity } from '../../protocol/wire/identity.js'
 import { answersOf, capabilitiesOf, type Answerers } from './client-answers.js'
 import { callTool, getPrompt, readResource, type CallTool, type PromptReply, type ResourceReply } from './client-calls.js'
 import { MemoryClient, type Answer, type Json, type RequestOptions } from './client.js'
@@ -15,6 +16,8 @@ export interface ClientOptions extends Answerers {
   /** Answers to other questions of the server, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
   answers?: Record<string, Answer>
 }
+
+const OPTIONS: Record<keyof ClientOptions, true> = { protocolVersion: true, capabilities: true, identity: true, answers: true, elicit: true, sample: true, roots: true }
 
 /** A client in the same process: no port, no socket, the same dispatcher. For tests and for calling tools from other routes. */
 export interface Client {
@@ -42,10 +45,12 @@ export interface Client {
 
 /** Connects a client to an app that has Patchbay registered, and sends `initialize`. */
 export async function createClient (app: FastifyInstance, options: ClientOptions = {}): Promise<Client> {
+  checkNames(options)
   const { protocolVersion, capabilities, answers } = options
   const identity = identityOf(options)
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
+  if (!app.hasDecorator('mcp')) throw new Error('createClient was given an app without Patchbay: register patchbay first, with await app.register(patchbay), or pass the instance it was registered in')
   const client = new MemoryClient(app.mcp.dispatcher, identity, { ...answersOf(options), ...answers })
   const server = await client.request('initialize', {
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
@@ -66,9 +71,17 @@ export async function createClient (app: FastifyInstance, options: ClientOptions
   }
 }
 
+// A slip in `identity` would give the client every right.
+function checkNames (options: ClientOptions): void {
+  const known = Object.keys(OPTIONS)
+  const unknown = Object.keys(options).find(name => !known.includes(name))
+  if (unknown !== undefined) throw new Error(`createClient has no option "${unknown}"${didYouMean(unknown, known) || `; it has ${known.join(', ')}`}`)
+}
+
 // An unauthenticated request has no identity; passing that on must not be taken for leaving the option out.
 function identityOf (options: ClientOptions): Identity {
   if (!('identity' in options)) return ANONYMOUS_ALL_SCOPES
   if (options.identity == null) throw new Error('createClient was given an identity that is not set: answer the request with 401, or leave the option identity out to act with every right')
+  if (!isIdentity(options.identity)) throw new Error(`createClient was given an identity of another shape than ${IDENTITY_SHAPE}`)
   return options.identity
 }

@@ -2,10 +2,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { httpErrors, type Challenge } from '../../../protocol/http/http-errors.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import { errors } from '../../../protocol/wire/errors.js'
-import { isIdentity, type Identity } from '../../../protocol/wire/identity.js'
+import { IDENTITY_SHAPE, isIdentity, type Identity } from '../../../protocol/wire/identity.js'
 
-const SHAPE = 'the application set a request.identity of another shape than ' +
-  '{ principal: string | undefined, scopes: "all" | Set<string>, expires?: milliseconds since 1970 }; such requests are refused with 401'
+const SHAPE = `the application set a request.identity of another shape than ${IDENTITY_SHAPE}; such requests are refused with 401`
 const NOT_IDENTIFIED = 'the application did not say who is calling'
 
 /** The identities that a host application sets on requests. */
