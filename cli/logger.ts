@@ -4,10 +4,11 @@ import { pino, type Logger } from 'pino'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
 import { STANDARD_ERROR } from '../system/process/standard-error.js'
+import { shortError } from './short-error.js'
 
 /** The logger of the command: pino, writing to standard error. */
 export function commandLogger (level: string, pid: number, logs: LogLines): Logger {
-  return pino({ level, base: { pid, hostname: hostname() } }, logs)
+  return pino({ level, base: { pid, hostname: hostname() }, serializers: { err: shortError } }, logs)
 }
 
 /** Writes log lines for people, not as JSON, if the format is `pretty`, or if it is `auto` and standard error is a terminal. */

@@ -10,6 +10,7 @@ const OUTCOMES: Record<string, Colour> = { ok: 'green', failed: 'yellow', error:
 /** The fields of a record that its sentence has, in words. */
 const IN_SENTENCE = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'audit', 'reload', 'method', 'tool', 'resource', 'prompt', 'id', 'correlation'])
 const MAX_DETAIL = 200
+const MAX_INNER = 5
 /** Control characters, line breaks, and those that change the direction of text. */
 const UNSAFE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
@@ -61,7 +62,14 @@ function errorLines ({ err, msg }: Values, cwd: string): string[] {
   const lines = textOf(message).split('\n')
   const isKnown = lines.length === 1 && textOf(msg).includes(textOf(message))
   const what = isKnown ? [] : [`${textOf(type)}: ${lines[0]}`, ...lines.slice(1)]
-  return [...what, ...ownFrames(textOf(stack), cwd)].map(safe)
+  return [...what, ...innerErrors(toValues(err)['aggregateErrors']), ...ownFrames(textOf(stack), cwd)].map(safe)
+}
+
+/** The messages of the errors in an `AggregateError`. */
+function innerErrors (errors: unknown): string[] {
+  if (!Array.isArray(errors)) return []
+  const shown = errors.slice(0, MAX_INNER).map(toValues).map(({ type = 'Error', message = '' }) => `- ${textOf(type)}: ${textOf(message).slice(0, MAX_DETAIL)}`)
+  return errors.length > MAX_INNER ? [...shown, `- and ${errors.length - MAX_INNER} more`] : shown
 }
 
 const toValues = (value: unknown): Values => typeof value === 'object' && value !== null ? value as Values : {}

@@ -17,3 +17,18 @@ t.test('lines keep their order, and have the level, process and host that pino w
   t.equal(lines.length, 3)
   logs.flush()
 })
+
+t.test('a message and a stack of any length make a line that can be read, and the frames stay', async t => {
+  const file = join(t.testdir(), 'log')
+  const logs = new LogLines(openSync(file, 'w'))
+  const logger = commandLogger('info', 42, logs)
+  logger.error({ err: new Error('x'.repeat(5_000_000)) }, 'long')
+  logger.error({ err: new AggregateError([new TypeError('y'.repeat(20_000)), 'text'], 'all failed') }, 'many')
+  logger.error({ err: 'no error' }, 'text')
+  logs.flush()
+  const [long, many, plain] = readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line) as { err: { message: string, stack: string } })
+  t.equal(long?.err.message, `${'x'.repeat(16_384)}… (4983616 more characters)`)
+  t.match(long?.err.stack, /^Error: x{1024}… \(4998976 more characters\)\n +at .*logger\.test/)
+  t.match(many, { err: { type: 'AggregateError', message: 'all failed', stack: /logger\.test/, aggregateErrors: [{ type: 'TypeError', message: `${'y'.repeat(16_384)}… (3616 more characters)` }, 'text'] } })
+  t.match(plain, { err: 'no error' })
+})

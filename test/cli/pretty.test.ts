@@ -42,6 +42,12 @@ t.test('an error is its message and the frames of the files of its author', asyn
   t.equal(plain(line({ level: 50, err, msg: 'the store failed' })), `13:04:05 error the store failed\n  TypeError: x is not a function\n${frames}`)
 })
 
+t.test('an AggregateError has the messages of its first five errors', async t => {
+  const aggregateErrors = Array.from({ length: 7 }, (_, index) => ({ type: 'TypeError', message: `no ${index}\n`, stack: '' }))
+  t.equal(plain(line({ level: 50, err: { type: 'AggregateError', message: 'all failed', stack: '', aggregateErrors }, msg: 'it failed: AggregateError: all failed' })),
+    ['13:04:05 error it failed: AggregateError: all failed', ...[0, 1, 2, 3, 4].map(index => `  - TypeError: no ${index}\\u{a}`), '  - and 2 more', ''].join('\n'))
+})
+
 t.test('a stack without a file of the author has its first frames', async t => {
   t.strictSame(ownFrames('E\n    at a (node:fs:1:1)\n    at b (node:fs:2:1)\n    at c (node:fs:3:1)\n    at d (node:fs:4:1)', '/'), ['at a (node:fs:1:1)', 'at b (node:fs:2:1)', 'at c (node:fs:3:1)'])
   t.strictSame(ownFrames('', '/'), [])
