@@ -14,6 +14,9 @@ export class PluginUnit {
   readonly #app: FastifyInstance
   readonly #slots: MiddlewareSlots
   #present: Registration
+  #isServed = false
+  /** Why its last version is not served, if another try may help. */
+  refusal: string | undefined
 
   constructor (app: FastifyInstance, file: string) {
     this.file = file
@@ -25,6 +28,11 @@ export class PluginUnit {
   /** What of the present version cannot be replaced while the gateway runs. */
   get permanent (): string | undefined {
     return this.#present.permanent
+  }
+
+  /** False until a version of it was good. */
+  get isServed (): boolean {
+    return this.#isServed
   }
 
   /** What the present version serves. */
@@ -39,6 +47,7 @@ export class PluginUnit {
         if (typeof item === 'function') await this.#registerPlugin(item)
         else this.#addDefinition(item)
       }
+      this.#isServed = true
     } catch (error) {
       this.#retire(this.#present)
       const { permanent } = this.#present
@@ -99,6 +108,7 @@ export class PluginUnit {
       noteSource(this.#app, item, this.file)
     }
     this.#present = next
+    this.#isServed = true
     return former
   }
 

@@ -5,18 +5,18 @@ import { keyOf } from '../definitions.js'
 import { explain } from '../explain.js'
 import { warnOfForgotten } from '../load-file.js'
 import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
-import { importFile } from '../register-plugin.js'
-import { attempt } from './attempt.js'
+import { checkUnique } from '../names-in-use.js'
+import { importFile, LoadTimeout } from '../register-plugin.js'
+import { attempt, TookTooLong } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileWatch } from './file-watch.js'
 import { moduleGraph, type ModuleGraph } from './module-graph.js'
+import { planSwaps, type Staged } from './plan-swaps.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
 import { NeedsRestart, type Registration } from './registration.js'
 
 /** How long the import of a file may take, in milliseconds. */
 const IMPORT_LIMIT = 10_000
-
-interface Staged { unit: PluginUnit, next: Registration }
 
 /** Says that a load is given up, because it is of no use any more. */
 class GivenUp extends Error {}
@@ -95,7 +95,7 @@ class PluginWatcher {
       await unit.register(module)
       warnOfForgotten(this.#app.log, module, unit.file)
     } catch (error) {
-      this.#app.log.error(`plugin ${unit.file} cannot be loaded; it is loaded when it is mended: ${await explain(error, unit.file, this.#graph.files())}`)
+      await this.#report(unit, error)
     }
   }
 
@@ -146,8 +146,11 @@ class PluginWatcher {
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
     const changed = [...files].filter(file => !this.#units.has(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
+    // What they need may be free now, such as a name.
+    const again = changed.length + gone.length === 0 ? [] : [...this.#units.values()].filter(unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit))
+    for (const unit of changed) unit.refusal = undefined
     const staged: Staged[] = []
-    for (const unit of changed) {
+    for (const unit of [...changed, ...again]) {
       const next = await this.#stage(unit)
       if (next !== undefined) staged.push({ unit, next })
     }
@@ -180,25 +183,27 @@ class PluginWatcher {
     signal.throwIfAborted()
     if (unit.permanent !== undefined) throw new NeedsRestart(unit.permanent)
     const next = await unit.stage(module, signal)
-    warnOfForgotten(this.#app.log, module, unit.file)
+    if (unit.refusal === undefined) warnOfForgotten(this.#app.log, module, unit.file)
     return next
   }
 
   /** In one turn, so that clients are notified once. Names may move from one of these files to another. */
   async #swapAll (staged: Staged[]): Promise<void> {
-    const replaceable = staged.flatMap(({ unit }) => unit.definitions)
-    const failed: Array<{ unit: PluginUnit, error: unknown }> = []
-    for (const { unit, next } of staged) {
+    const { accepted, replaceable, refused } = planSwaps(staged, (item, others) => checkUnique(this.#app, item, others))
+    for (const { unit, next } of accepted) {
       try {
         this.#retire(unit, unit.swap(next, replaceable))
+        unit.refusal = undefined
         const names = next.definitions.map(keyOf)
         this.#app.log.info(`plugin ${unit.file} was loaded${names.length === 0 ? '' : `: ${names.join(', ')}`}`)
       } catch (error) {
-        failed.push({ unit, error })
-        void unit.discard(next)
+        refused.push({ unit, next, error })
       }
     }
-    for (const { unit, error } of failed) await this.#report(unit, error)
+    for (const { unit, next, error } of refused) {
+      void unit.discard(next)
+      await this.#report(unit, error)
+    }
   }
 
   #remove (unit: PluginUnit): void {
@@ -218,9 +223,18 @@ class PluginWatcher {
       .catch(error => this.#app.log.warn({ err: error as Error }, `plugin ${file}: an onClose hook of its former version failed`))
   }
 
-  async #report ({ file }: PluginUnit, error: unknown): Promise<void> {
-    if (error instanceof NeedsRestart) this.#app.log.warn(`plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`)
-    else this.#app.log.error(`plugin ${file} cannot be loaded, so its former code stays: ${await explain(error, file, this.#graph.files())}`)
+  /** Says why a file is not served, once for each reason, and notes it to try again. */
+  async #report (unit: PluginUnit, error: unknown): Promise<void> {
+    const { file, refusal, isServed } = unit
+    if (error instanceof NeedsRestart) {
+      this.#app.log.warn(`plugin ${file} changed, and needs a restart: it adds ${error.message}, which cannot be replaced while the gateway runs`)
+      return
+    }
+    const reason = await explain(error, file, this.#graph.files())
+    const isFinal = error instanceof TookTooLong || error instanceof LoadTimeout || unit.permanent !== undefined
+    unit.refusal = isFinal ? undefined : reason
+    if (reason === refusal) return
+    this.#app.log.error(`plugin ${file} cannot be loaded${isServed ? ', so its former code stays' : '; it is left out until it is mended'}: ${reason}`)
   }
 }
 

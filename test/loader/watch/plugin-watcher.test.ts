@@ -119,7 +119,7 @@ for (const [what, name, source, says] of BROKEN) {
 
 t.test('a file that is broken at the start is served when it is mended, and the others at once', async t => {
   const folder = await watchedFolder(t, { 'a.ts': 'export default tool({', 'b.ts': toolSource('b', '1') }, ['.'])
-  await folder.logged(/a\.ts cannot be loaded; it is loaded when it is mended: .*line 1/)
+  await folder.logged(/a\.ts cannot be loaded; it is left out until it is mended: .*line 1/)
   t.strictSame(await namesOf(folder), ['b'])
   folder.save('a.ts', toolSource('a', '1'))
   await folder.logged(/a\.ts was loaded/)
