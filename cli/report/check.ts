@@ -102,7 +102,9 @@ async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
     return inventoryOf(app)
   } finally {
-    await withTimeout(app.close(), CLOSE_LIMIT, () => warn('a plugin did not close what it opened; see its onClose hooks'))
+    // Without it, a process with nothing else to wait for would end before the limit.
+    const alive = setTimeout(() => {}, 2 * CLOSE_LIMIT)
+    await withTimeout(app.close(), CLOSE_LIMIT, () => warn('a plugin did not close what it opened; see its onClose hooks')).finally(() => clearTimeout(alive))
   }
 }
 
