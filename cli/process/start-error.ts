@@ -1,10 +1,16 @@
+import { oneLine } from '../../lib/one-line.js'
 import { SettingsError } from '../settings/source.js'
+
+/** The longest sentence, in characters. */
+const MAX_SENTENCE = 10_000
 
 type StartError = NodeJS.ErrnoException & { port?: number, address?: string }
 
 /** What kept the command from starting, one sentence for each mistake. */
 export function describeStartError (error: Error, stdio: boolean): string[] {
-  return error instanceof SettingsError ? error.mistakes : [describe(error, stdio)]
+  const sentences = error instanceof SettingsError ? error.mistakes : [describe(error, stdio)]
+  // A terminal would obey the control characters in the message of a plugin.
+  return sentences.map(sentence => oneLine(sentence, MAX_SENTENCE))
 }
 
 function describe ({ code, message, port, address }: StartError, stdio: boolean): string {

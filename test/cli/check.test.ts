@@ -84,6 +84,11 @@ t.test('mistakes in folders, data and plugins do not hide each other', async t =
   t.equal(mistakes.length, 6)
 })
 
+t.test('the control characters in the message of a plugin are not printed', async t => {
+  const file = join(await folder(t, { 'p.mjs': 'throw new Error("a\\u001b[31mred\\u0007\\nb")' }), 'p.mjs')
+  t.match((await checked({ plugins: [file] })).mistakes, [/p\.mjs: a\?\[31mred\?; b/])
+})
+
 t.test('a plugin whose onClose hook never ends is a warning', async t => {
   const file = join(await folder(t, { 'p.mjs': 'export default async app => { app.addHook("onClose", async () => await new Promise(() => {})) }' }), 'p.mjs')
   t.match(await checked({ plugins: [file], tools: false }), { mistakes: [], warnings: [/did not close what it opened/] })
