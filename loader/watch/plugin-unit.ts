@@ -15,6 +15,8 @@ export class PluginUnit {
   readonly #slots: MiddlewareSlots
   #present: Registration
   #isServed = false
+  /** Where its last version is: elsewhere than the file, if that is a symbolic link. */
+  source: string | undefined
   /** Why its last version is not served, if another try may help. */
   refusal: string | undefined
 

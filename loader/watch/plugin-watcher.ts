@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { keyOf } from '../definitions.js'
@@ -10,6 +10,7 @@ import { importFile, LoadTimeout } from '../register-plugin.js'
 import { attempt, TookTooLong } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileWatch } from './file-watch.js'
+import { linksTo, realPath } from './links.js'
 import { moduleGraph, type ModuleGraph } from './module-graph.js'
 import { planSwaps, type Staged } from './plan-swaps.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
@@ -85,7 +86,8 @@ class PluginWatcher {
     const unit = this.#units.get(file) ?? new PluginUnit(this.#app, file)
     this.#units.set(file, unit)
     // What it is before it is read, so that a change while it is read is seen.
-    this.#watch.note([realPath(file)])
+    unit.source = realPath(file)
+    this.#watch.note([unit.source])
     return unit
   }
 
@@ -105,7 +107,9 @@ class PluginWatcher {
 
   #watchAll (): void {
     const places = this.#places.map(lookAt)
-    this.#watch.watch([...this.#graph.files(), ...places.flatMap(({ files }) => files)], places.flatMap(({ folders }) => folders))
+    const files = places.flatMap(({ files }) => files)
+    const folders = places.flatMap(({ folders }) => folders)
+    this.#watch.watch([...this.#graph.files(), ...files, ...linksTo([...this.#places, ...files, ...folders])], folders)
   }
 
   /** One reload at a time; what changes meanwhile is seen by one more. */
@@ -128,9 +132,9 @@ class PluginWatcher {
   }
 
   /** True if the file, or something that it imports, changed since the reload began. */
-  #isOutdated ({ file }: PluginUnit): boolean {
+  #isOutdated ({ file, source = file }: PluginUnit): boolean {
     for (const path of this.#watch.changes()) this.#changed.add(path)
-    return this.#graph.affectedBy(this.#changed).has(realPath(file))
+    return source !== realPath(file) || this.#graph.affectedBy(this.#changed).has(source)
   }
 
   async #reloadWhileNeeded (): Promise<void> {
@@ -145,7 +149,7 @@ class PluginWatcher {
     const affected = this.#graph.invalidate([...this.#changed, ...this.#watch.changes()])
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))
-    const changed = [...files].filter(file => !this.#units.has(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
+    const changed = [...files].filter(file => this.#units.get(file)?.source !== realPath(file) || affected.has(realPath(file))).map(file => this.#unitOf(file))
     // What they need may be free now, such as a name.
     const again = changed.length + gone.length === 0 ? [] : [...this.#units.values()].filter(unit => unit.refusal !== undefined && files.has(unit.file) && !changed.includes(unit))
     for (const unit of changed) unit.refusal = undefined
@@ -235,13 +239,5 @@ class PluginWatcher {
     unit.refusal = isFinal ? undefined : reason
     if (reason === refusal) return
     this.#app.log.error(`plugin ${file} cannot be loaded${isServed ? ', so its former code stays' : '; it is left out until it is mended'}: ${reason}`)
-  }
-}
-
-function realPath (file: string): string {
-  try {
-    return realpathSync(file)
-  } catch {
-    return file
   }
 }

@@ -30,14 +30,15 @@ export interface WatchedFolder {
 export const toolSource = (name: string, expression: string, more = ''): string =>
   `import { tool } from 'mcp-patchbay'\n${more}\nexport default tool({ name: '${name}', description: 'd', run: async (input, call) => String(${expression}) })\n`
 
-/** Starts a gateway with the files, where `plugins` are relative to their folder. */
-export async function watchedFolder (t: Test, files: Record<string, string>, plugins: string[], options: Partial<Options> = {}): Promise<WatchedFolder> {
+/** Starts a gateway with the files, where `plugins` are relative to their folder, which `prepare` may change before. */
+export async function watchedFolder (t: Test, files: Record<string, string>, plugins: string[], options: Partial<Options> = {}, prepare: (root: string) => void = () => {}): Promise<WatchedFolder> {
   const root = await mkdtemp(join(tmpdir(), 'patchbay-watch-'))
   const write = (name: string, text: string): void => {
     mkdirSync(dirname(join(root, name)), { recursive: true })
     writeFileSync(join(root, name), text)
   }
   for (const [name, text] of Object.entries(files)) write(name, text)
+  prepare(root)
   const log: string[] = []
   const stream = { write: (line: string) => { log.push((JSON.parse(line) as { msg: string }).msg) } }
   const app = await build({ plugins: plugins.map(each => join(root, each)), tools: false, http: false, audit: false, watch: true, ...options }, { logger: { level: 'info', stream } })
