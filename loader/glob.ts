@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { join, parse } from 'node:path'
+import { statOf } from '../system/files/stat-of.js'
 
 /** The files that a pattern names, sorted, and the folders in which others of them may come to be. */
 export interface Matches { files: string[], folders: string[] }
@@ -24,10 +25,11 @@ function walk (folder: string, [first = '', ...rest]: string[], found: { files: 
   const matches = first === '**' ? () => false : matcher(first)
   for (const name of namesIn(folder)) {
     const path = join(folder, name)
-    if (first === '**' && isPlain(name) && isFolder(path)) walk(path, ['**', ...rest], found)
+    // As in a shell, `**` does not follow links, which may lead back to a folder above.
+    if (first === '**' && isPlain(name) && isFolder(path) && !isLink(path)) walk(path, ['**', ...rest], found)
     if (!matches(name)) continue
     if (rest.length > 0) walk(path, rest, found)
-    else if (!isFolder(path)) found.files.add(path)
+    else if (statOf(path)?.isFile() === true) found.files.add(path)
   }
   // `**` may stand for no folder at all, and at the end of a pattern for every file.
   if (first === '**') walk(folder, rest.length === 0 ? ['*'] : rest, found)
@@ -54,5 +56,7 @@ function namesIn (folder: string): string[] {
 }
 
 function isFolder (path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return statOf(path)?.isDirectory() === true
 }
+
+const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()

@@ -26,6 +26,12 @@ export function packageEntry (specifier: string, folder: string): string | undef
   }
 }
 
+/** Whether a package is installed for a folder, whatever it exports. */
+export function isInstalled (specifier: string, folder: string): boolean {
+  const [, name = ''] = NAME.exec(specifier) ?? []
+  return packageFolder(name, folder) !== undefined
+}
+
 function packageFolder (name: string, folder: string): string | undefined {
   const place = join(folder, 'node_modules', name)
   if (existsSync(join(place, 'package.json'))) return place

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { didYouMean } from '../lib/nearest-name.js'
 import { findFiles, isGlob } from './glob.js'
-import { isPackageName, packageEntry } from './package-entry.js'
+import { isInstalled, isPackageName, packageEntry } from './package-entry.js'
+import { statOf } from '../system/files/stat-of.js'
 
 /** The names that a file of an author may end with. */
 export const PLUGIN_FILE = /\.(?:[mc]?js|m?ts)$/
@@ -21,7 +22,10 @@ export function locatePlugin (entry: string, folder: string): string {
   if (!isPackageName(entry) || isGlob(entry) || existsSync(path)) return path
   const file = packageEntry(entry, folder)
   if (file === undefined && !PLUGIN_FILE.test(entry)) {
-    throw new Error(`plugin ${entry}: there is no file or folder ${path}${near(path)}, and ${folder} has no package "${entry}" that can be imported; install it there, or correct the name`)
+    const wrong = isInstalled(entry, folder)
+      ? `the package of that name does not export "${entry}"; name a path that its package.json exports`
+      : `${folder} has no package "${entry}"; install it there, or correct the name`
+    throw new Error(`plugin ${entry}: there is no file or folder ${path}${near(path)}, and ${wrong}`)
   }
   return file ?? path
 }
@@ -36,8 +40,8 @@ export function filesAt (place: string): Place {
 
 /** The same, without an error when a folder or glob has no files. */
 export function lookAt (place: string): Place {
-  const stats = statSync(place, { throwIfNoEntry: false })
-  if (stats?.isDirectory() === true) return { files: readdirSync(place).filter(isPlugin).sort().map(name => join(place, name)).filter(isFile), folders: [place] }
+  const stats = statOf(place)
+  if (stats?.isDirectory() === true) return { files: namesIn(place).filter(isPlugin).sort().map(name => join(place, name)).filter(isFile), folders: [place] }
   if (stats !== undefined || !isGlob(place)) return { files: [place], folders: [] }
   const { files, folders } = findFiles(place)
   return { files: files.filter(file => isPlugin(basename(file))), folders }
@@ -53,7 +57,15 @@ export function checkFile (path: string): void {
 /** True for the names of files that are loaded from a folder or for a glob. */
 export const isPlugin = (name: string): boolean => PLUGIN_FILE.test(name) && !LEFT_OUT.test(name)
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+const isFile = (path: string): boolean => statOf(path)?.isFile() === true
+
+function namesIn (folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    throw new Error(`plugin ${folder}: the folder cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error })
+  }
+}
 
 /** "; did you mean …?" for a path with a slip in its last name. */
 export function near (path: string): string {

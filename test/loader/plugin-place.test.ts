@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { build } from '../../app.js'
@@ -94,7 +94,7 @@ t.test('the name of a package stands for the file that import would load, also f
 t.test('what cannot be found is named, with what was looked for', async t => {
   const root = await tree(t, { ...PACKAGES, 'weather.ts': '', 'empty/x.json': '' })
   t.throws(() => locatePlugin('wether', root), new RegExp(`plugin wether: there is no file or folder ${root}/wether, and ${root} has no package "wether"`))
-  t.throws(() => locatePlugin('@scope/modern/hidden', root), /no package "@scope\/modern\/hidden" that can be imported/)
+  t.throws(() => locatePlugin('@scope/modern/hidden', root), /does not export "@scope\/modern\/hidden"/)
   t.throws(() => filesAt(join(root, 'empty')), /plugin .*\/empty: there is no \.ts, \.mts, \.js, \.mjs or \.cjs file in this folder/)
   t.throws(() => filesAt(join(root, 'empty/*.ts')), /plugin .*\/empty\/\*\.ts: no \.ts, .* file matches/)
   await t.rejects(build({ plugins: [join(root, 'wether.ts')], http: false }), /wether\.ts: there is no such file; did you mean "weather\.ts"\?/)
@@ -113,4 +113,20 @@ t.test('a gateway serves the tools of folders, globs and packages, each file onc
   const app = await build({ plugins, tools: false, http: false })
   t.teardown(async () => await app.close())
   t.strictSame(app.mcp.tools.names(), ['one', 'three', 'two'])
+})
+
+t.test('a link in a circle is left out of a folder and a glob', async t => {
+  const root = await tree(t, { 'tools/good.ts': '' })
+  await symlink('b.ts', join(root, 'tools/a.ts'))
+  await symlink('a.ts', join(root, 'tools/b.ts'))
+  await symlink('c', join(root, 'tools/c'))
+  for (const name of ['up', 'again', 'more']) await symlink('.', join(root, 'tools', name))
+  t.strictSame(namesAt(root, 'tools'), ['tools/good.ts'])
+  t.strictSame(namesAt(root, 'tools/**/*.ts'), ['tools/good.ts'])
+})
+
+t.test('a package without the export that is named is not said to be missing', async t => {
+  const root = await tree(t, { 'node_modules/kit/package.json': '{"exports":{"./x":"./x.js"}}', 'node_modules/kit/x.js': '' })
+  t.equal(locatePlugin('kit/x', root), join(root, 'node_modules/kit/x.js'))
+  t.throws(() => locatePlugin('kit', root), { message: /the package of that name does not export "kit"; name a path that its package\.json exports/ })
 })
