@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join, parse } from 'node:path'
-import { statOf } from '../system/files/stat-of.js'
+import { statOf } from '../lib/stat-of.js'
 
 /** The files that a pattern names, sorted, and the folders in which others of them may come to be. */
 export interface Matches { files: string[], folders: string[] }

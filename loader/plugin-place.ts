@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { didYouMean } from '../lib/nearest-name.js'
 import { findFiles, isGlob } from './glob.js'
 import { isInstalled, isPackageName, packageEntry } from './package-entry.js'
-import { statOf } from '../system/files/stat-of.js'
+import { statOf } from '../lib/stat-of.js'
 
 /** The names that a file of an author may end with. */
 export const PLUGIN_FILE = /\.(?:[mc]?js|m?ts)$/
