@@ -1,6 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Ajv as AjvClass, ErrorObject, ValidateFunction } from 'ajv'
 import { shorten } from '../wire/errors.js'
+import { isObject } from '../wire/json.js'
 import { fastCheck } from './fast-check.js'
 import { loadAjv, type Dialect } from './load-ajv.js'
 import { describeStandard, isStandardSchema, refuseLookalike, type InferInput, type InferOutput, type Side, type StandardSchema } from './standard-schema.js'
@@ -59,7 +60,7 @@ function byAjv (dialect: Dialect, schema: Schema, suspect: boolean): Check {
   const validate = ajv.compile(schema)
   // Two tools may use the same $id.
   ajv.removeSchema(schema)
-  return value => validate(value) === true ? undefined : describe(validate)
+  return value => validate(value) === true ? undefined : describe(validate, schema)
 }
 
 // Ajv, and even more its schema of schemas, takes longer to load than the rest of a stdio launch, so it waits until it is needed.
@@ -68,7 +69,7 @@ function engineFor (dialect: Dialect, suspect: boolean): AjvClass {
   const engine = engines.get(key)
   if (engine !== undefined && engine.compiled++ < GENERATION) return engine.ajv
   const Ajv = loadAjv(dialect)
-  const ajv = new Ajv({ strict: false, verbose: true, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, meta: suspect, validateSchema: suspect })
   engines.set(key, { ajv, compiled: 1 })
   return ajv
 }
@@ -79,26 +80,29 @@ function dialectOf ($schema: unknown): Dialect {
   throw new Error(`JSON Schema dialect ${String($schema)} is not supported; use draft 2020-12 or draft-07`)
 }
 
-function describe (validate: ValidateFunction): string {
-  const sentences = new Set((validate.errors ?? []).map(sentence))
-  // They refer to the value, which would stay in memory until the next one.
-  validate.errors = null
-  return [...sentences].join('; ')
+function describe ({ errors }: ValidateFunction, schema: Schema): string {
+  return [...new Set((errors ?? []).map(error => sentence(error, schema)))].join('; ')
 }
 
-function sentence (error: ErrorObject): string {
+function sentence (error: ErrorObject, schema: Schema): string {
   const { instancePath, keyword, params } = error
   const where = shorten(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') return `${where === '' ? '' : `${where}: `}"${String(params.missingProperty)}" is missing`
-  return `${where === '' ? 'it' : where} ${messageOf(error)}${detail(keyword, params)}`
+  return `${where === '' ? 'it' : where} ${messageOf(error, schema)}${detail(keyword, params)}`
 }
 
 /** A format says more to a person than the pattern that a schema library gives beside it; a long pattern says nothing. */
-function messageOf ({ keyword, message = 'does not fit', parentSchema }: ErrorObject): string {
+function messageOf ({ keyword, message = 'does not fit', schemaPath }: ErrorObject, schema: Schema): string {
   if (keyword !== 'pattern') return message
-  const { format } = parentSchema as { format?: unknown }
+  const format = memberAt(schema, schemaPath.replace(/pattern$/, 'format'))
   if (typeof format === 'string') return `must match format "${format}"`
   return message.length <= MAX_PATTERN ? message : 'must match the pattern of its schema'
+}
+
+/** What a JSON pointer in a URI fragment leads to, such as `#/properties/a/format`. */
+function memberAt (schema: unknown, pointer: string): unknown {
+  const names = pointer.split('/').slice(1).map(name => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
+  return names.reduce<unknown>((value, name) => isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined, schema)
 }
 
 // Ajv's own words leave out the part that a person needs most.

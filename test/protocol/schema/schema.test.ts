@@ -107,7 +107,7 @@ t.test('a lazy check compiles when it is first used and when it first refuses, a
   const once = read
   t.equal(check('b'), undefined)
   t.type(check(2), 'string')
-  t.ok(read <= once + 1, 'a refusal may quote the schema, but does not compile it')
+  t.equal(read, once)
 })
 
 t.test('an unused schema is collected', async t => {
@@ -130,6 +130,7 @@ t.test('an unused schema is collected', async t => {
 t.test('a pattern is named by its format, and a long one is not repeated', async t => {
   const check = (schema: object): string | undefined => compile({ type: 'object', properties: { a: { type: 'string', ...schema } } })({ a: 'x' })
   t.equal(check({ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), 'a must match format "date"')
+  t.equal(check({ allOf: [{ format: 'date', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }] }), 'a must match format "date"')
   t.equal(check({ pattern: '^\\d+$' }), 'a must match pattern "^\\d+$"')
   t.equal(check({ pattern: `^(${'ab|'.repeat(100)}c)$` }), 'a must match the pattern of its schema')
 })
