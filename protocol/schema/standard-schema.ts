@@ -64,7 +64,7 @@ export function parserOf (schema: StandardSchema, toError: (why: string, value: 
 const NAMES: Record<string, string> = { zod: 'Zod', valibot: 'Valibot', arktype: 'ArkType' }
 
 const REMEDIES: Record<string, string> = {
-  zod: 'use Zod 4.2 or newer, or give z.toJSONSchema(schema)',
+  zod: 'use Zod 4.2 or newer and not zod/mini, or in Zod 4 give z.toJSONSchema(schema)',
   valibot: 'wrap it in toStandardJsonSchema(schema) of @valibot/to-json-schema'
 }
 

@@ -182,9 +182,9 @@ t.test('a schema of another library of the family is taken', async t => {
 const older = (standard: boolean): object => ({ _def: {}, safeParse: () => {}, ...(standard ? { '~standard': { version: 1, vendor: 'zod', validate: () => {} } } : {}) })
 
 const REFUSED: Array<[what: string, member: 'input' | 'output', schema: unknown, sentence: string]> = [
-  ['Zod before 3.24', 'input', older(false), 'input: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer, or give z.toJSONSchema(schema)'],
-  ['Zod before 4.2', 'output', older(true), 'output: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer, or give z.toJSONSchema(schema)'],
-  ['Zod mini', 'input', mini.object({}), 'input: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer, or give z.toJSONSchema(schema)'],
+  ['Zod before 3.24', 'input', older(false), 'input: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer and not zod/mini, or in Zod 4 give z.toJSONSchema(schema)'],
+  ['Zod before 4.2', 'output', older(true), 'output: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer and not zod/mini, or in Zod 4 give z.toJSONSchema(schema)'],
+  ['Zod mini', 'input', mini.object({}), 'input: this Zod schema cannot describe itself as JSON Schema; use Zod 4.2 or newer and not zod/mini, or in Zod 4 give z.toJSONSchema(schema)'],
   ['Valibot without its wrapper', 'input', handMade('valibot', { jsonSchema: undefined }), 'input: this Valibot schema cannot describe itself as JSON Schema; wrap it in toStandardJsonSchema(schema) of @valibot/to-json-schema'],
   ['another library', 'input', handMade('acme', { jsonSchema: undefined }), 'input: this acme schema cannot describe itself as JSON Schema; use a version of acme that implements Standard JSON Schema, or give JSON Schema'],
   ['an object of Zod schemas', 'input', { name: z.string() }, 'input: an object of Zod schemas is no schema; wrap it in z.object({ ... })'],
