@@ -1,7 +1,5 @@
-import { fstatSync } from 'node:fs'
 import type { Socket } from 'node:net'
-
-const STANDARD_INPUT = 0
+import { isPipedInput } from '../../system/process/standard-input.js'
 
 /** The most bytes of standard input that are looked at. */
 const MOST = 65_536
@@ -11,7 +9,7 @@ const MOST = 65_536
  * `--stdio` is missing. Only a pipe or a socket is read: not a terminal, /dev/null, a file, or a closed standard input.
  */
 export function watchStrayInput (report: () => void): void {
-  if (isPipe(STANDARD_INPUT)) watchInput(process.stdin, report)
+  if (isPipedInput()) watchInput(process.stdin, report)
 }
 
 /** Reads until the end of the first line, at most 64 KiB. The process does not stay alive for it. */
@@ -33,15 +31,6 @@ export function watchInput (input: Socket, report: () => void): void {
   // A client that goes away is no fault of this process.
   input.on('error', stop)
   input.unref()
-}
-
-function isPipe (descriptor: number): boolean {
-  try {
-    const status = fstatSync(descriptor)
-    return status.isFIFO() || status.isSocket()
-  } catch {
-    return false
-  }
 }
 
 const isMessage = (line: string): boolean => /^\s*\[?\s*\{.*"jsonrpc"\s*:/.test(line)

@@ -13,7 +13,8 @@ const MAX_COPIES = 4 * 1024 * 1024
  * because all chunks are read into one buffer. `process.stdin` is then a stream of its own, which gets copies while a plugin listens to it.
  */
 export function claimStandardInput (): () => Readable {
-  if (!isPipe(STANDARD_INPUT)) return openStream
+  // Windows has pipes of another kind.
+  if (process.platform === 'win32' || !isPipedInput()) return openStream
   const copies = new Readable({ read: () => {} })
   Object.assign(copies, { fd: STANDARD_INPUT, ref: () => copies, unref: () => copies })
   Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => copies })
@@ -48,11 +49,10 @@ function openStream (): Readable {
   return process.stdin.removeAllListeners('readable')
 }
 
-/** False on Windows, which has pipes of another kind. */
-function isPipe (fd: number): boolean {
-  if (process.platform === 'win32') return false
+/** True if standard input is a pipe or a socket: not a terminal, a file, /dev/null, or closed. */
+export function isPipedInput (): boolean {
   try {
-    const stat = fstatSync(fd)
+    const stat = fstatSync(STANDARD_INPUT)
     return stat.isFIFO() || stat.isSocket()
   } catch {
     return false
