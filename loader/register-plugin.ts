@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 /** How long a plugin may take before the log says what is waited for, in milliseconds. */
-const PATIENT = 5_000
+const NOTE_AFTER = 5_000
 
 /** A file whose import or function does not end. */
 export class LoadTimeout extends Error {
@@ -38,7 +38,7 @@ export async function registerPlugin (app: FastifyInstance, plugin: FastifyPlugi
 
 /** Says once in the log what is waited for, unless the timer is cleared before. */
 export function noteIfSlow (log: FastifyInstance['log'], file: string, advice = END): NodeJS.Timeout {
-  return setTimeout(() => log.warn(`plugin ${file}: still waiting for it; ${advice}`), PATIENT).unref()
+  return setTimeout(() => log.warn(`plugin ${file}: still waiting for it; ${advice}`), NOTE_AFTER).unref()
 }
 
 const END = 'its function has to call done(), or to be async and end'

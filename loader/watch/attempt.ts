@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { noteIfSlow } from '../register-plugin.js'
 
-/** How long a file may take to be loaded anew, with its function and its `onReady` hooks, in milliseconds. */
-const DEADLINE = 10_000
+/** How long a watched file may take to be loaded, with its function and its `onReady` hooks, in milliseconds. */
+export const LOAD_LIMIT = 10_000
 
-/** After how long the log says what is waited for, in milliseconds. */
-const PATIENT = 3_000
+const ADVICE = 'its top-level awaits and onReady hooks have to end, and its function has to call done(), or to be async and end'
 
 /** Says that a file took too long. Another try would, too, until the file changes. */
 export class TookTooLong extends Error {}
@@ -15,8 +15,8 @@ export class TookTooLong extends Error {}
  */
 export async function attempt<T> (log: FastifyBaseLogger, file: string, controller: AbortController, work: () => Promise<T>): Promise<T> {
   const { signal } = controller
-  const note = setTimeout(() => log.warn(`still waiting for plugin ${file}: a top-level await, its function or an onReady hook has not ended`), PATIENT).unref()
-  const deadline = setTimeout(() => controller.abort(tookTooLong()), DEADLINE).unref()
+  const note = noteIfSlow(log, file, ADVICE)
+  const deadline = setTimeout(() => controller.abort(tookTooLong()), LOAD_LIMIT).unref()
   const abort = new Promise<never>((_resolve, reject) => { signal.addEventListener('abort', () => reject(reasonOf(signal)), { once: true }) })
   try {
     return await Promise.race([work(), abort])
@@ -27,7 +27,7 @@ export async function attempt<T> (log: FastifyBaseLogger, file: string, controll
 }
 
 function tookTooLong (): Error {
-  return new TookTooLong(`it did not end within ${DEADLINE / 1000} s; its top-level awaits and onReady hooks have to end, and its function has to call done(), or to be async and end`)
+  return new TookTooLong(`it did not end within ${LOAD_LIMIT / 1000} s; ${ADVICE}`)
 }
 
 const reasonOf = ({ reason }: AbortSignal): Error => reason as Error

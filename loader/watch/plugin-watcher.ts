@@ -7,7 +7,7 @@ import { warnOfForgotten } from '../load-file.js'
 import { checkFile, filesAt, locatePlugin, lookAt } from '../plugin-place.js'
 import { checkUnique } from '../names-in-use.js'
 import { importFile, LoadTimeout } from '../register-plugin.js'
-import { attempt, TookTooLong } from './attempt.js'
+import { attempt, LOAD_LIMIT, TookTooLong } from './attempt.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { FileWatch } from './file-watch.js'
 import { linksTo, realPath } from './links.js'
@@ -15,9 +15,6 @@ import { moduleGraph, type ModuleGraph } from './module-graph.js'
 import { planSwaps, type Staged } from './plan-swaps.js'
 import { PluginUnit, runHooks } from './plugin-unit.js'
 import { NeedsRestart, type Registration } from './registration.js'
-
-/** How long the import of a file may take, in milliseconds. */
-const IMPORT_LIMIT = 10_000
 
 /** Says that a load is given up, because it is of no use any more. */
 class GivenUp extends Error {}
@@ -102,7 +99,7 @@ class PluginWatcher {
   }
 
   async #import (file: string): Promise<object> {
-    return await importFile({ log: this.#app.log, file, deadline: performance.now() + IMPORT_LIMIT }, async () => await this.#graph.load(realPath(file)))
+    return await importFile({ log: this.#app.log, file, deadline: performance.now() + LOAD_LIMIT }, async () => await this.#graph.load(realPath(file)))
   }
 
   #watchAll (): void {

@@ -79,7 +79,7 @@ t.test('the log names a file that is waited for, and after the deadline other fi
   folder.save('a.ts', 'globalThis.begun = true\nawait new Promise(() => {})\nexport default []')
   await until(() => shared.begun)
   folder.save('b.ts', toolSource('b', '2'))
-  await folder.logged(/still waiting for plugin .*a\.ts/)
+  await folder.logged(/plugin .*a\.ts: still waiting for it; its top-level awaits/)
   await folder.logged(/a\.ts cannot be loaded, so its former code stays: it did not end within 10 s/)
   await folder.logged(/b\.ts was loaded/)
   t.strictSame([await folder.call('a'), await folder.call('b')], ['1', '2'])
