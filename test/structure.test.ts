@@ -1,6 +1,6 @@
 import t from 'tap'
 import { followsFloors, importCircles } from './import-graph.js'
-import { avoids, crowdedFolders, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import { avoids, crowdedFolders, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
 
@@ -14,6 +14,7 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
       ['plugins/a.ts', 'import type { X } from "../app.js"', 'plugins/a.ts:1 imports ../app.js'],
       ['transports/a.ts', 'export * from "../routes/mcp.js"', 'transports/a.ts:1 imports ../routes/mcp.js'],
       ['tools/a.ts', 'const x = await import("../stores/b.js")', 'tools/a.ts:1 imports ../stores/b.js'],
+      ['upstreams/a.ts', 'import x from "../plugins/b.js"', 'upstreams/a.ts:1 imports ../plugins/b.js'],
       ['protocol/revisions/a.ts', 'let x: import("../../plugins/b.js").X', 'protocol/revisions/a.ts:1 imports ../../plugins/b.js'],
       ['protocol/a.ts', 'import x from "../system/b.js"', 'protocol/a.ts:1 imports ../system/b.js'],
       ['system/a.ts', 'import x from "../protocol/b.js"', 'system/a.ts:1 imports ../protocol/b.js'],
@@ -30,6 +31,11 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
       ['plugins/a.ts', 'import x from "../system/b.js"'],
       ['tools/a.ts', '// import x from "../routes/mcp.js"']
     ]
+  },
+  'upstreams import only the transports that dial': {
+    rule: dialsOnly,
+    wrong: [['upstreams/a/b.ts', 'import x from "../../transports/stdio/serve.js"', 'upstreams/a/b.ts:1 imports ../../transports/stdio/serve.js']],
+    right: [['upstreams/a.ts', 'import x from "../transports/client/stdio.js"; import y from "../system/b.js"'], ['routes/a.ts', 'import x from "../transports/http/b.js"']]
   },
   'a plugin imports another one for its types only': {
     rule: keepsPluginsApart,

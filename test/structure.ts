@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-const siblings = ['plugins', 'routes', 'transports', 'tools', 'resources', 'prompts', 'stores']
+const siblings = ['plugins', 'routes', 'transports', 'upstreams', 'tools', 'resources', 'prompts', 'stores']
 
 /** What each place may import besides itself. A place is a folder at the top, or a file there. */
 const below: Record<string, string[]> = {
@@ -13,6 +13,7 @@ const below: Record<string, string[]> = {
   options: ['protocol', 'system', 'lib'],
   ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system', 'lib']])),
   routes: ['transports', 'protocol', 'lib'],
+  upstreams: ['transports', 'protocol', 'system', 'lib'],
   transports: ['protocol', 'lib'],
   protocol: ['lib'],
   system: ['lib'],
@@ -41,6 +42,10 @@ export function parse (path: string, text: string): ts.SourceFile {
 
 export const followsLayers: Rule = source => offences(source, ({ from, to }) =>
   to !== 'package' && to !== from && !mayImport(from, to))
+
+/** Of the transports, upstreams use those that dial. */
+export const dialsOnly: Rule = source => offences(source, ({ from, to, specifier }) =>
+  from === 'upstreams' && to === 'transports' && !posix.join(posix.dirname(source.fileName), specifier).startsWith('transports/client/'))
 
 /** The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`. */
 export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>

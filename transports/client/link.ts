@@ -1,0 +1,40 @@
+import type { Revision } from '../../protocol/revisions/revision.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import type { Message, Id, Params } from '../../protocol/wire/jsonrpc.js'
+
+/** A request that is about to be sent on a link. */
+export interface LinkRequest {
+  readonly id: Id
+  readonly method: string
+  readonly params: Params
+  /** More headers for this request, such as `Mcp-Param-*`, where the link has headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** A connection to an upstream server: a process, a socket, or a URL that takes HTTP requests. Nothing in it knows methods beyond what their transport demands. */
+export interface Link {
+  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
+  /** Where notifications, and responses to requests of the upstream, are written. */
+  readonly channel: Channel
+  /** Where one request and its cancellation are written. The same as `channel` unless each request has a stream of its own. */
+  channelFor (request: LinkRequest): Channel
+  /** Sets the revision that was negotiated; links that have headers or streams depend on it. */
+  negotiated (revision: Revision): void
+  /** Ends the connection and everything that was started for it. Settles when nothing of it is left; never rejects. */
+  close (): Promise<void>
+}
+
+/** What a link reports. All of it stops after `closed`. */
+export interface LinkEvents {
+  /** A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. */
+  message (message: Message, on: Channel | undefined): void
+  /** One request failed without a response from the upstream; `error` says why, for people. */
+  failed (id: Id, error: Error): void
+  /** The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. Nothing that is pending was run. */
+  expired? (): void
+  /** The link is of no use any more. Called once, also after `close`. */
+  closed (why: Error): void
+}
+
+/** Opens a link. Rejects with a sentence that says what to do; the signal ends the attempt. */
+export type Dial = (events: LinkEvents, signal: AbortSignal) => Promise<Link>

@@ -1,0 +1,94 @@
+import type { Call } from '../protocol/dispatch/call.js'
+import type { Revision } from '../protocol/revisions/revision.js'
+import type { Params } from '../protocol/wire/jsonrpc.js'
+import type { LogLevel } from '../protocol/wire/log-level.js'
+import type { ServerEntry } from './server-entry.js'
+
+/** The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it has none. */
+export interface RelayedCall {
+  readonly principal: string | undefined
+  /** The client; two calls of one client have the same. */
+  readonly client: object
+  /** Progress of the request, as the upstream sent it. */
+  progress (params: Params): void
+  /** A log message of the upstream that belongs to this call. */
+  log (params: Params): void
+  /** Answers a request of a legacy upstream, verbatim. Rejects with an `McpError` if the client cannot be asked; the signal aborts when the upstream takes the question back. */
+  ask (method: string, params: Params, signal: AbortSignal): Promise<object>
+}
+
+/** A request to an upstream. `params` have no key of `_meta` that the protocol gives a meaning. */
+export interface UpstreamRequest {
+  readonly method: string
+  readonly params: Params
+  /** Cancels it at the upstream. */
+  readonly signal?: AbortSignal | undefined
+  /** Undefined for requests of our own, such as lists. */
+  readonly call?: RelayedCall | undefined
+  /** True when the client wants progress. */
+  readonly wantsProgress?: boolean | undefined
+  /** What the client can be asked, where capabilities are declared per request. */
+  readonly capabilities?: Readonly<Record<string, unknown>> | undefined
+  readonly logLevel?: LogLevel | undefined
+  /** More headers, such as `Mcp-Param-*`, where there are headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** What an upstream said about itself. */
+export interface UpstreamServer {
+  readonly info: Readonly<Record<string, unknown>> | undefined
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+}
+
+/** A link to an upstream after the handshake or discovery. */
+export interface Connection {
+  readonly revision: Revision
+  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
+  readonly server: UpstreamServer
+  readonly closed: boolean
+  /** The result, verbatim. Rejects with the upstream's error as an `McpError` of the same code, message and data, or with one that names the upstream. */
+  request (request: UpstreamRequest): Promise<Record<string, unknown>>
+  notify (method: string, params?: Params): void
+  /** Listens to notifications that belong to no call: changed lists, updated resources. Returns how to remove the listener. */
+  onNotification (listener: (method: string, params: Params) => void): () => void
+  onClose (listener: (why: Error) => void): () => void
+  /** Settles when nothing of it is left; never rejects. */
+  close (): Promise<void>
+}
+
+export type UpstreamState = 'disabled' | 'stopped' | 'starting' | 'ready' | 'backing off' | 'crash loop' | 'closed'
+
+/** What operators see of an upstream. */
+export interface UpstreamStatus {
+  readonly alias: string
+  readonly state: UpstreamState
+  /** True while its lists are those of an earlier start. */
+  readonly stale: boolean
+  readonly transport: string
+  /** The version of the protocol; undefined while it is not known. */
+  readonly revision: string | undefined
+  readonly tools: number
+  readonly restarts: number
+  /** The reason of the latest failure, for people; no secrets. */
+  readonly lastError: string | undefined
+  /** What was left out of its lists, and why. */
+  readonly warnings: readonly string[]
+}
+
+/** One configured server, running or not. */
+export interface Upstream {
+  readonly entry: ServerEntry
+  /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
+  connectionFor (call: Call): Promise<Connection>
+  /** The connection for lists and subscriptions. */
+  shared (): Promise<Connection>
+  /** Runs for each new shared connection. Returns how to remove the listener. */
+  onReady (listener: (connection: Connection) => void): () => void
+  /** Runs when the status changes. */
+  onChange (listener: () => void): () => void
+  /** The part of the status that the life of its processes and sockets determines. */
+  readonly status: Pick<UpstreamStatus, 'state' | 'transport' | 'revision' | 'restarts' | 'lastError'>
+  /** Lets the calls in flight finish, then ends everything that was started for it. Never rejects. */
+  close (): Promise<void>
+}

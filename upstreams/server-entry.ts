@@ -1,0 +1,36 @@
+/** How a server is reached. */
+export type Address =
+  | { readonly kind: 'stdio', readonly command: string, readonly args: readonly string[], readonly env: Readonly<Record<string, string>>, readonly cwd: string | undefined }
+  /** `any` is HTTP of either era, and HTTP+SSE where the server knows nothing else. */
+  | { readonly kind: 'any' | 'http' | 'sse' | 'websocket', readonly url: string, readonly headers: Readonly<Record<string, string>> }
+
+/** One upstream server as it is configured: variables expanded, paths absolute, every default filled in. Plain data, so that two can be compared. */
+export interface ServerEntry {
+  /** Names it in tool names and URLs: `[a-z][a-z0-9-]*`, never with `__`. Unique. */
+  readonly alias: string
+  /** The key it has in its file. */
+  readonly name: string
+  /** The file or option it comes from, for messages. */
+  readonly source: string
+  readonly address: Address
+  readonly disabled: boolean
+  /** How long a call may run without progress, in milliseconds; the option `callTimeout` when absent. */
+  readonly timeout: number | undefined
+  /** Globs of the tools that are served; all when empty. */
+  readonly includeTools: readonly string[]
+  readonly excludeTools: readonly string[]
+  /** What stands before its names; `alias__` when absent, nothing when empty. */
+  readonly prefix: string | undefined
+  readonly start: 'eager' | 'lazy'
+  /** After how many milliseconds without a call it is stopped; never when absent. */
+  readonly idle: number | undefined
+  /** Which callers share a connection: all of them, those of one principal, or those of one session. */
+  readonly isolate: 'none' | 'principal' | 'session'
+  /** What a caller must have been granted for everything it serves; `mcp` when absent. */
+  readonly scopes: readonly string[] | undefined
+  /** The folders it is told of, as `file:` URIs; it is told of none, and cannot ask, when absent. */
+  readonly roots: readonly string[] | undefined
+  /** Whether a legacy server is told that it may ask callers for input, and models. */
+  readonly elicitation: boolean
+  readonly sampling: boolean
+}
