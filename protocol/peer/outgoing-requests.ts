@@ -10,6 +10,9 @@ export interface RequestOptions {
   toError?: (error: WireError) => Error
 }
 
+/** Chooses where the request with this id, and its cancellation, are written. */
+export type ChannelOf = (id: Id) => Channel
+
 interface PendingRequest { method: string, resolve: (result: unknown) => void, reject: (error: Error) => void, toError: (error: WireError) => Error }
 
 /** Our requests to the other end of a connection that it has not answered yet. */
@@ -24,9 +27,10 @@ export class OutgoingRequests {
   }
 
   /** Settles with the answer; rejects when that is an error, or when the signal aborts. */
-  send (method: string, params: object | undefined, channel: Channel, { signal, toError = fromWire }: RequestOptions): Promise<unknown> {
+  send (method: string, params: object | undefined, to: Channel | ChannelOf, { signal, toError = fromWire }: RequestOptions): Promise<unknown> {
     if (signal?.aborted === true) return Promise.reject(cancelled(signal))
     const id = this.#nextId()
+    const channel = typeof to === 'function' ? to(id) : to
     return new Promise((resolve, reject) => {
       const off = signal === undefined
         ? () => {}
@@ -45,13 +49,23 @@ export class OutgoingRequests {
     })
   }
 
-  /** Takes an answer. One to a request that is not pending is ignored: it crossed our cancellation on the wire. */
-  settle ({ id, result, error }: Response): void {
+  /** Takes an answer. One to a request that is not pending is ignored, with false: it crossed our cancellation on the wire. */
+  settle ({ id, result, error }: Response): boolean {
     const request = id === undefined ? undefined : this.#pending.get(id)
-    if (id === undefined || request === undefined) return
+    if (id === undefined || request === undefined) return false
     this.#pending.delete(id)
     if (error === undefined) request.resolve(result)
     else request.reject(request.toError(error))
+    return true
+  }
+
+  /** Rejects one request that will not be answered; false if it is not pending. */
+  fail (id: Id, error: Error): boolean {
+    const request = this.#pending.get(id)
+    if (request === undefined) return false
+    this.#pending.delete(id)
+    request.reject(error)
+    return true
   }
 
   rejectAll (reason: (method: string) => Error): void {

@@ -5,10 +5,10 @@ import { HandshakeQueue } from './handshake-queue.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import type { PeerOptions, Transport } from './peer-options.js'
 import { InFlight, type InFlightCall } from './in-flight.js'
-import { encodeNotification, type Response } from '../wire/jsonrpc.js'
+import { encodeNotification, type Id, type Response } from '../wire/jsonrpc.js'
 import { callEach, type Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
-import { OutgoingRequests, type RequestOptions } from './outgoing-requests.js'
+import { OutgoingRequests, type ChannelOf, type RequestOptions } from './outgoing-requests.js'
 import type { Implementation, Revision } from '../revisions/revision.js'
 import { SubscribedUris } from './subscribed-uris.js'
 
@@ -146,16 +146,21 @@ export class Peer {
     this.channel?.emit(encodeNotification(method, params), method)
   }
 
-  /** Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. */
-  request (method: string, params: object | undefined, channel: Channel, options: RequestOptions = {}): Promise<unknown> {
+  /** Sends the other end a request; settles with its answer, or rejects when the signal aborts or the peer closes. The channel may depend on the id. */
+  request (method: string, params: object | undefined, channel: Channel | ChannelOf, options: RequestOptions = {}): Promise<unknown> {
     if (this.closed || this.#draining) return Promise.reject(errors.closing())
     this.#outgoing ??= new OutgoingRequests(this.#requestIdPrefix)
     return this.#outgoing.send(method, params, channel, options)
   }
 
-  /** Takes the answer to one of our requests. */
-  settle (response: Response): void {
-    this.#outgoing?.settle(response)
+  /** Takes the answer to one of our requests; false if that request is not pending. */
+  settle (response: Response): boolean {
+    return this.#outgoing?.settle(response) === true
+  }
+
+  /** Rejects one of our requests that the other end will not answer; false if it is not pending. */
+  fail (id: Id, error: Error): boolean {
+    return this.#outgoing?.fail(id, error) === true
   }
 
   /** Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes it. */
