@@ -7,12 +7,14 @@ import type { ServerEntry } from './server-entry.js'
 /** The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it has none. */
 export interface RelayedCall {
   readonly principal: string | undefined
-  /** The client; two calls of one client have the same. */
+  /** The client; two calls of one client have the same, and so have two stateless calls of one principal. */
   readonly client: object
   /** Progress of the request, as the upstream sent it. */
   progress (params: Params): void
   /** A log message of the upstream that belongs to this call. */
   log (params: Params): void
+  /** True when the client can be asked this now. */
+  canAsk (method: string, params: Params): boolean
   /** Answers a request of a legacy upstream, verbatim. Rejects with an `McpError` if the client cannot be asked; the signal aborts when the upstream takes the question back. */
   ask (method: string, params: Params, signal: AbortSignal): Promise<object>
 }

@@ -26,12 +26,18 @@ export interface Link {
 
 /** What a link reports. All of it stops after `closed`. */
 export interface LinkEvents {
-  /** A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. */
-  message (message: Message, on: Channel | undefined): void
-  /** One request failed without a response from the upstream; `error` says why, for people. */
-  failed (id: Id, error: Error): void
-  /** The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. Nothing that is pending was run. */
-  expired? (): void
+  /**
+   * A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. `status` is that of the
+   * HTTP reply that had the message as its body, if it is not 200. An error body without an id has that of the request it answers.
+   */
+  message (message: Message, on: Channel | undefined, status?: number): void
+  /** One request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP reply, if there was one. */
+  failed (id: Id, error: Error, status?: number): void
+  /**
+   * The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. `id` is the request that it
+   * refused for that reason, and therefore did not run; it is reported here and not to `failed`.
+   */
+  expired? (id: Id | undefined): void
   /** The link is of no use any more. Called once, also after `close`. */
   closed (why: Error): void
 }
