@@ -12,6 +12,7 @@ import { httpLarge } from './questions/http-large.js'
 import { idle } from './questions/idle.js'
 import { initialize } from './questions/initialize.js'
 import type { Question } from './questions/question.js'
+import { relay } from './questions/relay.js'
 import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
@@ -26,6 +27,7 @@ const questions: Record<string, Question> = {
   'http-large': httpLarge,
   websocket,
   stdio,
+  relay,
   'cold-start': coldStart,
   'tools-list': toolsList,
   growth,

@@ -29,11 +29,11 @@ export const INITIALIZED: Message = { jsonrpc: '2.0', method: 'notifications/ini
 /** The first thing that a client says. */
 export const opening = (era: Era): Message => era === MODERN ? message(MODERN, 1, 'server/discover') : INITIALIZE
 
-export function echo (bytes: number): Ask {
+export function echo (bytes: number, name = 'echo'): Ask {
   const text = 'x'.repeat(bytes)
   return {
     method: 'tools/call',
-    params: { name: 'echo', arguments: { text } },
+    params: { name, arguments: { text } },
     check: ({ content, isError }) => {
       const [block] = content as Array<{ text: string }>
       if (isError === true || block?.text !== text) throw new Error(`echo said ${JSON.stringify(content).slice(0, 200)}`)

@@ -12,10 +12,14 @@ export function collectable (server: Server): Server {
 }
 
 /** What a server keeps, in KiB, once its garbage is collected. */
-export async function kept ({ pid, child }: ServerProcess): Promise<number> {
+export async function kept (server: ServerProcess): Promise<number> {
+  await collectGarbage(server)
+  return memory(server.pid)
+}
+
+export async function collectGarbage ({ child }: ServerProcess): Promise<void> {
   for (let time = 0; time < 2; time++) {
     child.kill('SIGWINCH')
     await sleep(SETTLE)
   }
-  return memory(pid)
 }

@@ -10,9 +10,17 @@ export function cpuTime (pid: number): number {
   return familyOf(pid).reduce((sum, member) => sum + ownTime(member) + timeOfTheGone(member), 0)
 }
 
+/** The same without its children: what a relay uses itself. */
+export const ownCpuTime = (pid: number): number => ownTime(pid)
+
 /** Memory in use by a process and its children, in KiB. */
 export function memory (pid: number): number {
-  return familyOf(pid).reduce((sum, member) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${member}/status`))?.[1] ?? 0), 0)
+  return familyOf(pid).reduce((sum, member) => sum + ownMemory(member), 0)
+}
+
+/** The same without its children. */
+export function ownMemory (pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
 }
 
 function familyOf (pid: number): number[] {

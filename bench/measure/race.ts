@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Load } from '../load/load.js'
 import type { Server, ServerProcess } from '../servers/process.js'
 import type { Finding } from './goal.js'
-import { cpuTime } from './process.js'
+import { cpuTime, ownCpuTime } from './process.js'
 import { comparisons, inRounds, otherBuilds, present, type Setting } from './rounds.js'
 import { median, ratioOf, short } from './statistics.js'
 
@@ -22,6 +22,8 @@ export interface Runner {
   server: Server
   start: () => Promise<ServerProcess>
   open: (running: ServerProcess) => Promise<Load>
+  /** Leaves out what its children use: a relay is not measured by the servers behind it. */
+  withoutChildren?: true
 }
 
 export interface Race { what: string, goal?: string, limit: Server, ours: Server, peers?: Server[], over: (server: Server) => Runner }
@@ -47,7 +49,7 @@ export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map
   try {
     // A server that waits after its warm-up cools down, and peers warm up longest: the servers that matter most warm up last.
     for (const runner of present(runners, setting).reverse()) await prepare(runner, started, setting)
-    const contestants = [...started].reverse().map(([{ server, open }, running]) => ({ server, sample: async () => await rateOf(running, open) }))
+    const contestants = [...started].reverse().map(([{ server, open, withoutChildren }, running]) => ({ server, sample: async () => await rateOf(running, open, withoutChildren) }))
     return await inRounds(contestants, setting.rounds, setting)
   } finally {
     for (const running of started.values()) await running.stop()
@@ -55,11 +57,12 @@ export async function ratesOf (runners: Runner[], setting: Setting): Promise<Map
 }
 
 /** The rate of a server that has warmed up. */
-export async function rateOf (running: ServerProcess, open: Runner['open']): Promise<number> {
+export async function rateOf (running: ServerProcess, open: Runner['open'], withoutChildren?: true): Promise<number> {
   const load = await open(running)
+  const used = withoutChildren === true ? ownCpuTime : cpuTime
   try {
-    await spend(running, load, SETTLE)
-    return await spend(running, load, WINDOW, Infinity, LEAST)
+    await spend(running, load, SETTLE, { used })
+    return await spend(running, load, WINDOW, { used, atLeast: LEAST })
   } finally {
     await load.end()
   }
@@ -68,7 +71,7 @@ export async function rateOf (running: ServerProcess, open: Runner['open']): Pro
 /** Compilers take thousands of calls to settle. */
 export async function warmUp (running: ServerProcess, open: Runner['open']): Promise<void> {
   const load = await open(running)
-  await spend(running, load, WARM_UP, WARM_CALLS)
+  await spend(running, load, WARM_UP, { atMost: WARM_CALLS })
   await load.end()
 }
 
@@ -88,15 +91,15 @@ async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { s
 }
 
 /** Lets a server use that much CPU time, or answer so many calls, and says how many it answered in a second of it. */
-async function spend ({ pid }: ServerProcess, load: Load, ms: number, atMost = Infinity, atLeast = 0): Promise<number> {
-  const [since, answered, until] = [cpuTime(pid), load.answered, Date.now() + ms * MAX_CLOCK_FACTOR + 30_000]
+async function spend ({ pid }: ServerProcess, load: Load, ms: number, { atMost = Infinity, atLeast = 0, used = cpuTime }): Promise<number> {
+  const [since, answered, until] = [used(pid), load.answered, Date.now() + ms * MAX_CLOCK_FACTOR + 30_000]
   const isOver = (): boolean => {
     const calls = load.answered - answered
-    return load.fault !== undefined || calls >= atMost || (calls >= atLeast && cpuTime(pid) - since >= ms)
+    return load.fault !== undefined || calls >= atMost || (calls >= atLeast && used(pid) - since >= ms)
   }
   while (!isOver()) {
     if (Date.now() > until) throw new Error(`it did not use ${ms} ms of CPU time in ${MAX_CLOCK_FACTOR} times as long`)
     await sleep(10)
   }
-  return (load.answered - answered) * 1000 / (cpuTime(pid) - since)
+  return (load.answered - answered) * 1000 / (used(pid) - since)
 }

@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 export const PACKAGES = join(ROOT, '.bench')
 
 const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { bin: { patchbay: string } }
-const COMMAND = join(ROOT, bin.patchbay)
+export const COMMAND = join(ROOT, bin.patchbay)
 const PLUGIN = join(ROOT, 'bench/servers/echo-plugin.mjs')
 
 const bare = (file: string) => fileURLToPath(new URL(file, import.meta.url))

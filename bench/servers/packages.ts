@@ -15,6 +15,7 @@ const manifest = JSON.stringify({
     fastify: '5.12.8',
     'fastify-mcp': '3.0.0',
     fastmcp: '4.20.16',
+    'mcp-proxy': '6.7.19',
     supergateway: '4.0.0',
     zod: '4.2.0'
   }
