@@ -18,6 +18,7 @@ import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
 import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
+import views from './plugins/core/views.js'
 import health from './plugins/core/health.js'
 import files from './plugins/builtin/files.js'
 import unavailable from './plugins/core/unavailable.js'
@@ -47,6 +48,7 @@ export type {} from './plugins/http/connections.js'
 export type {} from './plugins/http/event-streams.js'
 export type {} from './plugins/http/expect-continue.js'
 export type {} from './plugins/core/health.js'
+export type {} from './plugins/core/views.js'
 export type {} from './plugins/builtin/files.js'
 export type {} from './plugins/core/unavailable.js'
 export type { Mcp } from './plugins/core/mcp.js'
@@ -155,6 +157,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(health)
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(scopes, { scopes: options.scopes })
+  await fastify.register(views)
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation]) await fastify.register(plugin)
   await fastify.register(subscriptions, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText })

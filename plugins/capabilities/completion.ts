@@ -4,6 +4,7 @@ import type { Completers } from '../../protocol/definitions/completion.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
+import type { View } from '../core/views.js'
 import type { Target } from '../../protocol/dispatch/target.js'
 
 const MAX_VALUES = 100
@@ -23,7 +24,7 @@ const Complete = Type.Object({
 
 /** Suggestions for prompt arguments and template variables, from the `complete` functions of their definitions. */
 export default fp(async ({ mcp }) => {
-  const { dispatcher, prompts, resources, scopes } = mcp
+  const { dispatcher, scopes, views } = mcp
 
   dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
 
@@ -34,17 +35,17 @@ export default fp(async ({ mcp }) => {
     checkLengths(all)
     if (!Array.isArray(all) || all.some(value => typeof value !== 'string')) throw new Error(`the suggestions for "${argument.name}" are no list of texts`)
     return { completion: { values: all.slice(0, MAX_VALUES), total: all.length, hasMore: all.length > MAX_VALUES } }
-  }, { target: ({ ref }) => isObject(ref) ? find(ref) : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
+  }, { target: ({ ref }, { peer }) => isObject(ref) ? find(ref, peer.view === undefined ? mcp : views.get(peer.view)) : undefined, unknown: ({ ref }) => unknown(ref as Reference) })
 
-  function find (ref: Reference): Target<Completable> | undefined {
+  function find (ref: Reference, seen: Pick<View, 'prompts' | 'resources'> | undefined): Target<Completable> | undefined {
     if (ref.type === 'ref/prompt') {
-      const prompt = typeof ref.name === 'string' ? prompts.get(ref.name) : undefined
+      const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
       return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { names: prompt.arguments, complete: prompt.complete } }
     }
-    const resource = typeof ref.uri === 'string' ? resources.get(ref.uri) : undefined
+    const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
     return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { names: resource.template.variables, complete: resource.complete } }
   }
-}, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes'] })
+}, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes', 'patchbay-views'] })
 
 const unknown = ({ type, name, uri }: Reference): McpError =>
   type === 'ref/prompt' ? errors.unknownPrompt(String(name)) : errors.unknownTemplate(String(uri))

@@ -46,31 +46,36 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
-    return initializeResult(revision)
+    return peer.view === undefined ? initializeResult(revision) : new PreparedResult(initializeText(revision, peer.view))
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
   mcp.notification('initialized', Nothing, () => {})
   mcp.method('ping', Nothing, () => ({}), OPEN)
 
-  mcp.method('server/discover', Nothing, (_params, { revision }) => revision.cached({
+  mcp.method('server/discover', Nothing, (_params, { revision, peer }) => revision.cached({
     supportedVersions: versions,
     capabilities: dispatcher.capabilities.of(revision),
-    ...instructions()
+    ...instructions(peer.view)
   }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
 
-  /** Encoded once for each revision. */
+  /** Encoded once for each revision; that of a view is encoded for each client. */
   function initializeResult (revision: Revision): PreparedResult {
     const capabilities = dispatcher.capabilities.of(revision)
     const known = initializeResults.get(capabilities)
     if (known !== undefined) return known
-    const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
-    const json = new PreparedResult(JSON.stringify({ protocolVersion: revision.version, capabilities, serverInfo, ...instructions() }))
+    const json = new PreparedResult(initializeText(revision, undefined))
     initializeResults.set(capabilities, json)
     return json
   }
 
-  function instructions (): { instructions?: string } {
-    return dispatcher.server.instructions === undefined ? {} : { instructions: dispatcher.server.instructions }
+  function initializeText (revision: Revision, view: string | undefined): string {
+    const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
+    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision), serverInfo, ...instructions(view) })
   }
-}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp'] })
+
+  function instructions (view: string | undefined): { instructions?: string } {
+    const text = view === undefined ? dispatcher.server.instructions : mcp.views.get(view)?.instructions
+    return text === undefined ? {} : { instructions: text }
+  }
+}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-views'] })

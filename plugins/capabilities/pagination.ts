@@ -8,7 +8,7 @@ import { convert } from '../../protocol/revisions/convert.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     /** Serves a list method page by page. Pages that all callers share are encoded once per revision and kept in `derived`. */
-    paginate: (method: string, member: string, listing: Listing) => void
+    paginate: (method: string, member: string, listing: Listing | ListingOf) => void
   }
 }
 
@@ -23,6 +23,9 @@ export interface Listing {
   readonly derived?: Map<string, PreparedResult>
 }
 
+/** The list that the clients of a view see. */
+export type ListingOf = (view: string | undefined) => Listing
+
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
 
 const OWN = { ttlMs: 60_000, cacheScope: 'private' } as const
@@ -32,20 +35,22 @@ const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
   const { mcp, mcp: { dispatcher } } = fastify
 
-  mcp.provide('paginate', (method, member, listing) => {
-    const { derived } = listing
+  mcp.provide('paginate', (method, member, given) => {
+    const listingOf = typeof given === 'function' ? given : () => given
 
     mcp.method(method, Cursor, ({ cursor }, call) => {
+      const listing = listingOf(call.peer.view)
+      const { derived } = listing
       const after = cursor === undefined ? undefined : position(method, cursor, call)
       const shared = isShared(call) ? derived : undefined
       const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
       const known = shared?.get(key)
       if (known !== undefined) return known
       const page = listing.page(after, pageSize, call)
-      return page instanceof Promise ? page.then(found => written(found, call)) : kept(written(page, call), shared, key)
+      return page instanceof Promise ? page.then(found => written(found, call, derived)) : kept(written(page, call, derived), shared, key)
     }, { scopes: [] })
 
-    function written ({ items, last }: Page, call: Call): PreparedResult {
+    function written ({ items, last }: Page, call: Call, derived: Listing['derived']): PreparedResult {
       const { features } = call.revision
       const page = {
         [member]: items.map(({ listed }) => convert.definition(listed, features)),
@@ -65,8 +70,11 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
 /** True when the caller sees the same list as every other anonymous caller with all scopes. */
 const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'
 
-/** A cursor is valid only for the list and the caller it was made for. */
-const purpose = (method: string, { principal }: Call): string => principal === undefined ? method : `${method} ${principal}`
+/** A cursor is valid only for the list, the view and the caller it was made for. */
+function purpose (method: string, { principal, peer: { view } }: Call): string {
+  const list = view === undefined ? method : `${method}/${view}`
+  return principal === undefined ? list : `${list} ${principal}`
+}
 
 function kept (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {
   pages?.set(key, page)

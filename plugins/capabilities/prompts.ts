@@ -13,15 +13,27 @@ declare module '../core/mcp.js' {
   }
 }
 
+declare module '../core/views.js' {
+  interface View {
+    readonly prompts: Registry<Prompt>
+  }
+}
+
+const LIST_CHANGED = 'notifications/prompts/list_changed'
+
 const GetParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Record(Type.String(), Type.String())) })
 
 export default fp(async ({ mcp }) => {
   const { dispatcher, scopes } = mcp
-  const prompts = new Collection<Prompt>('prompt', dispatcher.observers.reporter('prompts'))
+  const parts = mcp.views.divide('prompts', view => {
+    const prompts = new Collection<Prompt>('prompt', dispatcher.observers.reporter('prompts'))
+    mcp.announce(prompts, LIST_CHANGED, of => of === view)
+    return { prompts, listing: scopes.listing('prompts', prompts), registry: registryOf('prompt', prompts), clear: () => prompts.clear() }
+  })
 
-  mcp.provide('prompts', registryOf('prompt', prompts))
-  for (const source of [prompts, scopes]) mcp.announce(source, 'notifications/prompts/list_changed')
-  mcp.paginate('prompts/list', 'prompts', scopes.listing('prompts', prompts))
+  mcp.provide('prompts', parts.whole.registry)
+  mcp.announce(scopes, LIST_CHANGED, () => true)
+  mcp.paginate('prompts/list', 'prompts', view => parts.of(view).listing)
   dispatcher.capabilities.declare('prompts', () => ({ listChanged: true }))
 
   mcp.method('prompts/get', GetParams, async ({ name, arguments: given = {} }, call, prompt: Prompt | undefined) => {
@@ -31,7 +43,7 @@ export default fp(async ({ mcp }) => {
     const { messages, ...rest } = await prompt.get(given, call)
     return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
   }, {
-    target: ({ name }) => scopes.targetIn('prompts', prompts, name),
+    target: ({ name }, { peer }) => scopes.targetIn('prompts', parts.of(peer.view).prompts, name),
     unknown: ({ name }) => errors.unknownPrompt(String(name))
   })
-}, { name: 'patchbay-prompts', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
+}, { name: 'patchbay-prompts', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })

@@ -6,22 +6,25 @@ import { errors } from '../../protocol/wire/errors.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
 import { META } from '../../protocol/wire/meta.js'
-import { ListeningCalls, notify, type MayKnow } from './subscriptions/listening-calls.js'
+import { ListeningCalls, notify, type Audience, type MayKnow } from './subscriptions/listening-calls.js'
 
 export type { MayKnow } from './subscriptions/listening-calls.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    /** Notifies every client whose principal may know, whatever its transport and revision, when the source changes. */
-    announce: (source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string) => void
+    /** Notifies every client whose principal may know, whatever its transport and revision, when the source changes: those that see the whole gateway, or those of the views that `concerns` accepts. */
+    announce: (source: { onChange: (listener: (mayKnow?: MayKnow) => void) => unknown }, method: string, concerns?: ConcernsView) => void
     subscriptions: {
-      /** Notifies the calls of `subscriptions/listen` that asked for the resource. */
-      updated: (uri: string, mayKnow: MayKnow) => void
+      /** Notifies the calls of `subscriptions/listen` that asked for the resource in that view. */
+      updated: (uri: string, mayKnow: MayKnow, view?: string) => void
       /** Sets the function that watches a URI while a client listens to it; it resolves to undefined for a URI that cannot be watched. */
       watchWith: (start: StartWatch) => void
     }
   }
 }
+
+/** True for the views whose clients are notified; undefined stands for the whole gateway. */
+export type ConcernsView = (view: string | undefined) => boolean
 
 type StartWatch = (uri: string, call: Call) => Promise<(() => void) | undefined>
 
@@ -47,18 +50,19 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
   const { mcp, mcp: { dispatcher } } = fastify
   const budget = new SubscriptionBudget(limits)
   const listening = new ListeningCalls()
-  /** The changes of this turn by method: which callers may know. */
-  const pending = new Map<string, MayKnow[]>()
+  /** The changes of this turn by method: which clients are notified. */
+  const pending = new Map<string, Set<Audience>>()
   let startWatch: StartWatch = async () => () => {}
   let ready = false
   fastify.addHook('onReady', async () => { ready = true })
 
-  mcp.provide('announce', (source, method) => {
+  mcp.provide('announce', (source, method, concerns = isWhole) => {
+    const all: Audience = (_principal, view) => concerns(view)
     // Definitions that are added during the start are not announced.
-    source.onChange((mayKnow = everyone) => { if (ready) announceLater(method, mayKnow) })
+    source.onChange(mayKnow => { if (ready) announceLater(method, mayKnow === undefined ? all : (principal, view) => concerns(view) && mayKnow(principal)) })
   })
   mcp.provide('subscriptions', {
-    updated: (uri, mayKnow) => listening.updated(uri, mayKnow),
+    updated: (uri, mayKnow, view) => listening.updated(uri, (principal, of) => of === view && mayKnow(principal)),
     watchWith: start => { startWatch = start }
   })
 
@@ -83,19 +87,19 @@ export default fp(async (fastify, limits: SubscriptionLimits) => {
   }, { timed: false, scopes: [] })
 
   /** Many changes in one turn are one notification. */
-  function announceLater (method: string, mayKnow: MayKnow): void {
-    const rules = pending.get(method)
-    if (rules !== undefined) { rules.push(mayKnow); return }
-    pending.set(method, [mayKnow])
+  function announceLater (method: string, audience: Audience): void {
+    const audiences = pending.get(method)
+    if (audiences !== undefined) { audiences.add(audience); return }
+    pending.set(method, new Set([audience]))
     setImmediate(() => announceNow(method))
   }
 
   function announceNow (method: string): void {
     const text = encodeNotification(method)
-    const mayKnow = anyOf(pending.get(method) ?? [])
+    const audience = anyOf([...pending.get(method) ?? []])
     pending.delete(method)
-    for (const { revision, channel, principal } of dispatcher.lifecycle.peers) if (revision !== undefined && mayKnow(principal)) channel?.emit(text, method)
-    listening.listChanged(method, mayKnow)
+    for (const { revision, channel, principal, view } of dispatcher.lifecycle.peers) if (revision !== undefined && audience(principal, view)) channel?.emit(text, method)
+    listening.listChanged(method, audience)
   }
 }, { name: 'patchbay-subscriptions', dependencies: ['patchbay-mcp'] })
 
@@ -120,9 +124,9 @@ async function watchAll (uris: string[], call: Call, start: StartWatch): Promise
   return new Map(started.filter((entry): entry is [string, () => void] => entry[1] !== undefined))
 }
 
-const everyone: MayKnow = () => true
+const isWhole: ConcernsView = view => view === undefined
 
-const anyOf = (rules: MayKnow[]): MayKnow => rules.includes(everyone) ? everyone : principal => rules.some(mayKnow => mayKnow(principal))
+const anyOf = (audiences: Audience[]): Audience => (principal, view) => audiences.some(audience => audience(principal, view))
 
 /** Settles when the client cancels or disconnects, when its credential expires, or when the server begins to drain. */
 async function endOf (call: Call): Promise<void> {

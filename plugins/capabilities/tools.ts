@@ -20,15 +20,26 @@ declare module '../core/mcp.js' {
   }
 }
 
+declare module '../core/views.js' {
+  interface View {
+    readonly tools: Registry<Tool>
+  }
+}
+
 const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
+const LIST_CHANGED = 'notifications/tools/list_changed'
 type Warn = (sentence: string) => void
 
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async ({ mcp, log }) => {
   const { dispatcher, scopes } = mcp
-  const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
-  const registry = registryOf('tool', tools)
+  const parts = mcp.views.divide('tools', view => {
+    const tools = new Collection<Tool>('tool', dispatcher.observers.reporter('tools'))
+    mcp.announce(tools, LIST_CHANGED, of => of === view)
+    return { tools, listing: scopes.listing('tools', tools), registry: registryOf('tool', tools), clear: () => tools.clear() }
+  })
+  const { registry } = parts.whole
   const warn = (sentence: string): void => log.warn(sentence)
 
   mcp.provide('tools', {
@@ -42,8 +53,8 @@ export default fp(async ({ mcp, log }) => {
       warnOfPatterns(tool)
     }
   })
-  for (const source of [tools, scopes]) mcp.announce(source, 'notifications/tools/list_changed')
-  mcp.paginate('tools/list', 'tools', scopes.listing('tools', tools))
+  mcp.announce(scopes, LIST_CHANGED, () => true)
+  mcp.paginate('tools/list', 'tools', view => parts.of(view).listing)
   dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
@@ -51,14 +62,14 @@ export default fp(async ({ mcp, log }) => {
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     return run(tool, args, call, warn)
   }, {
-    target: ({ name }) => scopes.targetIn('tools', tools, name),
+    target: ({ name }, { peer }) => scopes.targetIn('tools', parts.of(peer.view).tools, name),
     unknown: ({ name }) => errors.unknownTool(String(name))
   })
 
   function warnOfPatterns ({ name, listed }: Tool): void {
     for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
   }
-}, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions'] })
+}, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
 
 // A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.
 function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {

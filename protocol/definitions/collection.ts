@@ -40,6 +40,13 @@ export class Collection<T> {
     return removed
   }
 
+  /** Removes everything, which is announced once. */
+  clear (): void {
+    if (this.#items.size === 0) return
+    this.#items.clear()
+    this.#changed()
+  }
+
   get (key: string): T | undefined {
     return this.#items.get(key)
   }

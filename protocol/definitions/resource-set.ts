@@ -36,6 +36,11 @@ export class ResourceSet {
     return this.fixed.remove(uri) || this.templates.remove(uri)
   }
 
+  clear (): void {
+    this.fixed.clear()
+    this.templates.clear()
+  }
+
   get (uri: string): Resource | undefined {
     return this.fixed.get(uri) ?? this.templates.get(uri)
   }

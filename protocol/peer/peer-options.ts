@@ -15,6 +15,8 @@ export interface PeerOptions {
   headers?: Headers
   /** The caller; an anonymous one with all scopes when absent. */
   identity?: Identity
+  /** The view that the client chose by the URL it connected to; absent where it sees the whole gateway. */
+  view?: string | undefined
   /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
   requestIdPrefix?: string
 }

@@ -25,6 +25,8 @@ export class Peer {
   lastRevision: Revision | undefined
   readonly headers: Headers | undefined
   readonly identity: Identity
+  /** The view that the client sees; undefined for the whole gateway. */
+  readonly view: string | undefined
   /** True once `initialize` was answered. */
   initialized = false
   /** What came while an earlier `initialize` is being answered; undefined when none is. */
@@ -41,12 +43,13 @@ export class Peer {
   #closeListeners: Set<() => void> | undefined
   #draining = false
 
-  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, requestIdPrefix }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, view, requestIdPrefix }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
     this.headers = headers
     this.identity = identity
+    this.view = view
     this.#requestIdPrefix = requestIdPrefix
   }
 

@@ -4,6 +4,9 @@ import { META } from '../../../protocol/wire/meta.js'
 /** Decides by its principal whether a caller may be notified. */
 export type MayKnow = (principal: string | undefined) => boolean
 
+/** Decides by its principal and its view whether a client is notified. */
+export type Audience = (principal: string | undefined, view: string | undefined) => boolean
+
 /** The calls of `subscriptions/listen` that are open, and the notifications each of them asked for. */
 export class ListeningCalls {
   readonly #calls = new Map<Call, { methods: Set<string>, uris: Set<string> }>()
@@ -17,14 +20,14 @@ export class ListeningCalls {
   }
 
   /** Notifies the calls that asked for a list. */
-  listChanged (method: string, mayKnow: MayKnow): void {
-    for (const [call, { methods }] of this.#calls) if (methods.has(method) && mayKnow(call.principal)) notify(call, method, {})
+  listChanged (method: string, audience: Audience): void {
+    for (const [call, { methods }] of this.#calls) if (methods.has(method) && audience(call.principal, call.peer.view)) notify(call, method, {})
   }
 
   /** Notifies the calls that asked for a resource. */
-  updated (uri: string, mayKnow: MayKnow): void {
+  updated (uri: string, audience: Audience): void {
     for (const [call, { uris }] of this.#calls) {
-      if (uris.has(uri) && mayKnow(call.principal)) notify(call, 'notifications/resources/updated', { uri })
+      if (uris.has(uri) && audience(call.principal, call.peer.view)) notify(call, 'notifications/resources/updated', { uri })
     }
   }
 }

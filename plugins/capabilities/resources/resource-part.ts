@@ -1,0 +1,90 @@
+import { Listeners } from '../../../lib/listeners.js'
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Resource } from '../../../protocol/definitions/resource.js'
+import { resourceListing } from '../../../protocol/definitions/resource-listing.js'
+import { ResourceSet } from '../../../protocol/definitions/resource-set.js'
+import { Subscribers } from '../../../protocol/definitions/subscribers.js'
+import { WatchCount } from '../../../protocol/definitions/watch-count.js'
+import type { Peer } from '../../../protocol/peer/peer.js'
+import type { Mcp } from '../../core/mcp.js'
+import type { Listing } from '../pagination.js'
+import type { MayKnow } from '../subscriptions.js'
+
+/** What authors use to add resources and to announce their changes. */
+export interface ResourceRegistry {
+  add: (resource: Resource) => void
+  /** Puts it in the place of the one of its URI or template, if there is one; what is watched for subscribers is watched by it from now on. */
+  replace: (resource: Resource) => void
+  /** By the URI or template it was added with. */
+  remove: (uri: string) => boolean
+  get: (uri: string) => Resource | undefined
+  /** The URIs and templates, in order. */
+  uris: () => string[]
+  /** Notifies the subscribers that the contents changed; with `mayKnow` only those whose principal it accepts. */
+  updated: (uri: string, mayKnow?: MayKnow) => void
+  /** Notifies all clients that the resources behind a template changed; with `mayKnow` only those whose principal it accepts. */
+  listChanged: (mayKnow?: MayKnow) => void
+  /** Subscribes a peer to a URI until the peer is closed; false when there is no such resource. */
+  subscribe: (uri: string, peer: Peer) => Promise<boolean>
+}
+
+/** The resources of the gateway or of one of its views, and those who are subscribed to them. */
+export interface ResourcePart {
+  readonly resources: ResourceSet
+  readonly watches: WatchCount
+  readonly subscribers: Subscribers
+  readonly registry: ResourceRegistry
+  readonly fixedListing: Listing
+  readonly templateListing: Listing
+  clear: () => void
+}
+
+const LIST_CHANGED = 'notifications/resources/list_changed'
+
+/** Makes the part of one view, or of the whole gateway where `view` is undefined. */
+export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number): ResourcePart {
+  const { dispatcher: { observers }, scopes, subscriptions } = mcp
+  const resources = new ResourceSet(maxUri, observers.reporter('resources'))
+  const { fixed, templates } = resources
+  const listeners = new Listeners<[mayKnow?: MayKnow]>(observers.reporter('resources.listChanged'))
+  const watches = new WatchCount(async uri => {
+    const found = resources.find(uri)
+    if (found === undefined) return undefined
+    const { watch } = found.resource
+    return watch === undefined ? () => {} : await watch(uri, () => updated(uri))
+  })
+  const subscribers = new Subscribers(watches)
+  for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
+  mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED, of => of === view)
+  const isAllowed = (call: Call, resource: Resource): boolean => scopes.allows(call, 'resources', resource.uri, resource)
+
+  return {
+    resources,
+    watches,
+    subscribers,
+    registry: {
+      add: resource => resources.add(resource),
+      replace: resource => {
+        resources.replace(resource)
+        watches.restart(uri => resources.find(uri)?.resource === resource)
+      },
+      remove: uri => resources.remove(uri),
+      get: uri => resources.get(uri),
+      uris: () => resources.uris(),
+      updated,
+      listChanged: mayKnow => listeners.notify(mayKnow),
+      subscribe: async (uri, peer) => await subscribers.add(uri, peer)
+    },
+    fixedListing: resourceListing(scopes.listing('resources', fixed), templates, isAllowed),
+    templateListing: scopes.listing('resources', templates),
+    clear: () => {
+      resources.clear()
+      watches.stopAll()
+    }
+  }
+
+  function updated (uri: string, mayKnow: MayKnow = () => true): void {
+    for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
+    subscriptions.updated(uri, mayKnow, view)
+  }
+}
