@@ -42,6 +42,12 @@ export function findExceededLimit (bytes: Buffer, start: number, end: number, { 
  * of the server's own.
  */
 export function scanRequestId (bytes: Buffer, start: number, end: number): string | undefined {
+  const { id, hasMethod } = scanEnvelope(bytes, start, end)
+  return hasMethod ? id : undefined
+}
+
+/** The id, as JSON text, and whether there is a method, of a message that is not read otherwise, or of which only the beginning is there. */
+export function scanEnvelope (bytes: Buffer, start: number, end: number): { id: string | undefined, hasMethod: boolean } {
   let id: string | undefined
   let hasMethod = false
   let depth = 0
@@ -58,9 +64,9 @@ export function scanRequestId (bytes: Buffer, start: number, end: number): strin
     else if (isClosing(byte)) depth--
     else if (byte === COMMA) isKey = depth === 1
     // A list of messages has no id of its own.
-    if (depth === 1 && byte === OPEN_LIST) return undefined
+    if (depth === 1 && byte === OPEN_LIST) return { id: undefined, hasMethod: false }
   }
-  return hasMethod ? id : undefined
+  return { id, hasMethod }
 }
 
 /** The first byte from `at` on that is not white space. */

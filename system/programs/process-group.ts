@@ -1,15 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
+import { killAtExit } from './kill-at-exit.js'
+import { signalGroup } from './signal-group.js'
 
 export interface ExitStatus { exitCode: number | null, signal: string | null, failure?: string }
 
 /** How long to wait for the end of the pipes after a kill, in milliseconds: a process that left the group may hold them open. */
 const PIPE_TIMEOUT = 250
 
-/** All of them are killed when this process exits. */
-const running = new Set<ProcessGroup>()
-const killAll = () => running.forEach(group => group.kill())
-
-/** A program that was started detached, with all processes it starts. */
+/** A program that was started detached, with all processes it starts. All of them are killed when this process exits. */
 export class ProcessGroup {
   /** Settles when the program has ended and its output was read; rejects if it could not be started. */
   readonly ended: Promise<ExitStatus>
@@ -20,9 +18,11 @@ export class ProcessGroup {
 
   constructor (child: ChildProcess) {
     this.#child = child
-    if (running.size === 0) process.on('exit', killAll)
-    running.add(this)
-    this.ended = this.#end().finally(() => this.#cleanUp())
+    const forget = killAtExit(() => this.kill())
+    this.ended = this.#end().finally(() => {
+      forget()
+      this.#cleanUp()
+    })
   }
 
   /** Kills all of them. `failure` becomes part of the status, unless the program has ended before. */
@@ -31,11 +31,8 @@ export class ProcessGroup {
     if (exitCode === null && signal === null && failure !== undefined) this.#status.failure = failure
     // Node.js runs timers before it reads, so one more turn lets it read what was written in time.
     this.#pipeTimer ??= setTimeout(() => setImmediate(this.#stopReading), PIPE_TIMEOUT)
-    const { pid } = this.#child
-    try {
-      if (process.platform === 'win32') this.#child.kill('SIGKILL')
-      else if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-    } catch {} // No process is left.
+    if (process.platform === 'win32') this.#child.kill('SIGKILL')
+    else signalGroup(this.#child.pid, 'SIGKILL')
   }
 
   async #end (): Promise<ExitStatus> {
@@ -51,8 +48,6 @@ export class ProcessGroup {
 
   #cleanUp (): void {
     clearTimeout(this.#pipeTimer)
-    running.delete(this)
-    if (running.size === 0) process.off('exit', killAll)
     this.#child.stdout?.destroy()
     this.#child.stderr?.destroy()
   }

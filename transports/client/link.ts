@@ -31,8 +31,11 @@ export interface LinkEvents {
    * HTTP reply that had the message as its body, if it is not 200. An error body without an id has that of the request it answers.
    */
   message (message: Message, on: Channel | undefined, status?: number): void
-  /** One request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP reply, if there was one. */
-  failed (id: Id, error: Error, status?: number): void
+  /**
+   * A request failed without a response from the upstream; `error` says why, for people. `status` is that of the HTTP reply, if there was one.
+   * Without an id it cannot be known which one failed, so all that are pending do.
+   */
+  failed (id: Id | undefined, error: Error, status?: number): void
   /**
    * The upstream has forgotten what was negotiated, for example its session: the connection has to be opened anew. `id` is the request that it
    * refused for that reason, and therefore did not run; it is reported here and not to `failed`.

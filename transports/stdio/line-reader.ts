@@ -4,15 +4,22 @@ const NEWLINE = 10
 const RETURN = 13
 const NOTHING = Buffer.alloc(0)
 
+/** How many bytes are kept of the end of a line that is skipped. */
+const TAIL = 1024
+
 /** Cuts bytes into lines, however they arrive. A line over the limit is reported once and skipped up to its end. */
 export class LineReader {
   readonly #max: number
   readonly #onLine: (line: Buffer) => void
-  readonly #onTooLong: () => void
+  readonly #onTooLong: (head: Buffer) => void
   readonly #line = new Chunks()
   #skipping = false
+  #tail = NOTHING
+  /** Called at the end of a line over the limit, with its last bytes. */
+  onSkipped: (tail: Buffer) => void = () => {}
 
-  constructor (max: number, onLine: (line: Buffer) => void, onTooLong: () => void) {
+  /** `onTooLong` gets the beginning of the line, up to the limit and the rest of a chunk. */
+  constructor (max: number, onLine: (line: Buffer) => void, onTooLong: (head: Buffer) => void) {
     this.#max = max
     this.#onLine = onLine
     this.#onTooLong = onTooLong
@@ -32,24 +39,35 @@ export class LineReader {
 
   /** The end of the input ends a line that has no newline. */
   end (): void {
-    if (this.#line.size > 0) this.#finish(NOTHING)
+    if (this.#line.size > 0 || this.#skipping) this.#finish(NOTHING)
   }
 
   #add (part: Buffer): void {
-    if (this.#skipping) return
+    if (this.#skipping) return this.#keepTail(part)
     this.#line.add(part)
     if (this.#line.size <= this.#max) return
-    this.#line.clear()
+    const head = this.#line.take()
     this.#skipping = true
-    this.#onTooLong()
+    this.#keepTail(head)
+    this.#onTooLong(head)
+  }
+
+  #keepTail (part: Buffer): void {
+    this.#tail = Buffer.from(part.length >= TAIL ? part.subarray(-TAIL) : Buffer.concat([this.#tail, part]).subarray(-TAIL))
   }
 
   #finish (rest: Buffer): void {
     this.#add(rest)
     const line = this.#line.take()
-    const skipped = this.#skipping
+    if (this.#skipping) this.#endSkipped()
+    else this.#pass(line, 0, line.length)
+  }
+
+  #endSkipped (): void {
+    const tail = this.#tail
+    this.#tail = NOTHING
     this.#skipping = false
-    if (!skipped) this.#pass(line, 0, line.length)
+    this.onSkipped(tail)
   }
 
   #pass (bytes: Buffer, start: number, end: number): void {

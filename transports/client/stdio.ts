@@ -1,0 +1,126 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Channel } from '../../protocol/wire/channel.js'
+import { decode, type Id, type Message } from '../../protocol/wire/jsonrpc.js'
+import type { MessageLimits } from '../../protocol/wire/limits.js'
+import { LineReader } from '../stdio/line-reader.js'
+import { LineWriter } from '../stdio/line-writer.js'
+import type { Link, LinkEvents, LinkRequest } from './link.js'
+import { concernOf, idOfAnswer } from './answered-id.js'
+
+/** A process that speaks MCP on its standard streams. */
+export interface Child {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Settles when the process has ended and its output was read, with the reason. Never rejects. */
+  readonly ended: Promise<string>
+  /** Ends it and all that it started. Never rejects. */
+  stop (): Promise<void>
+}
+
+export interface StdioLinkOptions {
+  /** The longest line of the child, in bytes. */
+  maxMessage: number
+  /** The most bytes that wait for a child that does not read. */
+  maxQueue: number
+  limits: MessageLimits
+  /** Called with each line that is no message. */
+  onNoise: (line: Buffer) => void
+}
+
+/** How long a child that closed one of its standard streams has to end, in milliseconds: how it ended says more than the closed stream. */
+const EXIT_TIMEOUT = 250
+
+/** How many bytes of the beginning of an over-long line are searched for its id. */
+const HEAD = 65_536
+const CANCELLED = 'notifications/cancelled'
+
+/** A link to a child: one message a line. What a child writes between its messages is skipped. */
+export function openStdioLink (child: Child, events: LinkEvents, options: StdioLinkOptions): Link {
+  return new StdioLink(child, events, options)
+}
+
+class StdioLink implements Link {
+  readonly transport = 'stdio'
+  readonly channel: Channel
+  readonly #child: Child
+  readonly #events: LinkEvents
+  readonly #options: StdioLinkOptions
+  readonly #writer: LineWriter
+  #ended = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (child: Child, events: LinkEvents, options: StdioLinkOptions) {
+    this.#child = child
+    this.#events = events
+    this.#options = options
+    this.#writer = new LineWriter(child.stdin)
+    const put = (text: string) => this.#put(text)
+    this.channel = { streams: true, respond: put, emit: put, end: () => {} }
+    this.#read()
+    child.stdin.on('error', () => this.#lose('it closed its standard input'))
+    child.stdout.on('error', () => this.#lose('its standard output cannot be read'))
+    child.stdout.once('end', () => this.#lose('it closed its standard output'))
+    void child.ended.then(reason => this.#finish(reason))
+  }
+
+  channelFor ({ id }: LinkRequest): Channel {
+    return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(id) : this.channel
+  }
+
+  negotiated (): void {}
+
+  async close (): Promise<void> {
+    await this.#child.stop()
+    this.#finish('the connection was closed')
+  }
+
+  #read (): void {
+    const { maxMessage } = this.#options
+    let head = Buffer.alloc(0)
+    const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, HEAD)) })
+    lines.onSkipped = tail => {
+      const concern = concernOf(head, tail)
+      if (concern === undefined) this.#options.onNoise(head)
+      else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
+    }
+    this.#child.stdout.on('data', (chunk: Buffer) => { if (!this.#ended) lines.push(chunk) })
+  }
+
+  #receive (line: Buffer): void {
+    const incoming = decode(line, this.#options.limits)
+    if (incoming.kind === 'batch') for (const message of incoming.messages) this.#pass(message, line)
+    else this.#pass(incoming, line)
+  }
+
+  #pass (message: Message, line: Buffer): void {
+    if (message.kind !== 'invalid') return this.#events.message(message, undefined)
+    const id = idOfAnswer(line)
+    if (id === undefined) this.#options.onNoise(line)
+    else this.#events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
+  }
+
+  // What waits for a child that does not read is bounded; a cancellation may exceed the bound, because what it takes back was counted.
+  #put (text: string): void {
+    if (this.#writer.size <= 2 * this.#options.maxQueue) this.#writer.put(text, false)
+  }
+
+  #fullChannel (id: Id): Channel {
+    const fail = () => { this.#events.failed(id, new Error(`it does not read its standard input, where ${this.#writer.size} bytes wait`)) }
+    return { streams: true, respond: () => {}, emit: (_text, method) => { if (method !== CANCELLED) queueMicrotask(fail) }, end: () => {} }
+  }
+
+  #lose (reason: string): void {
+    this.#timer ??= setTimeout(() => {
+      void this.#child.stop()
+      this.#finish(reason)
+    }, EXIT_TIMEOUT)
+  }
+
+  #finish (reason: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    clearTimeout(this.#timer)
+    this.#writer.drop()
+    this.#events.closed(new Error(reason))
+  }
+}
