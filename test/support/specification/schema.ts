@@ -28,6 +28,8 @@ const RESULTS: Record<string, string> = {
   'subscriptions/listen': 'SubscriptionsListenResult'
 }
 
+const ANSWERS: Record<string, string> = { 'elicitation/create': 'ElicitResult', 'sampling/createMessage': 'CreateMessageResult', 'roots/list': 'ListRootsResult' }
+
 const ERRORS: Record<number, string> = {
   [-32020]: 'HeaderMismatchError',
   [-32021]: 'MissingRequiredClientCapabilityError',
@@ -44,6 +46,24 @@ const CLOSED = [
 export function schemaFaults (message: Message, { version, modern }: Revision, method?: string): string[] {
   if (!validating) return []
   return kindsOf(message, modern, method).flatMap(([name, value]) => check(official(version), name, value))
+}
+
+/** What is wrong with a message of a client, going by the official schema of the revision; `asked` is the method that a response answers. */
+export function clientFaults (message: Message, { version }: Revision, asked?: string): string[] {
+  if (!validating) return []
+  const { id, method, result } = message
+  const source = official(version)
+  if (method !== undefined) return requestFaults(source, message, method, id === undefined ? 'Notification' : 'Request')
+  if (result === undefined) return check(source, 'JSONRPCError', message)
+  return [...check(source, 'JSONRPCResponse', message), ...check(source, ANSWERS[asked ?? ''] ?? 'EmptyResult', result)]
+}
+
+// The errors of a choice between all requests say little, so they are those of the one request that has this method.
+function requestFaults (source: Official, message: Message, method: string, kind: string): string[] {
+  const envelope = check(source, `JSONRPC${kind}`, message)
+  if (check(source, `Client${kind}`, message).length === 0) return envelope
+  const name = Object.keys(source.definitions).find(key => key.endsWith(kind) && JSON.stringify(source.definitions[key]).includes(`"method":{"const":"${method}"`))
+  return [...envelope, `a client must not send this ${method}`, ...(name === undefined ? [] : check(source, name, message))]
 }
 
 function kindsOf (message: Message, modern: boolean, method: string | undefined): Array<[name: string, value: unknown]> {
