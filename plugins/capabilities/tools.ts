@@ -9,8 +9,10 @@ import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { checkHeaders } from '../../protocol/http/mirrored-headers.js'
+import type { Relay } from '../../protocol/definitions/relay.js'
 import { isThenable } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
+import { relayed } from '../../protocol/revisions/relayed.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 
 declare module '../core/mcp.js' {
@@ -60,7 +62,7 @@ export default fp(async ({ mcp, log }) => {
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
     if (tool === undefined) throw errors.unknownTool(name)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
-    return run(tool, args, call, warn)
+    return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
     target: ({ name }, { peer }) => scopes.targetIn('tools', parts.of(peer.view).tools, name),
     unknown: ({ name }) => errors.unknownTool(String(name))
@@ -70,6 +72,10 @@ export default fp(async ({ mcp, log }) => {
     for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
   }
 }, { name: 'patchbay-tools', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })
+
+async function relay (request: Relay, call: Call): Promise<object> {
+  return relayed.callResult(await request(call.params, call), call.revision)
+}
 
 // A result that is there at once is returned at once, and a promise is awaited in one step: each further promise would cost a call a turn.
 function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {

@@ -13,7 +13,7 @@ declare module './mcp.js' {
       /** What a request for the item requires. */
       target: <T extends Scoped>(kind: Kind, key: string, item: T) => Target<T>
       /** The same for the item of a collection that a request names; undefined when there is none. */
-      targetIn: <T extends Scoped>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
+      targetIn: <T extends Scoped & { readonly name: string }>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
@@ -52,7 +52,8 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
     target,
     targetIn: (kind, collection, key) => {
       const item = typeof key === 'string' ? collection.get(key) : undefined
-      return item && target(kind, key as string, item)
+      // A relayed item may be found by another name; what it requires goes by the one it is listed with.
+      return item && target(kind, item.name, item)
     },
     allows,
     listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({

@@ -4,11 +4,18 @@ import type { PreparedResult } from '../wire/result.js'
 /** True for the items that a caller may see. */
 export type Filter<T> = (key: string, item: T) => boolean
 
+/** An item of an upstream, and the other names under which it is found. */
+export interface RelayedItem<T> { readonly key: string, readonly item: T, readonly spellings?: readonly string[] | undefined }
+
 /** A set of named things, sorted by key, that can be paged and that announces change. */
 export class Collection<T> {
   readonly #kind: string
   readonly #keyName: string
   readonly #items = new Map<string, T>()
+  /** Items of upstreams, also those whose key a local item has. */
+  readonly #relayed = new Map<string, RelayedItem<T>>()
+  /** The keys of relayed items by their other names. */
+  readonly #spellings = new Map<string, string>()
   readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
   /** A cache of prepared pages; cleared when an item is added or removed. */
@@ -21,9 +28,9 @@ export class Collection<T> {
     this.#listeners = new Listeners(report)
   }
 
-  /** Throws when the key is taken: two things of one name are a mistake, not an update. */
+  /** Throws when the key is taken: two things of one name are a mistake, not an update. A relayed item gives way. */
   add (key: string, item: T): void {
-    if (this.#items.has(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
+    if (this.#items.has(key) && !this.#isRelayed(key)) throw new Error(`there is a ${this.#kind} "${key}" already; choose another ${this.#keyName}`)
     this.#items.set(key, item)
     this.#changed()
   }
@@ -34,8 +41,11 @@ export class Collection<T> {
     this.#changed()
   }
 
+  /** A relayed item that gave way to the removed one takes its place again. */
   remove (key: string): boolean {
+    const revealed = this.#isRelayed(key) ? undefined : this.#relayed.get(key)?.item
     const removed = this.#items.delete(key)
+    if (revealed !== undefined) this.#items.set(key, revealed)
     if (removed) this.#changed()
     return removed
   }
@@ -43,12 +53,31 @@ export class Collection<T> {
   /** Removes everything, which is announced once. */
   clear (): void {
     if (this.#items.size === 0) return
-    this.#items.clear()
+    for (const all of [this.#items, this.#relayed, this.#spellings]) all.clear()
     this.#changed()
   }
 
+  /** Removes and puts relayed items, and announces all of it once. Returns the keys that local items have. */
+  relay (removed: Iterable<string>, put: Iterable<RelayedItem<T>>): string[] {
+    const taken: string[] = []
+    let changes = 0
+    for (const key of removed) if (this.#removeRelayed(key)) changes++
+    for (const relayed of put) {
+      const { key, item, spellings = [] } = relayed
+      this.#removeRelayed(key)
+      this.#relayed.set(key, relayed)
+      for (const spelling of spellings) this.#spellings.set(spelling, key)
+      if (this.#items.has(key)) taken.push(key)
+      else this.#items.set(key, item)
+      changes++
+    }
+    if (changes > 0) this.#changed()
+    return taken
+  }
+
+  /** By its key, or by another name of a relayed item. */
   get (key: string): T | undefined {
-    return this.#items.get(key)
+    return this.#items.get(key) ?? (this.#spellings.size === 0 ? undefined : this.#relayed.get(this.#spellings.get(key) ?? '')?.item)
   }
 
   get size (): number {
@@ -94,6 +123,18 @@ export class Collection<T> {
 
   onChange (listener: () => void): () => void {
     return this.#listeners.add(listener)
+  }
+
+  #isRelayed (key: string): boolean {
+    const relayed = this.#relayed.get(key)
+    return relayed !== undefined && this.#items.get(key) === relayed.item
+  }
+
+  #removeRelayed (key: string): boolean {
+    const { spellings = [] } = this.#relayed.get(key) ?? {}
+    for (const spelling of spellings) if (this.#spellings.get(spelling) === key) this.#spellings.delete(spelling)
+    if (this.#isRelayed(key)) this.#items.delete(key)
+    return this.#relayed.delete(key)
   }
 
   #changed (): void {

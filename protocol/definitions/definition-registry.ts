@@ -8,10 +8,12 @@ export interface Registry<T> {
   remove: (name: string) => boolean
   get: (name: string) => T | undefined
   names: () => string[]
+  /** Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win, and their names are returned. */
+  relay: (removed: Iterable<string>, items: readonly T[]) => string[]
 }
 
 /** The registry of a collection whose keys are the names of its items. */
-export function registryOf<T extends { readonly kind: string, readonly name: string }> (kind: T['kind'], collection: Collection<T>): Registry<T> {
+export function registryOf<T extends { readonly kind: string, readonly name: string, readonly spellings?: readonly string[] | undefined }> (kind: T['kind'], collection: Collection<T>): Registry<T> {
   return {
     add: item => {
       checkKind(kind, item)
@@ -23,7 +25,8 @@ export function registryOf<T extends { readonly kind: string, readonly name: str
     },
     remove: name => collection.remove(name),
     get: name => collection.get(name),
-    names: () => collection.keys()
+    names: () => collection.keys(),
+    relay: (removed, items) => collection.relay(removed, items.map(item => ({ key: item.name, item, spellings: item.spellings })))
   }
 }
 

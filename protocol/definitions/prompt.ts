@@ -3,6 +3,7 @@ import type { Call } from '../dispatch/call.js'
 import type { Completer, Completers } from './completion.js'
 import { text, type ContentBlock } from '../wire/content.js'
 import { checkMembers, checkName, checkPart, checkScopes } from './checks.js'
+import type { Relayed } from './relay.js'
 import { isObject } from '../wire/json.js'
 import { checkLengths } from '../wire/result-size.js'
 
@@ -28,7 +29,7 @@ export interface PromptDefinition<A extends Record<string, PromptArgument>> {
 }
 
 /** A prompt as the registry keeps it. */
-export interface Prompt {
+export interface Prompt extends Relayed {
   readonly kind: 'prompt'
   readonly scopes: readonly string[] | undefined
   readonly name: string

@@ -41,6 +41,16 @@ export class ResourceSet {
     this.templates.clear()
   }
 
+  /** Removes and puts resources of upstreams, by URI or template. Returns those that local ones have. */
+  relay (removed: readonly string[], resources: readonly Resource[]): string[] {
+    const items = resources.map(item => ({ key: item.uri, item, spellings: item.spellings }))
+    const isFixed = ({ item: { template } }: { item: Resource }): boolean => template === undefined
+    return [
+      ...this.fixed.relay(removed, items.filter(isFixed)),
+      ...this.templates.relay(removed, items.filter(item => !isFixed(item)))
+    ]
+  }
+
   get (uri: string): Resource | undefined {
     return this.fixed.get(uri) ?? this.templates.get(uri)
   }

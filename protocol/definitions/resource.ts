@@ -2,6 +2,7 @@ import type { Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { Annotations, ResourceContents } from '../wire/content.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
+import type { Relayed } from './relay.js'
 import { isObject } from '../wire/json.js'
 import { checkLengths } from '../wire/result-size.js'
 import { isTemplate, uriTemplate, type UriTemplate, type Variables, type VariablesOf } from './uri-template.js'
@@ -40,7 +41,7 @@ export interface ResourceDefinition<U extends string = string> {
 }
 
 /** A resource or resource template as the registry keeps it. */
-export interface Resource {
+export interface Resource extends Relayed {
   readonly kind: 'resource'
   readonly scopes: readonly string[] | undefined
   readonly uri: string

@@ -9,6 +9,7 @@ import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
 import { compile, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
+import type { Relayed } from './relay.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
 
 /** What `run` returns. */
@@ -41,7 +42,7 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
 }
 
 /** A tool as the registry keeps it: checked and compiled. `Input` is what clients send, `Output` is the structured content they get. */
-export interface Tool<Input = unknown, Output = unknown> {
+export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly kind: 'tool'
   /** For TypeScript only. */
   readonly '~types'?: { readonly input: Input, readonly output: Output }

@@ -3,7 +3,7 @@ import { isObject } from '../wire/json.js'
 import type { Features, Implementation } from './revision.js'
 
 /** Converts what an author wrote into what a revision can say. Nothing a client's revision does not know leaves the process. */
-export const convert = { definition, implementation, content, contents, callResult, sampling, progress }
+export const convert = { definition, implementation, content, contents, callResult, fits, sampling, progress }
 
 type Definition = Record<string, unknown>
 
@@ -69,8 +69,9 @@ function progress (params: object, message: string | undefined, features: Featur
 
 function plain (block: ContentBlock): ContentBlock {
   const { _meta, ...rest } = block
-  const inner = rest.type === 'resource' ? { resource: withoutMeta(rest.resource) } : {}
-  return { ...rest, ...inner, ...(rest.annotations === undefined ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
+  // What an upstream sent may lack members that the types promise.
+  const inner = rest.type === 'resource' && isObject(rest.resource) ? { resource: withoutMeta(rest.resource) } : {}
+  return { ...rest, ...inner, ...(!isObject(rest.annotations) ? {} : { annotations: early(rest.annotations) }) } as ContentBlock
 }
 
 function withoutMeta ({ _meta, ...rest }: ResourceContents): ResourceContents {

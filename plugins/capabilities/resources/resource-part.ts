@@ -18,6 +18,8 @@ export interface ResourceRegistry {
   /** By the URI or template it was added with. */
   remove: (uri: string) => boolean
   get: (uri: string) => Resource | undefined
+  /** Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their URIs are returned. */
+  relay: (removed: readonly string[], resources: readonly Resource[]) => string[]
   /** The URIs and templates, in order. */
   uris: () => string[]
   /** Notifies the subscribers that the contents changed; with `mayKnow` only those whose principal it accepts. */
@@ -70,6 +72,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       },
       remove: uri => resources.remove(uri),
       get: uri => resources.get(uri),
+      relay: (removed, items) => resources.relay(removed, items),
       uris: () => resources.uris(),
       updated,
       listChanged: mayKnow => listeners.notify(mayKnow),

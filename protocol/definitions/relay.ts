@@ -1,0 +1,15 @@
+import type { Call } from '../dispatch/call.js'
+import type { Params } from '../wire/jsonrpc.js'
+
+/** Answers a request with the result of an upstream, verbatim. Its errors stay errors. */
+export type Relay = (params: Params, call: Call) => Promise<Record<string, unknown>>
+
+/** What tools, prompts and resources of an upstream have, and local ones have not. */
+export interface Relayed {
+  /** Answers in place of the functions of an author: arguments and results are not checked. */
+  readonly relay?: Relay | undefined
+  /** The alias of the upstream. */
+  readonly upstream?: string | undefined
+  /** Other names under which it is found, but not listed. */
+  readonly spellings?: readonly string[] | undefined
+}
