@@ -7,7 +7,7 @@ import type { ByView } from '../core/views/by-view.js'
 import type { FoundResource, ResourceSet } from '../../protocol/definitions/resource-set.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import type { Target } from '../../protocol/dispatch/target.js'
-import type { SubscriptionLimits } from '../../protocol/definitions/subscription-budget.js'
+import type { SubscriptionLimits } from '../../protocol/definitions/subscriptions/subscription-budget.js'
 import type { Mcp } from '../core/mcp.js'
 import { resourcePart, type ResourcePart, type ResourceRegistry } from './resources/resource-part.js'
 

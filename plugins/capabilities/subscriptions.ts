@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { SubscriptionBudget, type SubscriptionLimits } from '../../protocol/definitions/subscription-budget.js'
+import { SubscriptionBudget, type SubscriptionLimits } from '../../protocol/definitions/subscriptions/subscription-budget.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { WatchCount } from '../../../protocol/definitions/watch-count.js'
+import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 import { Peer } from '../../../protocol/peer/peer.js'
-import { Subscribers } from '../../../protocol/definitions/subscribers.js'
+import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 
 interface Starting { start: (stop?: (() => void) | null) => void, fail: (why: Error) => void }
 

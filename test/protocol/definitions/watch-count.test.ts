@@ -1,5 +1,5 @@
 import t from 'tap'
-import { WatchCount } from '../../../protocol/definitions/watch-count.js'
+import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 
 /** Watches that start and fail when the test decides. */
 function watches () {

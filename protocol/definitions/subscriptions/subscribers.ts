@@ -1,5 +1,5 @@
 import type { WatchCount } from './watch-count.js'
-import type { Peer } from '../peer/peer.js'
+import type { Peer } from '../../peer/peer.js'
 
 interface Subscription { forget: () => void, found: Promise<boolean> }
 

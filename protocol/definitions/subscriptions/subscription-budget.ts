@@ -1,5 +1,5 @@
-import { errors } from '../wire/errors.js'
-import type { Peer } from '../peer/peer.js'
+import { errors } from '../../wire/errors.js'
+import type { Peer } from '../../peer/peer.js'
 
 export interface SubscriptionLimits { maxSubscriptions: number, maxSubscriptionText: number }
 
