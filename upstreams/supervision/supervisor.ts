@@ -1,0 +1,204 @@
+import { describeThrown, oneLine } from '../../lib/one-line.js'
+import type { Semaphore } from '../../lib/semaphore.js'
+import { now } from '../../lib/time/clock.js'
+import type { UpstreamState } from '../ports.js'
+import { BackOff, type BackOffOptions } from './back-off.js'
+import { inTurn, openInTime, unlessAborted } from './open-in-time.js'
+
+/** A connection as far as it is supervised. */
+export interface Supervised {
+  readonly closed: boolean
+  onClose (listener: (why: Error) => void): () => void
+  /** Never rejects. */
+  close (): Promise<void>
+}
+
+export interface SupervisorLog {
+  info (context: object, message: string): void
+  warn (context: object, message: string): void
+}
+
+export interface SupervisorOptions<C extends Supervised> {
+  alias: string
+  connect: (signal: AbortSignal) => Promise<C>
+  /** Runs for each new connection, before those that wait for it. */
+  onReady?: (connection: C) => void
+  onChange?: () => void
+  /** Lets some upstreams start at a time, the same for all of them. */
+  starts: Semaphore
+  backOff: BackOffOptions
+  /** How long a start may take, in milliseconds. */
+  startTimeout: number
+  /** After how many milliseconds without use the connection is closed; never when absent. */
+  idle: number | undefined
+  /** Whether a connection is in use; it is not closed then. */
+  isBusy?: (connection: C) => boolean
+  /** Whether a connection that broke is opened again before it is wanted. */
+  keep: boolean
+  /** Makes the error for callers, who see no reasons of the machine. */
+  refuse: (why: string, retryAfter?: number) => Error
+  /** The last lines that the upstream wrote for people, for the log. */
+  lastLines?: () => readonly string[]
+  log: SupervisorLog
+}
+
+/** Callers do not see the reason: it may name programs, folders and addresses. */
+const FAILED = 'it could not be started, or has ended; the reason is in the log and in /health'
+/** The longest reason, in characters. */
+const MAX_ERROR = 400
+
+/** Keeps one connection to an upstream open: opens it when it is wanted, again when it broke, and closes it when it is not used. */
+export class Supervisor<C extends Supervised> {
+  readonly #options: SupervisorOptions<C>
+  readonly #backOff: BackOff
+  #state: UpstreamState = 'stopped'
+  #connection: C | undefined
+  #opening: Promise<C> | undefined
+  #closing: Promise<void> | undefined
+  #ending = new AbortController()
+  #hurry = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #usedAt = 0
+  #retryAt = 0
+  #starts = 0
+  #looping = false
+  #lastError: string | undefined
+
+  constructor (options: SupervisorOptions<C>) {
+    this.#options = options
+    this.#backOff = new BackOff(options.backOff)
+  }
+
+  get state (): UpstreamState {
+    return this.#state
+  }
+
+  /** How often it was opened again. */
+  get restarts (): number {
+    return Math.max(0, this.#starts - 1)
+  }
+
+  /** Why it failed, for operators. */
+  get lastError (): string | undefined {
+    return this.#lastError
+  }
+
+  /** The open connection, if there is one. */
+  get connection (): C | undefined {
+    return this.#connection
+  }
+
+  /** The connection, when it is open. Rejects with what `refuse` makes if it cannot be had now; the signal ends the wait, not the start. */
+  async get (signal?: AbortSignal): Promise<C> {
+    this.#usedAt = now()
+    if (this.#connection !== undefined) return this.#connection
+    const { refuse } = this.#options
+    if (this.#state === 'closed') throw refuse('it was removed')
+    const left = this.#retryAt - this.#usedAt
+    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000))
+    const opening = this.#opening ?? this.#open()
+    // A start that a caller waits for does not wait for those of other upstreams.
+    this.#hurry.abort()
+    return await unlessAborted(opening, signal)
+  }
+
+  /** Opens the connection in the background, also after too many failures. */
+  start (): void {
+    if (this.#state !== 'stopped' && this.#state !== 'crash loop') return
+    this.#backOff.reset()
+    this.#open().catch(() => {})
+  }
+
+  /** Settles when nothing of it is left; never rejects. */
+  async close (): Promise<void> {
+    this.#change('closed')
+    clearTimeout(this.#timer)
+    this.#ending.abort(new Error('the upstream was removed'))
+    this.#hurry.abort()
+    const connection = this.#connection
+    this.#connection = undefined
+    await Promise.all([connection?.close(), this.#opening?.catch(() => {}), this.#closing])
+  }
+
+  #open (): Promise<C> {
+    clearTimeout(this.#timer)
+    this.#hurry = new AbortController()
+    this.#change('starting')
+    this.#opening = this.#connect()
+    return this.#opening
+  }
+
+  async #connect (): Promise<C> {
+    const { connect, starts, startTimeout, refuse } = this.#options
+    try {
+      // What is left of the last connection may hold files or ports that the next one needs.
+      await this.#closing
+      const connection = await inTurn(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
+      this.#opening = undefined
+      this.#accept(connection)
+      return connection
+    } catch (error) {
+      this.#opening = undefined
+      this.#fail(error)
+      throw refuse(FAILED)
+    }
+  }
+
+  #accept (connection: C): void {
+    if (connection.closed) throw new Error('it ended at once')
+    this.#connection = connection
+    this.#starts++
+    this.#backOff.succeed()
+    connection.onClose(why => this.#lose(connection, why))
+    this.#usedAt = now()
+    this.#watchIdle()
+    this.#change('ready')
+    this.#options.onReady?.(connection)
+  }
+
+  #lose (connection: C, why: Error): void {
+    if (this.#connection !== connection) return
+    this.#connection = undefined
+    this.#closing = connection.close()
+    this.#fail(why)
+  }
+
+  #fail (error: unknown): void {
+    if (this.#state === 'closed') return
+    const { alias, keep, backOff, lastLines, log } = this.#options
+    const wasLooping = this.#looping
+    const delay = this.#backOff.fail()
+    this.#looping = delay === undefined
+    this.#lastError = describeError(error)
+    this.#retryAt = now() + (delay ?? backOff.first)
+    clearTimeout(this.#timer)
+    if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
+    this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
+    const context = { upstream: alias, lines: lastLines?.() ?? [] }
+    if (delay !== undefined) log.warn(context, `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`)
+    else if (!wasLooping) log.warn(context, `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`)
+  }
+
+  #watchIdle (): void {
+    const { idle, isBusy, alias, log } = this.#options
+    if (idle === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      const connection = this.#connection
+      if (connection === undefined) return
+      if (now() - this.#usedAt < idle || isBusy?.(connection) === true) return this.#watchIdle()
+      this.#connection = undefined
+      this.#closing = connection.close()
+      this.#change('stopped')
+      log.info({ upstream: alias }, `upstream ${alias} was stopped, because it was not used for ${idle} ms`)
+    }, idle).unref()
+  }
+
+  #change (state: UpstreamState): void {
+    if (this.#state === 'closed' || this.#state === state) return
+    this.#state = state
+    this.#options.onChange?.()
+  }
+}
+
+const describeError = (error: unknown): string => error instanceof Error ? oneLine(error.message, MAX_ERROR) : describeThrown(error, MAX_ERROR)
