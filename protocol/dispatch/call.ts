@@ -65,7 +65,7 @@ export class Call {
     this.conversation = peer.conversation
     this.#meta = request.meta
     // Checks what a retry brings before the handler runs.
-    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.#asking
+    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.clientRequests
   }
 
   get id (): Id {
@@ -121,6 +121,11 @@ export class Call {
     return this.revision.stateless ? this.#meta[META.logLevel] as LogLevel | undefined : this.conversation.logLevel
   }
 
+  /** True when the client wants to hear of progress. */
+  get wantsProgress (): boolean {
+    return isId(this.#meta.progressToken)
+  }
+
   /** Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does not grow. */
   progress (done: number, total?: number, message?: string): void {
     this.response.deadline?.extend()
@@ -145,7 +150,7 @@ export class Call {
 
   /** True when the client can answer such a request, for example `call.can('elicitation/create')`. */
   can (method: string, params: Record<string, unknown> = {}): boolean {
-    return this.#asking.can({ method, params })
+    return this.clientRequests.can({ method, params })
   }
 
   /**
@@ -154,7 +159,7 @@ export class Call {
    */
   ask<K extends string> (requests: Record<K, ClientRequest>): Promise<Record<K, unknown>> {
     this.response.deadline?.hold()
-    return ignoreRejection(this.#asking.ask(requests).finally(() => this.response.deadline?.release()) as Promise<Record<K, unknown>>)
+    return ignoreRejection(this.clientRequests.ask(requests).finally(() => this.response.deadline?.release()) as Promise<Record<K, unknown>>)
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
@@ -177,7 +182,7 @@ export class Call {
 
   /** Runs `fn` once for this request, however often the handler is run again; its value must be JSON. */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.#asking.once(key, fn)
+    return this.clientRequests.once(key, fn)
   }
 
   /** Closes the HTTP connection while the work goes on: the client comes back for the response. No effect on other transports. */
@@ -192,10 +197,11 @@ export class Call {
 
   /** The result that carries these requests. */
   async inputRequired (): Promise<object> {
-    return await this.#asking.inputRequired()
+    return await this.clientRequests.inputRequired()
   }
 
-  get #asking (): ClientRequests {
+  /** What the call asks its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
+  get clientRequests (): ClientRequests {
     return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer))
   }
 

@@ -53,7 +53,7 @@ export class Deadlines {
     this.#checkAt = Infinity
     const moment = now()
     // Giving up one call may end or extend others, so `dueAt` is read again for each.
-    for (const { dueAt, call } of this.#oldestFirst()) if (dueAt <= moment) call.giveUp(errors.timeout(Math.round(moment - call.startedAt)))
+    for (const entry of this.#oldestFirst()) if (entry.dueAt <= moment) entry.call.giveUp(timeoutOf(entry, moment))
     let next = Infinity
     for (const { dueAt } of this.#oldestFirst()) next = Math.min(next, dueAt)
     this.scheduleCheck(next)
@@ -66,7 +66,12 @@ export class Deadlines {
   }
 }
 
-/** The deadline of one call: `callTimeout` after its last progress, and `callTimeoutMax` after its start in any case. */
+function timeoutOf ({ call, upstream }: DeadlineEntry, moment: number): McpError {
+  const elapsed = Math.round(moment - call.startedAt)
+  return upstream === undefined ? errors.timeout(elapsed) : errors.upstreamTimeout(upstream, elapsed)
+}
+
+/** The deadline of one call: `callTimeout`, or a timeout of its own, after its last progress, and `callTimeoutMax` after its start in any case. */
 export class DeadlineEntry {
   readonly call: TimedCall
   /** The neighbours in the list of all running calls. */
@@ -74,12 +79,28 @@ export class DeadlineEntry {
   newer: DeadlineEntry | undefined
   #deadlines: Deadlines | undefined
   #dueAt: number
+  #timeout: number
+  #upstream: string | undefined
   #holds = 0
 
   constructor (deadlines: Deadlines, call: TimedCall) {
     this.call = call
     this.#deadlines = deadlines
-    this.#dueAt = call.startedAt + Math.min(deadlines.limits.callTimeout, deadlines.limits.callTimeoutMax)
+    this.#timeout = deadlines.limits.callTimeout
+    this.#dueAt = call.startedAt + Math.min(this.#timeout, deadlines.limits.callTimeoutMax)
+  }
+
+  /** The upstream server that the call waits for, if it waits for one. */
+  get upstream (): string | undefined {
+    return this.#upstream
+  }
+
+  /** Says that an upstream answers the call, which may have a timeout of its own. Counts as progress. */
+  waitFor (upstream: string, timeout: number | undefined): void {
+    this.#upstream = upstream
+    if (timeout === undefined) return
+    this.#timeout = timeout
+    this.extend()
   }
 
   /** Infinity once it is stopped. */
@@ -90,9 +111,8 @@ export class DeadlineEntry {
   /** Counts as progress of the call. */
   extend (): void {
     if (this.#deadlines === undefined) return
-    const { callTimeout, callTimeoutMax } = this.#deadlines.limits
-    const last = this.call.startedAt + callTimeoutMax
-    this.#dueAt = this.#holds > 0 ? last : Math.min(last, now() + callTimeout)
+    const last = this.call.startedAt + this.#deadlines.limits.callTimeoutMax
+    this.#dueAt = this.#holds > 0 ? last : Math.min(last, now() + this.#timeout)
     this.#deadlines.scheduleCheck(this.#dueAt)
   }
 

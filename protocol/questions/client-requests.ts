@@ -1,3 +1,4 @@
+import { createAbortController, onAbort } from '../../lib/on-abort.js'
 import type { Channel } from '../wire/channel.js'
 import { REINITIALIZED, type Conversation } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'
@@ -34,6 +35,8 @@ export class ClientRequests {
   #controller: AbortController | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
+  /** What an earlier round of the same request put into its state with `carry`. */
+  readonly carried: unknown
   /** What the next round has to know: answers that were used, values of `once`. */
   readonly #rounds: Rounds
 
@@ -42,8 +45,9 @@ export class ClientRequests {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
-    const { answers, once } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
+    const { answers, once, carried } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
     this.#given = answers
+    this.carried = carried
     this.#rounds = { answers: {}, once: { ...once } }
   }
 
@@ -56,6 +60,30 @@ export class ClientRequests {
     if (!this.#call.revision.mayRequestInput(this.#call.method)) throw new Error(`${this.#call.method} cannot ask the client`)
     for (const request of Object.values(requests)) this.#require(request)
     return this.#call.revision.stateless ? this.#replay(requests) : await this.#send(requests)
+  }
+
+  /**
+   * Sends one request of an upstream server and settles with the answer; both are passed on as they are, and so is the client's
+   * error. The signal takes it back, as does the end of the call.
+   */
+  async forward (request: ClientRequest, wire: object | undefined, signal: AbortSignal): Promise<unknown> {
+    this.#require(request)
+    const { peer, channel } = this.#call
+    const own = createAbortController()
+    const ends = [signal, (this.#controller ??= createAbortController()).signal]
+    const offs = ends.map(end => onAbort(end, () => own.abort(end.reason)))
+    if (signal.aborted) own.abort(signal.reason)
+    try {
+      return await peer.request(request.method, wire, channel, { signal: own.signal })
+    } finally {
+      for (const off of offs) off()
+    }
+  }
+
+  /** A state of this request that brings `carried` back with the next round, within `lifetime` milliseconds. */
+  carry (carried: unknown, lifetime?: number): string {
+    const { method, params, principal } = this.#call
+    return writeRounds(this.#sealer, method, params, principal, { ...this.#rounds, carried }, lifetime)
   }
 
   /** Takes back the requests that the client has not answered yet. */
@@ -110,7 +138,7 @@ export class ClientRequests {
 
   async #send (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
     const { peer, channel, revision } = this.#call
-    const { signal } = this.#controller ??= new AbortController()
+    const { signal } = this.#controller ??= createAbortController()
     const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
       const answer = await peer.request(method, kind.params(params, revision), channel, { signal, toError: error => errors.clientFailed(method, error) })

@@ -11,18 +11,21 @@ const LIFETIME_MS = 10 * 60_000
 export interface Rounds {
   answers: Record<string, unknown>
   once: Record<string, unknown>
+  /** What the handler itself put into the state. */
+  carried?: unknown
 }
 
 /** Everything a retry brings: earlier rounds from the sealed state, and new answers, which count with or without a state. */
 export function readRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined): Rounds {
   const { inputResponses = {}, requestState } = params
   if (!isObject(inputResponses)) throw errors.invalidParams('inputResponses must be an object')
-  const earlier = requestState === undefined ? { answers: {}, once: {} } : open(sealer, requestState, binding(method, params, principal))
-  return { answers: { ...earlier.answers, ...inputResponses }, once: earlier.once }
+  const earlier: Rounds = requestState === undefined ? { answers: {}, once: {} } : open(sealer, requestState, binding(method, params, principal))
+  return { answers: { ...earlier.answers, ...inputResponses }, once: earlier.once, ...(earlier.carried === undefined ? {} : { carried: earlier.carried }) }
 }
 
-export function writeRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined, rounds: Rounds): string {
-  return sealer.seal(PURPOSE, { ...rounds, bound: binding(method, params, principal), expires: Date.now() + LIFETIME_MS })
+/** The state for the next round; it is accepted for `lifetime` milliseconds. */
+export function writeRounds (sealer: Sealer, method: string, params: Params, principal: string | undefined, rounds: Rounds, lifetime = LIFETIME_MS): string {
+  return sealer.seal(PURPOSE, { ...rounds, bound: binding(method, params, principal), expires: Date.now() + lifetime })
 }
 
 function open (sealer: Sealer, token: unknown, bound: string): Rounds {

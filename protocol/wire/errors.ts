@@ -62,6 +62,10 @@ export interface WireError { code: number, message: string, data?: unknown }
 /** The error of a response, for the author of the request. */
 export const fromWire = ({ code, message, data }: WireError): McpError => new McpError(code, message, data)
 
+/** The error of an upstream for a client: with the code and the HTTP status that the client's revision has for it. */
+export const relayedError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
+  new McpError(code, message, data, status, headers, { cause })
+
 const CLOSING = 'The server is shutting down'
 const SOON = { 'retry-after': '1' }
 
@@ -107,6 +111,8 @@ export const errors = {
   internal: (correlation: string) => internal(`Internal error (see the server's log for ${correlation})`, { correlation }),
   /** The call took longer than option `callTimeout` allows. Remedy: ask for less, or raise the option. */
   timeout: (ms: number) => internal(`The call was given up after ${ms} ms without an answer`),
+  /** An upstream server did not answer within its `timeout`, or within option `callTimeout`. Remedy: ask for less, or raise the timeout. */
+  upstreamTimeout: (upstream: string, ms: number) => internal(`The call was given up after ${ms} ms without an answer of the upstream server ${upstream}`, { upstream }),
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal(CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */
