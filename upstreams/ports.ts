@@ -34,6 +34,8 @@ export interface UpstreamRequest {
   readonly logLevel?: LogLevel | undefined
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry. */
+  readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined
 }
 
 /** What an upstream said about itself. */

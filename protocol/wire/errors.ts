@@ -168,6 +168,16 @@ export const errors = {
   unsupportedVersion: (requested: string, supported: string[]) => new McpError(
     codes.unsupportedVersion, `Unsupported protocol version ${shorten(requested)}; this server speaks ${supported.join(', ')}`,
     { supported, requested: shorten(requested) }, 400),
+  /** An upstream server is not running, and the text says why. Remedy: wait `data.retryAfter` seconds if it is there; else the operator looks at `/health` and the log. */
+  upstreamUnavailable: (alias: string, why: string, retryAfter?: number) => internal(
+    `The upstream server ${alias} is not available: ${why}${retryAfter === undefined ? '' : `; it is tried again in ${retryAfter} s`}`,
+    { upstream: alias, ...(retryAfter === undefined ? {} : { retryAfter }) }),
+  /** An upstream server ended, or its connection broke, while it carried the call out. Remedy: look whether it took effect before sending it again. */
+  upstreamGone: (alias: string, why: string) => internal(`The upstream server ${alias} was lost before it answered (${why}); whether the call took effect is not known`, { upstream: alias }),
+  /** An upstream server answered with something that is not allowed, or a request to it failed. Remedy: the operator of that server looks at the text. */
+  upstreamFailed: (alias: string, why: string) => internal(`The upstream server ${alias} failed: ${why}`, { upstream: alias }),
+  /** For upstream servers: they asked a question that cannot be attributed to the call of one client. Remedy: give the server an `isolate` of `principal` or `session`. */
+  cannotAttribute: (method: string, why: string) => internal(`${method} cannot be passed on: ${why}`),
   /** The clipboard cannot be used; `data.details` says why ([Clipboard](clipboard.md)). Remedy: do what `data.hint` says. */
   clipboard: (details: string, hint: string | undefined) => new McpError(codes.clipboard, 'Clipboard error', { details, hint }),
   /** The operating system does not let the server read the file. Remedy: the operator changes the permissions of the file. */

@@ -1,0 +1,35 @@
+import { codes } from '../wire/errors.js'
+import type { Params } from '../wire/jsonrpc.js'
+import { META } from '../wire/meta.js'
+import type { Implementation, Revision } from './revision.js'
+import { modern, newestStateful, revisionNamed } from './table.js'
+
+/** The error codes that only servers without a handshake use. */
+const MODERN_CODES = new Set<number>([codes.headerMismatch, codes.missingCapability, codes.unsupportedVersion])
+
+const NO_CAPABILITIES = Object.freeze({})
+
+/** True for an error that no server with a handshake answers `server/discover` with. */
+export const isModernCode = (code: number): boolean => MODERN_CODES.has(code)
+
+/** The params of our own `initialize`: it asks for the newest revision with a handshake. */
+export const initializeParams = (clientInfo: Implementation, capabilities: object): Params =>
+  ({ protocolVersion: newestStateful.version, capabilities, clientInfo })
+
+/** The revision that the result of our `initialize` names; undefined for one that we do not speak after a handshake. */
+export function negotiatedRevision ({ protocolVersion }: Params): Revision | undefined {
+  const revision = typeof protocolVersion === 'string' ? revisionNamed(protocolVersion) : undefined
+  return revision?.stateless === true ? undefined : revision
+}
+
+/** The revision without a handshake that a server supports, of the versions it lists; undefined for none. */
+export const supportedModern = (versions: unknown): Revision | undefined =>
+  Array.isArray(versions) && versions.includes(modern.version) ? modern : undefined
+
+/** True when a server lists a version that begins with `initialize`. */
+export const supportsHandshake = (versions: unknown): boolean =>
+  Array.isArray(versions) && versions.some(version => typeof version === 'string' && revisionNamed(version)?.stateless === false)
+
+/** What `_meta` of each of our requests says about us in a revision without a handshake. */
+export const selfDescription = (clientInfo: Implementation, capabilities: object = NO_CAPABILITIES): Params =>
+  ({ [META.version]: modern.version, [META.clientInfo]: clientInfo, [META.capabilities]: capabilities })

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { initializeParams, isModernCode, negotiatedRevision, selfDescription, supportedModern, supportsHandshake } from '../../protocol/revisions/client-side.js'
+import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
+import { errors, isMcpError } from '../../protocol/wire/errors.js'
+import { isObject } from '../../protocol/wire/json.js'
+import type { Params } from '../../protocol/wire/jsonrpc.js'
+import { META, metaOf } from '../../protocol/wire/meta.js'
+import type { UpstreamServer } from '../ports.js'
+import { RequestFailed } from './failure.js'
+import type { UpstreamPeer } from './upstream-peer.js'
+
+/** What was found out about a server: the revision to speak with it, and what it said about itself. */
+export interface Agreement { readonly revision: Revision, readonly server: UpstreamServer }
+
+export interface Self { readonly alias: string, readonly clientInfo: Implementation, readonly capabilities: object }
+
+/** How long `server/discover` is waited for after an `initialize` that was refused. */
+const LAST_WAIT = 3_000
+
+/** HTTP statuses that say nothing about the era of a server: it wants a credential, or it is not well. */
+const saysNothing = (status: number): boolean => [401, 403, 407, 408, 429].includes(status) || status >= 500
+
+const isOfLegacy = (status: number | undefined): boolean => status !== undefined && status >= 400 && !saysNothing(status)
+
+/** Sends `initialize` and, when the server has answered, `notifications/initialized`. */
+export async function initialize (peer: UpstreamPeer, self: Self): Promise<Agreement> {
+  return confirm(peer, await handshake(peer, self))
+}
+
+/**
+ * Finds out whether a server needs a handshake: `server/discover`, and `initialize` behind it if that is not answered within `wait`
+ * milliseconds. What `server/discover` says counts whenever it comes; undefined stands for a server that does not know it.
+ */
+export async function probe (peer: UpstreamPeer, self: Self, wait: number, onLateDiscovery: () => void): Promise<Agreement> {
+  const discovery = discover(peer, self)
+  const silence = new AbortController()
+  const found = await Promise.race([discovery, delay(wait, 'silent' as const, { ref: false, signal: silence.signal })]).finally(() => silence.abort())
+  if (found === undefined) return await initialize(peer, self)
+  if (found !== 'silent') return confirm(peer, found)
+  const shaken = handshake(peer, self)
+  const first = await Promise.race([discovery, shaken.catch(async error => await lastWord(discovery, error))])
+  if (first?.revision.stateless === true) return confirm(peer, first)
+  const agreement = confirm(peer, await shaken)
+  discovery.then(late => { if (late !== undefined) onLateDiscovery() }, () => {})
+  return agreement
+}
+
+/** Undefined for a server that does not know `server/discover`. */
+async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self): Promise<Agreement | undefined> {
+  const params = { _meta: selfDescription(clientInfo) }
+  const ofHttp = peer.transport === 'http'
+  try {
+    return discovered(alias, await peer.request({ method: 'server/discover', params, ...(ofHttp ? { failsOn: saysNothing } : {}) }))
+  } catch (error) {
+    if (peer.closed) throw error
+    if (isMcpError(error)) return isModernCode(error.code) ? refusedDiscovery(alias, error.code, error.data) : undefined
+    if (ofHttp && error instanceof RequestFailed && !isOfLegacy(error.status)) throw error
+    return undefined
+  }
+}
+
+function discovered (alias: string, result: Params): Agreement | undefined {
+  const { supportedVersions, capabilities, instructions } = result
+  if (!Array.isArray(supportedVersions)) return undefined
+  const revision = supportedModern(supportedVersions)
+  if (revision !== undefined) return { revision, server: serverOf(metaOf(result)[META.serverInfo], capabilities, instructions) }
+  if (supportsHandshake(supportedVersions)) return undefined
+  throw errors.upstreamFailed(alias, 'it supports no version of the protocol that Patchbay knows')
+}
+
+function refusedDiscovery (alias: string, code: number, data: unknown): undefined {
+  if (supportsHandshake(isObject(data) ? data.supported : undefined)) return undefined
+  throw errors.upstreamFailed(alias, `it refused server/discover with error ${code}`)
+}
+
+async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities }: Self): Promise<Agreement> {
+  // Never cancelled: the specification forbids that for initialize.
+  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities) })
+  const revision = negotiatedRevision(result)
+  if (revision === undefined) throw errors.upstreamFailed(alias, 'it answered initialize with a version of the protocol that Patchbay does not know')
+  return { revision, server: serverOf(result['serverInfo'], result['capabilities'], result['instructions']) }
+}
+
+function confirm (peer: UpstreamPeer, agreement: Agreement): Agreement {
+  peer.negotiated(agreement.revision)
+  if (!agreement.revision.stateless) peer.notify('notifications/initialized')
+  return agreement
+}
+
+function serverOf (info: unknown, capabilities: unknown, instructions: unknown): UpstreamServer {
+  return {
+    info: isObject(info) ? info : undefined,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined
+  }
+}
+
+/** A server without a handshake may refuse `initialize` before it answers `server/discover`. */
+async function lastWord (discovery: Promise<Agreement | undefined>, refusal: unknown): Promise<Agreement> {
+  const found = await Promise.race([discovery, delay(LAST_WAIT, undefined, { ref: false })])
+  if (found === undefined) throw refusal
+  return found
+}

@@ -1,0 +1,230 @@
+import { Listeners } from '../../lib/listeners.js'
+import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
+import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
+import type { Dial } from '../../transports/client/link.js'
+import type { Connection, RelayedCall, UpstreamRequest, UpstreamServer } from '../ports.js'
+import type { ServerEntry } from '../server-entry.js'
+import type { EraMemory } from './era-memory.js'
+import { RequestFailed, SessionLost } from './failure.js'
+import { LogLevelOfUpstream } from './log-level-of-upstream.js'
+import { negotiate, type Negotiated } from './negotiate.js'
+import { Oddities } from './oddities.js'
+import { outgoingParams } from './outgoing-meta.js'
+import { QuestionsOfUpstream } from './questions-of-upstream.js'
+import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
+
+/** Where the gateway writes what no client gets. */
+export interface ConnectionLog {
+  debug (data: object, text: string): void
+  warn (data: object, text: string): void
+}
+
+export interface ConnectionOptions {
+  readonly entry: ServerEntry
+  readonly dial: Dial
+  readonly clientInfo: Implementation
+  readonly eras: EraMemory
+  readonly probeWait: number
+  readonly maxQuestions: number
+  readonly log: ConnectionLog
+  /** Runs when the upstream had forgotten its session and has a new one: what was subscribed to is not any more. */
+  readonly onReopen: (connection: Connection) => void
+}
+
+/** Opens a connection to an upstream and agrees on a revision with it. Rejects with a sentence for people. */
+export async function connect (options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+  const connection = new LiveConnection(options)
+  await connection.open(signal)
+  return connection
+}
+
+const RESULT_TYPES = new Set<unknown>([undefined, 'complete', 'input_required'])
+
+class LiveConnection implements Connection {
+  readonly #options: ConnectionOptions
+  readonly #questions: QuestionsOfUpstream
+  readonly #oddities: Oddities
+  readonly #progress = new Map<unknown, RelayedCall>()
+  readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
+  readonly #closeListeners = new Listeners<[why: Error]>()
+  readonly #logLevel = new LogLevelOfUpstream()
+  readonly #abandoned = new AbortController()
+  #now: Negotiated | undefined
+  #reopening: Promise<void> | undefined
+  #lastToken = 0
+  #closed = false
+
+  constructor (options: ConnectionOptions) {
+    const { entry: { alias }, log, maxQuestions } = options
+    this.#options = options
+    this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
+    this.#oddities = new Oddities((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
+  }
+
+  get revision (): Revision {
+    return this.#current.revision
+  }
+
+  get transport (): Connection['transport'] {
+    return this.#current.peer.transport
+  }
+
+  get server (): UpstreamServer {
+    return this.#current.server
+  }
+
+  get closed (): boolean {
+    return this.#closed
+  }
+
+  async open (signal: AbortSignal): Promise<void> {
+    const { dial, entry, clientInfo, eras, probeWait } = this.#options
+    const self = { alias: entry.alias, clientInfo, capabilities: capabilitiesOf(entry) }
+    this.#now = await negotiate(dial, { self, eras, probeWait }, this.#events, signal)
+    if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
+  }
+
+  async request (request: UpstreamRequest): Promise<Params> {
+    await this.#reopening
+    try {
+      return await this.#send(request)
+    } catch (error) {
+      const again = await this.#remedy(error, request)
+      if (again === undefined) throw this.#toClientError(error)
+      return await this.#send(again).catch((failure: unknown) => { throw this.#toClientError(failure) })
+    }
+  }
+
+  notify (method: string, params?: Params): void {
+    if (!this.#closed) this.#current.peer.notify(method, params)
+  }
+
+  onNotification (listener: (method: string, params: Params) => void): () => void {
+    return this.#notificationListeners.add(listener)
+  }
+
+  onClose (listener: (why: Error) => void): () => void {
+    return this.#closeListeners.add(listener)
+  }
+
+  async close (): Promise<void> {
+    const peer = this.#now?.peer
+    this.#end(new Error('the connection was closed'))
+    await peer?.close()
+  }
+
+  get #current (): Negotiated {
+    if (this.#now === undefined) throw new Error('the connection is not open yet')
+    return this.#now
+  }
+
+  async #send (request: UpstreamRequest): Promise<Params> {
+    const { peer, revision, server } = this.#current
+    const { method, signal, call, headers, logLevel } = request
+    if (logLevel !== undefined && !revision.stateless && server.capabilities['logging'] !== undefined) await this.#logLevel.lower(logLevel, peer)
+    const token = request.wantsProgress === true && call !== undefined ? ++this.#lastToken : undefined
+    if (token !== undefined) this.#progress.set(token, call as RelayedCall)
+    try {
+      const result = await peer.request({ method, signal, call, headers, params: outgoingParams(request, revision, this.#options.clientInfo, token) })
+      if (revision.stateless && !RESULT_TYPES.has(result['resultType'])) throw errors.upstreamFailed(this.#options.entry.alias, `it answered ${method} with an unknown resultType`)
+      return result
+    } finally {
+      this.#progress.delete(token)
+    }
+  }
+
+  /** The request to send once more, for failures that say that the upstream did not run it; undefined for others. */
+  async #remedy (error: unknown, request: UpstreamRequest): Promise<UpstreamRequest | undefined> {
+    if (this.#closed || request.signal?.aborted === true) return undefined
+    if (error instanceof SessionLost) return await this.#reopen().then(() => request)
+    if (!isMcpError(error) || !this.revision.stateless) return undefined
+    if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) return { ...request, headers: await request.renewHeaders() }
+    if (error.code === codes.unsupportedVersion) {
+      this.#options.eras.forget()
+      return await this.#reopen().then(() => request)
+    }
+    return undefined
+  }
+
+  /** Errors of the upstream stay as they are, except for those that are about this hop alone. */
+  #toClientError (error: unknown): unknown {
+    const { alias } = this.#options.entry
+    if (error instanceof RequestFailed || error instanceof SessionLost) return errors.upstreamFailed(alias, error.message)
+    if (!isMcpError(error) || !this.revision.stateless) return error
+    if (error.code === codes.headerMismatch) return errors.upstreamFailed(alias, 'it refused the headers of the request')
+    return error.code === codes.unsupportedVersion ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced') : error
+  }
+
+  /** One new handshake for all requests that need it. */
+  async #reopen (): Promise<void> {
+    this.#reopening ??= this.#renew().finally(() => { this.#reopening = undefined })
+    await this.#reopening
+  }
+
+  async #renew (): Promise<void> {
+    const former = this.#current.peer
+    try {
+      await this.open(this.#abandoned.signal)
+    } catch (error) {
+      this.#end(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
+    former.retire()
+    this.#logLevel.reset()
+    this.#notificationListeners.clear()
+    this.#options.onReopen(this)
+  }
+
+  readonly #events: PeerEvents = {
+    request: async (request: Request, on: Channel | undefined, peer: UpstreamPeer) => await this.#questions.answer(request, peer.calls, on),
+    notification: (method, params, on, peer) => this.#notified(method, params, on, peer),
+    odd: what => this.#oddities.add(what),
+    expired: peer => { if (peer === this.#now?.peer && !this.#closed) this.#reopen().catch(() => {}) },
+    closed: (why, peer) => { if (peer === this.#now?.peer) this.#end(why) }
+  }
+
+  #notified (method: string, params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
+    if (method === 'notifications/progress') this.#progressed(params)
+    else if (method === 'notifications/message') this.#logged(params, on, peer)
+    else if (method === 'notifications/cancelled') this.#cancelled(params, peer)
+    else this.#notificationListeners.notify(method, params)
+  }
+
+  #progressed (params: Params): void {
+    const call = this.#progress.get(params['progressToken'])
+    if (call === undefined) this.#oddities.add('progress of a request that is not pending')
+    else call.progress(params)
+  }
+
+  #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
+    const call = peer.calls.logged(on)
+    if (call !== undefined) return call.log(params)
+    const { alias } = this.#options.entry
+    this.#options.log.debug({ upstream: alias, level: params['level'], data: params['data'] }, `upstream ${alias} logged outside of a call`)
+  }
+
+  /** Takes back a question, or ends a request of ours that has no other end, such as `subscriptions/listen`. */
+  #cancelled ({ requestId }: Params, peer: UpstreamPeer): void {
+    if (!isId(requestId) || this.#questions.cancel(requestId)) return
+    if (this.#now?.revision.stateless === true) peer.fail(requestId, new RequestFailed('it ended the request', undefined))
+  }
+
+  #end (why: Error): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#abandoned.abort(why)
+    this.#questions.cancelAll(why)
+    this.#closeListeners.notify(why)
+  }
+}
+
+/** What a server with a handshake is told that it may ask. Fixed before it is known who will call, so roots are those of the configuration. */
+function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): object {
+  return {
+    ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
+    ...(sampling ? { sampling: {} } : {}),
+    ...(roots === undefined ? {} : { roots: {} })
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { Values } from '../../protocol/store.js'
+import { canonicalJson, isObject } from '../../protocol/wire/json.js'
+import type { ServerEntry } from '../server-entry.js'
+
+/** What is known of a server: whether it needs a handshake, and whether asking it first makes it exit. */
+export interface Era { readonly modern: boolean, readonly exitsOnProbe: boolean, readonly probedAt: number }
+
+const SPACE = 'upstreams/eras'
+const DAY = 24 * 60 * 60_000
+const KEPT = 30 * DAY
+
+/** Remembers the era of one configured server, here and in the store, where the next process finds it. */
+export class EraMemory {
+  readonly #values: Values
+  readonly #alias: string
+  readonly #digest: string
+  #era: Era | undefined
+  #probedHere = false
+
+  constructor (values: Values, entry: ServerEntry) {
+    this.#values = values
+    this.#alias = entry.alias
+    this.#digest = digestOf(entry)
+  }
+
+  /** What was remembered; undefined when nothing is. */
+  async recall (): Promise<Era | undefined> {
+    this.#era ??= await this.#load()
+    return this.#era
+  }
+
+  /** True when the server has to be asked: at the first start in this process, and a day after it was last asked. A probe that ends it is made once a day. */
+  isDue (era: Era | undefined): boolean {
+    if (era === undefined) return true
+    if (Date.now() - era.probedAt >= DAY) return true
+    return !this.#probedHere && !era.exitsOnProbe
+  }
+
+  /** A store that fails costs one more probe at the next start. */
+  remember (modern: boolean, exitsOnProbe = false): void {
+    this.#probedHere = true
+    const era = { modern, exitsOnProbe, probedAt: Date.now() }
+    this.#era = era
+    this.#values.put(SPACE, this.#alias, { ...era, digest: this.#digest }, { expires: Date.now() + KEPT }).catch(() => {})
+  }
+
+  /** Makes the next start ask the server again. */
+  forget (): void {
+    this.#probedHere = false
+  }
+
+  async #load (): Promise<Era | undefined> {
+    const value = await this.#values.get(SPACE, this.#alias).catch(() => undefined)
+    if (!isObject(value) || value.digest !== this.#digest) return undefined
+    const { modern, exitsOnProbe, probedAt } = value
+    return typeof probedAt === 'number' ? { modern: modern === true, exitsOnProbe: exitsOnProbe === true, probedAt } : undefined
+  }
+}
+
+/** Of what identifies the server, without variables and headers. */
+function digestOf ({ address }: ServerEntry): string {
+  const identity = address.kind === 'stdio' ? [address.command, address.args, address.cwd ?? null] : [address.kind, address.url]
+  return createHash('sha256').update(canonicalJson(identity)).digest('base64url')
+}

@@ -1,0 +1,68 @@
+import type { Dial } from '../../transports/client/link.js'
+import { initialize, probe, type Agreement, type Self } from './agreement.js'
+import type { EraMemory } from './era-memory.js'
+import { UpstreamPeer, type PeerEvents } from './upstream-peer.js'
+
+/** How much longer an answer is waited for over HTTP, and where the server answered `server/discover` before. */
+const HTTP_FACTOR = 5
+const MODERN_FACTOR = 10
+
+export interface Negotiated extends Agreement { readonly peer: UpstreamPeer }
+
+export interface NegotiationOptions {
+  readonly self: Self
+  readonly eras: EraMemory
+  /** How long `server/discover` is waited for before `initialize` is sent behind it, in milliseconds. */
+  readonly probeWait: number
+}
+
+/** Opens a link and agrees on a revision with the server, by what is remembered of it. A server that exits when it is asked is started again without. */
+export async function negotiate (dial: Dial, options: NegotiationOptions, events: PeerEvents, signal: AbortSignal): Promise<Negotiated> {
+  const { self, eras } = options
+  const era = await eras.recall()
+  const known = eras.isDue(era) ? undefined : era
+  const first = await open(known?.modern === false)
+  if (first !== undefined) return first
+  const second = await open(true)
+  if (second === undefined) throw new Error('the server closed the connection during the handshake')
+  eras.remember(false, true)
+  return second
+
+  /** Undefined when the server exited after it was asked for its era. */
+  async function open (legacy: boolean): Promise<Negotiated | undefined> {
+    const peer = await UpstreamPeer.open(self.alias, dial, signal, events)
+    try {
+      return { peer, ...await abortable(legacy ? initialize(peer, self) : ask(peer), signal) }
+    } catch (error) {
+      const exited = peer.closed && !legacy && peer.transport !== 'http' && !signal.aborted
+      await peer.close()
+      if (exited) return undefined
+      throw error
+    }
+  }
+
+  async function ask (peer: UpstreamPeer): Promise<Agreement> {
+    const agreement = await probe(peer, self, waitFor(peer), () => eras.remember(true))
+    eras.remember(agreement.revision.stateless)
+    return agreement
+  }
+
+  function waitFor (peer: UpstreamPeer): number {
+    if (era?.modern === false) return 0
+    return options.probeWait * (peer.transport === 'http' ? HTTP_FACTOR : 1) * (era?.modern === true ? MODERN_FACTOR : 1)
+  }
+}
+
+async function abortable<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  let stop = () => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

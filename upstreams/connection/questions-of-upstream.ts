@@ -1,0 +1,60 @@
+import type { Channel } from '../../protocol/wire/channel.js'
+import { errors } from '../../protocol/wire/errors.js'
+import type { Id, Request } from '../../protocol/wire/jsonrpc.js'
+import type { ServerEntry } from '../server-entry.js'
+import type { CallsInFlight } from './calls-in-flight.js'
+
+type Permissions = Pick<ServerEntry, 'roots' | 'elicitation' | 'sampling'>
+
+/** Answers the requests of one upstream: some itself, others by asking the client on whose behalf the upstream works. */
+export class QuestionsOfUpstream {
+  readonly #permissions: Permissions
+  readonly #max: number
+  readonly #open = new Map<Id, AbortController>()
+
+  /** At most `max` are open at a time. */
+  constructor (permissions: Permissions, max: number) {
+    this.#permissions = permissions
+    this.#max = max
+  }
+
+  async answer (request: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object> {
+    const { method } = request
+    const { roots } = this.#permissions
+    if (method === 'ping') return {}
+    if (method === 'roots/list' && roots !== undefined) return { roots: roots.map(uri => ({ uri })) }
+    if (!this.#mayAsk(method)) throw errors.methodNotFound(method)
+    return await this.#ask(request, calls, on)
+  }
+
+  /** The upstream does not want the answer any more. False when there is no such question. */
+  cancel (id: Id): boolean {
+    const question = this.#open.get(id)
+    question?.abort(new Error('the upstream server took the question back'))
+    return question !== undefined
+  }
+
+  cancelAll (reason: Error): void {
+    for (const question of this.#open.values()) question.abort(reason)
+  }
+
+  #mayAsk (method: string): boolean {
+    if (method === 'elicitation/create') return this.#permissions.elicitation
+    return method === 'sampling/createMessage' && this.#permissions.sampling
+  }
+
+  async #ask ({ id, method, params }: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object> {
+    if (this.#open.has(id)) throw errors.invalidRequest(`the id ${JSON.stringify(id)} is in use`)
+    if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (option maxUpstreamQuestions)`)
+    const call = calls.asked(method, params, on)
+    if (call === undefined) throw errors.cannotAttribute(method, 'no call is in flight to which it could belong')
+    if (call === 'ambiguous') throw errors.cannotAttribute(method, 'calls of several clients are in flight, and it could belong to each of them')
+    const controller = new AbortController()
+    this.#open.set(id, controller)
+    try {
+      return await call.ask(method, params, controller.signal)
+    } finally {
+      this.#open.delete(id)
+    }
+  }
+}
