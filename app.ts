@@ -37,6 +37,7 @@ import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
+import upstreams from './upstreams/plugin.js'
 import { version } from './version.js'
 
 // So that programs that import this package see what each plugin adds to the type of `app.mcp`.
@@ -64,6 +65,7 @@ export type {} from './plugins/http/sessions.js'
 export type {} from './plugins/capabilities/subscriptions.js'
 export type {} from './plugins/capabilities/tools.js'
 export type {} from './plugins/builtin/web-search.js'
+export type {} from './upstreams/plugin.js'
 export type { Options } from './options.js'
 export type { Identity } from './protocol/wire/identity.js'
 export type { Call } from './protocol/dispatch/call.js'
@@ -165,6 +167,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText, maxUri: options.maxUri })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
   await fastify.register(rateLimiter, options)
+  await fastify.register(upstreams, { upstreamProbeWait: 300, maxUpstreamQuestions: 64 })
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {

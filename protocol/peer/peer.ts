@@ -166,6 +166,11 @@ export class Peer {
     return this.#outgoing?.fail(id, error) === true
   }
 
+  /** Rejects all of our requests that the other end has not answered yet. */
+  failAll (error: Error): void {
+    this.#outgoing?.rejectAll(() => error)
+  }
+
   /** Runs `listener` when the server shuts down, before calls in flight are waited for; returns a function that removes it. */
   onDrain (listener: () => void): () => void {
     if (this.#draining) listener()

@@ -97,9 +97,10 @@ export class UpstreamPeer {
     if (!this.closed) this.#open.channel.emit(encodeNotification(method, params), method)
   }
 
-  /** Rejects one request that the upstream will not answer. */
-  fail (id: Id, error: Error): void {
-    this.#settle(this.#peer.fail(id, error))
+  /** Rejects one request that the upstream will not answer; all that are pending when it cannot be known which. */
+  fail (id: Id | undefined, error: Error): void {
+    if (id === undefined) this.#peer.failAll(error)
+    else this.#settle(this.#peer.fail(id, error))
   }
 
   /** Closes it when the requests that are pending have been answered. */

@@ -1,0 +1,40 @@
+import fp from 'fastify-plugin'
+import type { Upstream, UpstreamStatus } from './ports.js'
+import type { ServerEntry } from './server-entry.js'
+import type { Upstreams, UpstreamOptions } from './upstreams.js'
+
+declare module '../plugins/core/mcp.js' {
+  interface Mcp {
+    /** Other MCP servers behind this gateway. */
+    upstreams: {
+      /** Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. */
+      configure: (entries: readonly ServerEntry[]) => Promise<void>
+      status: () => UpstreamStatus[]
+      get: (alias: string) => Upstream | undefined
+    }
+  }
+}
+
+/** Connects the gateway to other MCP servers. Their code is loaded with the first of them. */
+export default fp(async (fastify, options: UpstreamOptions) => {
+  const { mcp, log } = fastify
+  let loading: Promise<void> | undefined
+  let upstreams: Upstreams | undefined
+
+  mcp.provide('upstreams', {
+    configure: async entries => {
+      if (loading === undefined && entries.length === 0) return
+      await (loading ??= load())
+      await upstreams?.configure(entries)
+    },
+    status: () => upstreams?.status() ?? [],
+    get: alias => upstreams?.get(alias)
+  })
+  // After the calls in flight were waited for, which is done before this hook.
+  fastify.addHook('onClose', async () => await upstreams?.close())
+
+  async function load (): Promise<void> {
+    const { Upstreams } = await import('./upstreams.js')
+    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options })
+  }
+}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp'] })

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Implementation } from '../protocol/revisions/revision.js'
+import type { Values } from '../protocol/store.js'
+import { connect, type ConnectionLog } from './connection/connection.js'
+import { EraMemory } from './connection/era-memory.js'
+import { dialOf } from './dial.js'
+import type { Upstream, UpstreamStatus } from './ports.js'
+import type { ServerEntry } from './server-entry.js'
+import { ConfiguredUpstream } from './upstream.js'
+
+/** What the options say about all upstreams. */
+export interface UpstreamOptions {
+  readonly upstreamProbeWait: number
+  readonly maxUpstreamQuestions: number
+}
+
+/** What upstreams use of the gateway. */
+export interface UpstreamHost {
+  readonly clientInfo: Implementation
+  readonly values: Values
+  readonly log: ConnectionLog
+  readonly options: UpstreamOptions
+}
+
+/** The upstream servers that are configured. */
+export class Upstreams {
+  readonly #host: UpstreamHost
+  #all = new Map<string, ConfiguredUpstream>()
+  #configuring: Promise<void> = Promise.resolve()
+  #closed = false
+
+  constructor (host: UpstreamHost) {
+    this.#host = host
+  }
+
+  get (alias: string): Upstream | undefined {
+    return this.#all.get(alias)
+  }
+
+  status (): UpstreamStatus[] {
+    return [...this.#all.values()].map(({ entry: { alias }, status }) => ({ alias, ...status, stale: false, tools: 0, warnings: [] }))
+  }
+
+  /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */
+  async configure (entries: readonly ServerEntry[]): Promise<void> {
+    const former = this.#configuring
+    this.#configuring = former.then(() => this.#take(entries))
+    await this.#configuring
+  }
+
+  async close (): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#all.values()].map(async upstream => await upstream.close()))
+  }
+
+  #take (entries: readonly ServerEntry[]): void {
+    if (this.#closed) return
+    const next = new Map(entries.map(entry => [entry.alias, this.#unchanged(entry) ?? this.#create(entry)]))
+    const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
+    this.#all = next
+    for (const upstream of removed) void upstream.close()
+    for (const upstream of next.values()) if (upstream.entry.start === 'eager') upstream.shared().catch(() => {})
+  }
+
+  #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
+    const known = this.#all.get(entry.alias)
+    return known !== undefined && isDeepStrictEqual(known.entry, entry) ? known : undefined
+  }
+
+  #create (entry: ServerEntry): ConfiguredUpstream {
+    const { clientInfo, values, log, options } = this.#host
+    const eras = new EraMemory(values, entry)
+    return new ConfiguredUpstream(entry, async (signal, onReopen) => await connect({
+      entry,
+      dial: dialOf(entry),
+      clientInfo,
+      eras,
+      probeWait: options.upstreamProbeWait,
+      maxQuestions: options.maxUpstreamQuestions,
+      log,
+      onReopen
+    }, signal))
+  }
+}
