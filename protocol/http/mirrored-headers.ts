@@ -29,7 +29,7 @@ function message (headers: Headers, { method, params }: Request): void {
 
 function params (headers: Headers, mirrors: Mirror[], args: Params): void {
   for (const { header, path } of mirrors) {
-    const value = path.reduce<unknown>((at, key) => isObject(at) ? at[key] : undefined, args)
+    const value = valueAt(args, path)
     const given = headers[header.toLowerCase()]
     if (value === undefined || value === null) {
       if (given !== undefined) throw errors.headerMismatch(`${header} is set but arguments.${path.join('.')} is not`)
@@ -37,6 +37,21 @@ function params (headers: Headers, mirrors: Mirror[], args: Params): void {
       throw errors.headerMismatch(`${header} does not repeat arguments.${path.join('.')}`)
     }
   }
+}
+
+/** The headers that a client puts on a request, names and values in turn: they repeat the method and what it is about. */
+export function mirrorMessage (method: string, params: Params): string[] {
+  const source = NAME_SOURCE[method]
+  const name = source === undefined ? undefined : params[source]
+  return typeof name === 'string' ? ['mcp-method', method, 'mcp-name', encodeValue(name)] : ['mcp-method', method]
+}
+
+/** The headers that a client puts on `tools/call` for arguments that are mirrored; those without a value have none. */
+export function mirrorParams (mirrors: Mirror[], args: Params): Record<string, string> {
+  return Object.fromEntries(mirrors.flatMap(({ header, path }) => {
+    const value = valueAt(args, path)
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[header, encodeValue(String(value))]] : []
+  }))
 }
 
 /** Reads a tool's `x-mcp-header` annotations. Throws where one stands in a place or form the specification forbids. */
@@ -91,6 +106,14 @@ function decodeValue (name: string, value: string | string[] | undefined): strin
   if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) throw errors.headerMismatch(`${name} is not valid Base64 of UTF-8`)
   return bytes.toString('utf8')
 }
+
+/** Text that a header cannot carry as it is, or that looks encoded already, is encoded. */
+function encodeValue (text: string): string {
+  const isPlain = /^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text)
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
+}
+
+const valueAt = (args: Params, path: string[]): unknown => path.reduce<unknown>((at, key) => isObject(at) ? at[key] : undefined, args)
 
 function same (header: string, value: unknown): boolean {
   return typeof value === 'number' ? /^-?\d+(\.0+)?$/.test(header) && Number(header) === value : header === String(value)
