@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dispatcher } from 'undici'
+import { describeNetworkError } from './network-error.js'
+
+export interface HttpRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly path: string
+  /** Names and values in turn. */
+  readonly headers: string[]
+  readonly body?: string
+  /** How long the head of the reply may take, in milliseconds; any time when absent. */
+  readonly headersTimeout?: number
+}
+
+/** Takes what comes back for one HTTP request. After `onEnd` or `onError` nothing comes any more. */
+export interface ReplyReceiver {
+  /** `path` is where the request went in the end. */
+  onHead (status: number, headers: IncomingHttpHeaders, path: string): void
+  onData (chunk: Buffer): void
+  onEnd (): void
+  /** The message can be shown to clients; the cause cannot. */
+  onError (error: Error): void
+}
+
+/** The most redirects that one request follows. */
+const MAX_REDIRECTS = 3
+
+/** One HTTP request and its reply. Redirects are followed to the same origin only: headers of the configuration must not reach another. */
+export class HttpExchange {
+  readonly #dispatcher: Dispatcher
+  readonly #origin: string
+  readonly #request: HttpRequest
+  readonly #receiver: ReplyReceiver
+  readonly #onAnswered: () => void
+  #path: string
+  #redirects = 0
+  #attempt: Attempt | undefined
+  #isAnswered = false
+  #isDone = false
+
+  /** `onAnswered` is called once, when the head of the reply is there or will never be. */
+  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, onAnswered: () => void = () => {}) {
+    this.#dispatcher = dispatcher
+    this.#origin = origin
+    this.#request = request
+    this.#receiver = receiver
+    this.#onAnswered = onAnswered
+    this.#path = request.path
+  }
+
+  start (): this {
+    const { method, headers, body = null, headersTimeout = 0 } = this.#request
+    this.#attempt = new Attempt(this)
+    this.#dispatcher.dispatch({ path: this.#path, method, headers, body, headersTimeout, bodyTimeout: 0 }, this.#attempt)
+    return this
+  }
+
+  /** Ends the exchange; the receiver hears nothing more. */
+  abort (): void {
+    this.#finish()
+  }
+
+  /** Stops and starts reading, so that what comes waits at the upstream. */
+  pause (): void {
+    this.#attempt?.controller?.pause()
+  }
+
+  resume (): void {
+    this.#attempt?.controller?.resume()
+  }
+
+  onHead (status: number, headers: IncomingHttpHeaders): void {
+    this.#answered()
+    const encoding = headers['content-encoding']
+    if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
+    else if (encoding !== undefined && encoding !== 'identity') this.fail('its answer is compressed, which was not asked for')
+    else this.#receiver.onHead(status, headers, this.#path)
+  }
+
+  onData (chunk: Buffer): void {
+    this.#receiver.onData(chunk)
+  }
+
+  onEnd (): void {
+    this.#finish()
+    this.#receiver.onEnd()
+  }
+
+  fail (why: string, cause?: Error): void {
+    this.#finish()
+    this.#receiver.onError(new Error(why, { cause }))
+  }
+
+  get isDone (): boolean {
+    return this.#isDone
+  }
+
+  #redirect (status: number, location: string | undefined): void {
+    const to = location !== undefined && URL.canParse(location, this.#origin + this.#path) ? new URL(location, this.#origin + this.#path) : undefined
+    if ((status !== 307 && status !== 308) || to === undefined) this.fail(`it answered with a redirect (status ${status}) that cannot be followed; configure the final URL`)
+    else if (to.origin !== this.#origin) this.fail('it redirects to another origin, which is not followed, because configured headers would go there; configure the final URL')
+    else if (++this.#redirects > MAX_REDIRECTS) this.fail(`it redirects more than ${MAX_REDIRECTS} times; configure the final URL`)
+    else {
+      this.#path = to.pathname + to.search
+      this.#attempt?.drop()
+      this.start()
+    }
+  }
+
+  #answered (): void {
+    if (this.#isAnswered) return
+    this.#isAnswered = true
+    this.#onAnswered()
+  }
+
+  #finish (): void {
+    this.#isDone = true
+    this.#answered()
+    this.#attempt?.drop()
+  }
+}
+
+/** One dispatch: the handler of undici, until it is dropped. */
+class Attempt implements Dispatcher.DispatchHandler {
+  readonly #exchange: HttpExchange
+  controller: Dispatcher.DispatchController | undefined
+  #isDropped = false
+  #isOver = false
+
+  constructor (exchange: HttpExchange) {
+    this.#exchange = exchange
+  }
+
+  drop (): void {
+    if (this.#isDropped) return
+    this.#isDropped = true
+    if (!this.#isOver) this.controller?.abort(new Error('the request was dropped'))
+  }
+
+  onRequestStart (controller: Dispatcher.DispatchController): void {
+    this.controller = controller
+    // It waited for a connection when it was dropped.
+    if (this.#isDropped) controller.abort(new Error('the request was dropped'))
+  }
+
+  onResponseStart (_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (!this.#isDropped && status >= 200) this.#exchange.onHead(status, headers)
+  }
+
+  onResponseData (_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isDropped) this.#exchange.onData(chunk)
+  }
+
+  onResponseEnd (): void {
+    this.#isOver = true
+    if (!this.#isDropped) this.#exchange.onEnd()
+  }
+
+  onResponseError (_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#isOver = true
+    if (!this.#isDropped) this.#exchange.fail(describeNetworkError(error), error)
+  }
+}

@@ -1,0 +1,175 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
+import type { Revision } from '../../../protocol/revisions/revision.js'
+import type { Channel } from '../../../protocol/wire/channel.js'
+import { META, metaOf } from '../../../protocol/wire/meta.js'
+import type { Link, LinkEvents, LinkRequest } from '../link.js'
+import type { HttpClient } from './http-client.js'
+import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
+import { ListeningStream } from './listening-stream.js'
+import type { UpstreamLimits } from './reply-body.js'
+import { describeStatus } from './reply-status.js'
+import { RequestChannel, type RequestHost } from './request-channel.js'
+
+const COMMON = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
+/** How long the answer to a notification may take, in milliseconds. */
+const CONTROL_TIMEOUT = 30_000
+/** How long requests wait for the answer to `notifications/initialized` and the head of the listening stream. */
+const HANDSHAKE_WAIT = 2_000
+/** How long the end of a session may take at close. */
+const DELETE_TIMEOUT = 2_000
+const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
+
+/** Streamable HTTP as a client, of revisions with sessions and without. */
+export class HttpLink implements Link, RequestHost {
+  readonly transport = 'http'
+  readonly channel: Channel
+  readonly limits: UpstreamLimits
+  readonly events: LinkEvents
+  readonly #client: HttpClient
+  readonly #configured: string[]
+  readonly #requests = new Set<RequestChannel>()
+  #path: string
+  #sessionId: string | undefined
+  #revision: Revision | undefined
+  #listening: ListeningStream | undefined
+  /** Settles when the handshake is complete; undefined when nothing has to wait for it. */
+  #handshake: Promise<void> | undefined
+  #isClosed = false
+
+  constructor (client: HttpClient, path: string, configured: string[], limits: UpstreamLimits, events: LinkEvents) {
+    this.#client = client
+    this.#path = path
+    this.#configured = configured
+    this.limits = limits
+    this.events = events
+    this.channel = { streams: true, respond: text => this.send(text, undefined), emit: (text, method) => this.send(text, method), end: () => {} }
+  }
+
+  get hasSession (): boolean {
+    return this.#sessionId !== undefined
+  }
+
+  get ready (): Promise<void> | undefined {
+    return this.#handshake
+  }
+
+  channelFor (request: LinkRequest): Channel {
+    const channel = new RequestChannel(this, request)
+    this.#requests.add(channel)
+    return channel
+  }
+
+  negotiated (revision: Revision): void {
+    this.#revision = revision
+  }
+
+  post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined {
+    return this.#client.call({ method: 'POST', path: this.#path, headers: this.#headersOf(request), body: text }, receiver)
+  }
+
+  resume (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange {
+    return this.#client.stream({ method: 'GET', path: this.#path, headers: this.#streamHeaders(lastEventId) }, receiver)
+  }
+
+  send (text: string, method: string | undefined): void {
+    // Revisions without sessions have requests only.
+    if (this.#isClosed || this.#revision?.stateless === true) return
+    const answered = this.#control('POST', text, CONTROL_TIMEOUT)
+    if (method === 'notifications/initialized') this.#beginSession(answered)
+  }
+
+  readHead ({ method }: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean {
+    if (path !== this.#path && status < 400) this.#path = path
+    if (method === 'initialize' && status < 300) this.#readSession(headers['mcp-session-id'])
+    return !(status === 404 && this.hasSession && method !== 'initialize')
+  }
+
+  explain (status: number, headers: IncomingHttpHeaders): string {
+    return describeStatus(status, headers, this.#configured.some((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization'))
+  }
+
+  release (channel: RequestChannel): void {
+    this.#requests.delete(channel)
+  }
+
+  async close (): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#listening?.close()
+    for (const request of this.#requests) request.drop()
+    if (this.hasSession) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
+    await this.#client.close()
+    this.events.closed(new Error('the connection was closed'))
+  }
+
+  /** The session is gone at the upstream; it need not be ended there. */
+  #expire (): void {
+    this.#sessionId = undefined
+    if (!this.#isClosed) this.events.expired?.(undefined)
+  }
+
+  #readSession (id: string | string[] | undefined): void {
+    if (typeof id === 'string' && SESSION_ID.test(id)) this.#sessionId = id
+  }
+
+  /** Requests wait until the server knows that the handshake is complete, and until the stream for its own requests is open: it drops them otherwise. */
+  #beginSession (answered: Promise<void>): void {
+    const listening = this.#listening = new ListeningStream(this.limits, {
+      open: (lastEventId, receiver) => this.resume(lastEventId, receiver),
+      message: message => this.events.message(message, undefined),
+      expired: () => this.#expire(),
+      unreachable: why => { void this.#end(why) }
+    })
+    const handshake = this.#handshake = withTimeout(answered.then(() => listening.start()), HANDSHAKE_WAIT, () => {})
+    void handshake.then(() => { this.#handshake = undefined })
+  }
+
+  async #end (why: Error): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#listening?.close()
+    for (const request of this.#requests) request.drop()
+    await this.#client.close()
+    this.events.closed(why)
+  }
+
+  /** Settles when the reply is there; what it says does not matter. */
+  #control (method: 'POST' | 'DELETE', body: string | undefined, headersTimeout: number): Promise<void> {
+    const headers = [...this.#configured, ...COMMON, ...this.#sessionHeaders()]
+    return new Promise(resolve => {
+      const exchange = this.#client.control({ method, path: this.#path, headers, headersTimeout, ...(body === undefined ? {} : { body }) }, {
+        onHead: (status, head) => {
+          if (status === 404 && method === 'POST' && this.hasSession) this.#expire()
+          // Most replies have no body; a connection is only used again when there is none.
+          if (head['content-length'] !== '0' && status !== 202 && status !== 204) exchange.abort()
+          resolve()
+        },
+        onData: () => exchange.abort(),
+        onEnd: resolve,
+        onError: () => resolve()
+      })
+    })
+  }
+
+  #headersOf ({ method, params, headers }: LinkRequest): string[] {
+    const version = metaOf(params)[META.version]
+    const more = headers === undefined ? [] : Object.entries(headers).flat()
+    return typeof version === 'string'
+      ? [...this.#configured, ...COMMON, 'mcp-protocol-version', version, ...mirrorMessage(method, params), ...more]
+      : [...this.#configured, ...COMMON, ...this.#sessionHeaders(), ...more]
+  }
+
+  #streamHeaders (lastEventId: string | undefined): string[] {
+    const after = lastEventId !== undefined && /^[\x20-\x7e]+$/.test(lastEventId) ? ['last-event-id', lastEventId] : []
+    return [...this.#configured, 'accept', 'text/event-stream', 'accept-encoding', 'identity', ...this.#sessionHeaders(), ...after]
+  }
+
+  #sessionHeaders (): string[] {
+    return [
+      ...(this.#sessionId === undefined ? [] : ['mcp-session-id', this.#sessionId]),
+      ...(this.#revision === undefined ? [] : ['mcp-protocol-version', this.#revision.version])
+    ]
+  }
+}

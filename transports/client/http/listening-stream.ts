@@ -1,0 +1,105 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Message } from '../../../protocol/wire/jsonrpc.js'
+import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
+import { isUnreachable } from './network-error.js'
+import { bodyKind, ReplyBody, type UpstreamLimits } from './reply-body.js'
+
+export interface ListeningEvents {
+  open (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange
+  message (message: Message): void
+  /** The session is gone. */
+  expired (): void
+  /** The server cannot be reached any more. */
+  unreachable (why: Error): void
+}
+
+const FIRST_DELAY = 1_000
+const MAX_DELAY = 30_000
+/** After how many failed attempts in a row the server counts as gone. */
+const MAX_UNREACHABLE = 3
+
+/** The stream on which a legacy server sends what belongs to no request. It is opened again when it ends; a server may have none. */
+export class ListeningStream implements ReplyReceiver {
+  readonly #limits: UpstreamLimits
+  readonly #events: ListeningEvents
+  #exchange: HttpExchange | undefined
+  #body: ReplyBody | undefined
+  #lastEventId: string | undefined
+  #retry: number | undefined
+  #delay = FIRST_DELAY
+  #unreachable = 0
+  #wasOpen = false
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  #onFirstHead: () => void = () => {}
+
+  constructor (limits: UpstreamLimits, events: ListeningEvents) {
+    this.#limits = limits
+    this.#events = events
+  }
+
+  /** Settles when the stream is open, or turns out not to be there. */
+  start (): Promise<void> {
+    return new Promise(resolve => {
+      this.#onFirstHead = resolve
+      this.#open()
+    })
+  }
+
+  close (): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#exchange?.abort()
+    this.#onFirstHead()
+  }
+
+  onHead (status: number, headers: IncomingHttpHeaders): void {
+    this.#onFirstHead()
+    this.#unreachable = 0
+    if (status === 200 && bodyKind(headers) === 'events') {
+      this.#wasOpen = true
+      // A message that is too long is left out: it belongs to no request.
+      this.#body = new ReplyBody('events', this.#limits, message => this.#take(message), () => {})
+    } else {
+      this.#exchange?.abort()
+      if (status >= 500 || status === 429) this.#reopen()
+      else if (status === 404 && this.#wasOpen) this.#events.expired()
+      // Any other status: the server offers no such stream.
+    }
+  }
+
+  onData (chunk: Buffer): void {
+    this.#body?.push(chunk)
+    // Something came, so the next attempt need not wait long.
+    this.#delay = FIRST_DELAY
+  }
+
+  onEnd (): void {
+    this.#reopen()
+  }
+
+  onError (error: Error): void {
+    this.#onFirstHead()
+    if (isUnreachable(error.cause) && ++this.#unreachable >= MAX_UNREACHABLE) this.#events.unreachable(error)
+    else this.#reopen()
+  }
+
+  #open (): void {
+    if (this.#isClosed) return
+    this.#exchange = this.#events.open(this.#lastEventId, this)
+  }
+
+  #take (message: Message): void {
+    if (!this.#isClosed) this.#events.message(message)
+  }
+
+  #reopen (): void {
+    if (this.#isClosed) return
+    this.#lastEventId = this.#body?.lastEventId ?? this.#lastEventId
+    this.#retry = this.#body?.retry ?? this.#retry
+    this.#body = undefined
+    const delay = Math.min(Math.max(this.#retry ?? 0, this.#delay), MAX_DELAY)
+    this.#delay = Math.min(2 * this.#delay, MAX_DELAY)
+    this.#timer = setTimeout(() => this.#open(), delay).unref()
+  }
+}

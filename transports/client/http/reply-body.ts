@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Chunks } from '../../../lib/chunks.js'
+import { SseReader } from '../../../lib/network/sse-reader.js'
+import { decode, type Message } from '../../../protocol/wire/jsonrpc.js'
+import type { MessageLimits } from '../../../protocol/wire/limits.js'
+
+/** How large a message of an upstream may be, in bytes and in what it is made of. */
+export interface UpstreamLimits { readonly maxMessage: number, readonly limits: MessageLimits }
+
+/** What the body of a reply is by its Content-Type. */
+export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): 'json' | 'events' | 'other' {
+  const name = /^[^;\s]*/.exec(type)?.[0].toLowerCase() ?? ''
+  return name === 'application/json' ? 'json' : name === 'text/event-stream' ? 'events' : 'other'
+}
+
+/** Reads the messages in the body of a reply: one JSON text, or the events of a stream. */
+export class ReplyBody {
+  readonly #limits: UpstreamLimits
+  readonly #onMessage: (message: Message) => void
+  readonly #onTooLong: () => void
+  readonly #json: Chunks | undefined
+  readonly #events: SseReader | undefined
+
+  constructor (kind: 'json' | 'events', limits: UpstreamLimits, onMessage: (message: Message) => void, onTooLong: () => void) {
+    this.#limits = limits
+    this.#onMessage = onMessage
+    this.#onTooLong = onTooLong
+    if (kind === 'json') this.#json = new Chunks()
+    else this.#events = new SseReader(limits.maxMessage, ({ type, data }) => { if (type === 'message') this.#decode(data) }, onTooLong)
+  }
+
+  get isStream (): boolean {
+    return this.#events !== undefined
+  }
+
+  get lastEventId (): string | undefined {
+    return this.#events?.lastEventId
+  }
+
+  get retry (): number | undefined {
+    return this.#events?.retry
+  }
+
+  push (chunk: Buffer): void {
+    this.#events?.push(chunk)
+    if (this.#json === undefined) return
+    if (this.#json.size + chunk.length > this.#limits.maxMessage) this.#onTooLong()
+    else this.#json.add(chunk)
+  }
+
+  /** The body is complete. An event that is not is dropped, as the standard says. */
+  end (): void {
+    if (this.#json !== undefined) this.#decode(this.#json.take())
+  }
+
+  /** An event without data only carries an id. */
+  #decode (bytes: Buffer): void {
+    if (bytes.length === 0) return
+    const incoming = decode(bytes, this.#limits.limits)
+    if (incoming.kind === 'batch') incoming.messages.forEach(this.#onMessage)
+    else this.#onMessage(incoming)
+  }
+}

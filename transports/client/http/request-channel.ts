@@ -1,0 +1,176 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Channel } from '../../../protocol/wire/channel.js'
+import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
+import { META, metaOf } from '../../../protocol/wire/meta.js'
+import type { LinkEvents, LinkRequest } from '../link.js'
+import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
+import { bodyKind, ReplyBody, type UpstreamLimits } from './reply-body.js'
+
+/** What the channel of a request uses of its link. */
+export interface RequestHost {
+  readonly limits: UpstreamLimits
+  readonly events: LinkEvents
+  readonly hasSession: boolean
+  /** What requests have to wait for: the end of the handshake. Never rejects. */
+  readonly ready: Promise<void> | undefined
+  /** Sends the request. Undefined when too much waits already. */
+  post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined
+  /** Opens the stream of a request again after an event. */
+  resume (lastEventId: string, receiver: ReplyReceiver): HttpExchange
+  /** Sends a message that is no request. */
+  send (text: string, method: string | undefined): void
+  /** Takes what the head of a reply says about the session and the path. False when the server does not know the session any more. */
+  readHead (request: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean
+  explain (status: number, headers: IncomingHttpHeaders): string
+  /** The request is over. */
+  release (channel: RequestChannel): void
+}
+
+/** How long a stream may stay open after its response; servers close it with the response or right after. */
+const LINGER = 1_000
+/** How often a broken stream is opened again without a new event. */
+const MAX_RESUMES = 5
+const RESUME_DELAY = 1_000
+const MAX_RESUME_DELAY = 30_000
+
+/** The channel of one request: its POST, and the reply or stream that answers it. */
+export class RequestChannel implements Channel, ReplyReceiver {
+  readonly streams = true
+  readonly #host: RequestHost
+  readonly #request: LinkRequest
+  readonly #isStateless: boolean
+  #exchange: HttpExchange | undefined
+  #body: ReplyBody | undefined
+  #status = 200
+  #headers: IncomingHttpHeaders = {}
+  #isSent = false
+  #isDone = false
+  #invalid: string | undefined
+  #resumeAfter: string | undefined
+  #resumes = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (host: RequestHost, request: LinkRequest) {
+    this.#host = host
+    this.#request = request
+    this.#isStateless = Object.hasOwn(metaOf(request.params), META.version)
+  }
+
+  /** The first text is the request, `notifications/cancelled` takes it back. */
+  emit (text: string, method: string): void {
+    if (!this.#isSent) this.#post(text)
+    else if (method !== 'notifications/cancelled') this.#host.send(text, method)
+    else if (!this.#isDone) this.#cancel(text, method)
+  }
+
+  respond (text: string): void {
+    this.#host.send(text, undefined)
+  }
+
+  end (): void {}
+
+  /** Ends it without a report. */
+  drop (): void {
+    this.#isDone = true
+    clearTimeout(this.#timer)
+    this.#exchange?.abort()
+    this.#host.release(this)
+  }
+
+  onHead (status: number, headers: IncomingHttpHeaders, path: string): void {
+    if (!this.#host.readHead(this.#request, status, headers, path)) return this.#expire()
+    this.#status = status
+    this.#headers = headers
+    const kind = bodyKind(headers)
+    const isGood = status >= 200 && status < 300
+    if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
+    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status})`)
+    if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
+    this.#body = new ReplyBody(kind, this.#host.limits, message => this.#take(message), () => this.#failTooLong())
+  }
+
+  onData (chunk: Buffer): void {
+    if (!this.#isDone) this.#body?.push(chunk)
+  }
+
+  onEnd (): void {
+    if (!this.#isDone) this.#body?.end()
+    if (this.#isDone) return this.drop()
+    if (this.#status >= 400) this.#failWithStatus()
+    else this.#breakOff(new Error(this.#invalid ?? (this.#body?.isStream === true ? 'its stream ended without the response' : 'its answer is not the response to the request')))
+  }
+
+  onError (error: Error): void {
+    if (this.#isDone) this.drop()
+    else this.#breakOff(error)
+  }
+
+  #post (text: string): void {
+    this.#isSent = true
+    const { ready } = this.#host
+    if (ready === undefined) this.#start(text)
+    else void ready.then(() => { if (!this.#isDone) this.#start(text) })
+  }
+
+  #start (text: string): void {
+    this.#exchange = this.#host.post(this.#request, text, this)
+    if (this.#exchange === undefined) this.#fail('too much waits to be sent to it already; try again later')
+  }
+
+  #cancel (text: string, method: string): void {
+    this.drop()
+    // Without a session, the end of the stream is the cancellation. `initialize` cannot be cancelled.
+    if (!this.#isStateless && this.#request.method !== 'initialize') this.#host.send(text, method)
+  }
+
+  #take (message: Message): void {
+    if (this.#isDone) return
+    if (message.kind === 'invalid') this.#invalid = `its answer cannot be read: ${message.error.message}`
+    if (!this.#isAnswer(message)) return this.#host.events.message(message, this)
+    if (this.#isAboutSession(message)) return this.#expire()
+    this.#isDone = true
+    if (this.#body?.isStream === true) this.#timer = setTimeout(() => this.drop(), LINGER).unref()
+    const status = this.#status === 200 ? undefined : this.#status
+    this.#host.events.message({ ...message, id: this.#request.id }, this, status)
+  }
+
+  /** An error without an id in the reply to a request is about that request. */
+  #isAnswer (message: Message): message is Response {
+    return message.kind === 'response' && (message.id === this.#request.id || (message.id === undefined && message.error !== undefined))
+  }
+
+  /** Servers made after the examples of the official SDK answer so when they do not know a session, and not with 404 as the specification says. */
+  #isAboutSession ({ id, error }: Response): boolean {
+    return this.#status === 400 && id === undefined && this.#host.hasSession && /session/i.test(error?.message ?? '')
+  }
+
+  /** The reply broke off. Where the server gave the events ids, the rest can be fetched. */
+  #breakOff (error: Error): void {
+    const after = this.#body?.lastEventId ?? this.#resumeAfter
+    if (after === undefined || this.#isStateless) return this.#fail(error.message)
+    if (after !== this.#resumeAfter) this.#resumes = 0
+    if (++this.#resumes > MAX_RESUMES) return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
+    this.#resumeAfter = after
+    const delay = Math.min(this.#body?.retry ?? RESUME_DELAY * 2 ** (this.#resumes - 1), MAX_RESUME_DELAY)
+    this.#body = undefined
+    this.#timer = setTimeout(() => { this.#exchange = this.#host.resume(after, this) }, delay).unref()
+  }
+
+  #expire (): void {
+    this.drop()
+    this.#host.events.expired?.(this.#request.id)
+  }
+
+  #failTooLong (): void {
+    this.#fail(`its answer has more than ${this.#host.limits.maxMessage} bytes (option maxUpstreamMessage)`)
+  }
+
+  #failWithStatus (): void {
+    this.#fail(this.#host.explain(this.#status, this.#headers), this.#status)
+  }
+
+  #fail (why: string, status?: number): void {
+    this.drop()
+    this.#host.events.failed(this.#request.id, new Error(why), status)
+  }
+}
