@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
+import { isObject } from './protocol/wire/json.js'
 import { isSafe } from './system/credentials/fetch-json.js'
 import { isNetwork } from './lib/network/network-notation.js'
 import { access } from './options/access.js'
@@ -11,11 +12,13 @@ import { calls, connections, messages, sessions } from './options/limits.js'
 import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
 import { rates } from './options/rates.js'
 import { serve } from './options/serve.js'
+import { upstreams, wrongServers } from './options/upstreams.js'
 
 /** The groups of options, by the headings of docs/configure.md. */
 export const GROUPS = {
   Serve: serve,
   'Plugins and built-in tools': content,
+  'Upstream servers': upstreams,
   Data: data,
   Access: access,
   Rates: rates,
@@ -26,7 +29,7 @@ export const GROUPS = {
 }
 
 /** All options of the config file and the environment; some can also be set on the command line. */
-export const Options = Type.Object({ ...serve, ...content, ...data, ...access, ...rates, ...messages, ...calls, ...connections, ...sessions }, { additionalProperties: false })
+export const Options = Type.Object({ ...serve, ...content, ...upstreams, ...data, ...access, ...rates, ...messages, ...calls, ...connections, ...sessions }, { additionalProperties: false })
 
 export type Options = Static<typeof Options>
 
@@ -36,10 +39,15 @@ const check = compile(Options)
 export function resolveOptions (given: Partial<Options>): Options {
   const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const complete = { ...defaults(), ...values }
-  const wrong = check(complete) === undefined ? [] : mistakesIn(Options, values)
+  const wrong = check(complete) === undefined ? [] : wrongValues(values)
   const mistakes = [...wrong, ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   return complete as Options
+}
+
+/** What the schema refuses: one mistake for each option, and for each field of a server. */
+function wrongValues ({ mcpServers, ...values }: Record<string, unknown>): Mistake[] {
+  return [...mistakesIn(Options, values), ...(isObject(mcpServers) ? wrongServers(mcpServers) : mistakesIn(Options, mcpServers === undefined ? {} : { mcpServers }))]
 }
 
 /** What the schema cannot express, for options that are not in `wrong`. */

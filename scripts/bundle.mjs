@@ -25,7 +25,8 @@ const shared = {
   sourcesContent: false,
   logLevel: 'warning',
   // A file of tools/ that imports the package by its name gets this code, not a second copy.
-  alias: { 'mcp-patchbay': './app.ts' },
+  // The other build of jsonc-parser hides its imports.
+  alias: { 'mcp-patchbay': './app.ts', 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
   metafile: true
 }
 const common = { ...shared, format: 'cjs', outExtension: { '.js': '.cjs' } }

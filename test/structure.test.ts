@@ -29,6 +29,7 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
       ['transports/a.ts', 'import x from "./b.js"; import y from "../protocol/c.js"'],
       ['protocol/revisions/a.ts', 'import x from "../b.js"'],
       ['plugins/a.ts', 'import x from "../system/b.js"'],
+      ['upstreams/config/a.ts', 'import { Server } from "../../options/upstreams.js"'],
       ['tools/a.ts', '// import x from "../routes/mcp.js"']
     ]
   },

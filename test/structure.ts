@@ -13,7 +13,7 @@ const below: Record<string, string[]> = {
   options: ['protocol', 'system', 'lib'],
   ...Object.fromEntries(siblings.map(folder => [folder, ['protocol', 'system', 'lib']])),
   routes: ['transports', 'protocol', 'lib'],
-  upstreams: ['transports', 'protocol', 'system', 'lib'],
+  upstreams: ['options', 'transports', 'protocol', 'system', 'lib'],
   transports: ['protocol', 'lib'],
   protocol: ['lib'],
   system: ['lib'],

@@ -16,6 +16,8 @@ export interface ServerEntry {
   readonly disabled: boolean
   /** How long a call may run without progress, in milliseconds; the option `callTimeout` when absent. */
   readonly timeout: number | undefined
+  /** How long it may take to start, in milliseconds; the option for all servers when absent. */
+  readonly startTimeout?: number | undefined
   /** Globs of the tools that are served; all when empty. */
   readonly includeTools: readonly string[]
   readonly excludeTools: readonly string[]

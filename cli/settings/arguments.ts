@@ -14,6 +14,7 @@ const FLAGS = {
   plugin: { type: 'string', multiple: true },
   watch: { type: 'boolean' },
   root: { type: 'string', multiple: true },
+  'mcp-config': { type: 'string', multiple: true },
   data: { type: 'string' },
   ephemeral: { type: 'boolean' },
   config: { type: 'string' },
@@ -40,14 +41,14 @@ export interface Arguments extends Source {
 /** What the command line says, with paths relative to `cwd`. Throws a sentence that names the argument. */
 export function readArguments (argv: string[], cwd: string): Arguments {
   const { values } = parse(argv)
-  const { check = false, help = false, version = false, config, plugin, root, data, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
+  const { check = false, help = false, version = false, config, plugin, root, data, 'mcp-config': mcpConfig, 'log-level': logLevel, 'log-format': logFormat, 'keep-serving': keepServing, port, ...rest } = values
   const options = compact({
     ...rest,
     logLevel,
     logFormat,
     keepServing,
     port: port === undefined ? undefined : wholeNumber('--port', port),
-    ...resolvePaths(compact({ plugins: plugin, roots: root, data }), cwd)
+    ...resolvePaths(compact({ plugins: plugin, roots: root, data, mcpConfig }), cwd)
   })
   return { options, args: absolute(argv, cwd), config, check, help, version, mistakes: [], originOf: flagOf }
 }
@@ -72,7 +73,7 @@ function absolute (argv: string[], cwd: string): string[] {
     if (token.kind !== 'option') return []
     if (token.value === undefined) return [token.rawName]
     if (token.name === 'plugin') return [token.rawName, locatePlugin(token.value, cwd)]
-    return [token.rawName, ['config', 'root', 'data'].includes(token.name) ? resolve(cwd, token.value) : token.value]
+    return [token.rawName, ['config', 'root', 'data', 'mcp-config'].includes(token.name) ? resolve(cwd, token.value) : token.value]
   })
 }
 

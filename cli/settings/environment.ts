@@ -9,6 +9,9 @@ import type { Source } from './source.js'
 
 export const PREFIX = 'PATCHBAY_'
 
+/** Variables that answer what clients ask their user: `${input:…}` in the files of `mcpConfig`. */
+const INPUT = `${PREFIX}INPUT_`
+
 /** The longest value that a message repeats. */
 const SHOWN = 60
 
@@ -21,7 +24,7 @@ export function readEnvironment (env: Environment, cwd: string): Source {
   if (onlyJson === 'true') options['logFormat'] = 'json'
   if (level !== '') collect(mistakes, () => { options['logLevel'] = pinoLevel(level) })
   for (const [key, value] of Object.entries(env)) {
-    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || value === undefined || value === '') continue
+    if (!key.startsWith(PREFIX) || key === `${PREFIX}CONFIG` || key.startsWith(INPUT) || value === undefined || value === '') continue
     const option = variables.get(key)
     if (option === undefined) mistakes.push(`environment variable ${key} does not exist${didYouMean(key, [...variables.keys(), `${PREFIX}CONFIG`]) || `; ${docsPage('configure.md')} lists them`}`)
     else collect(mistakes, () => { options[option.name] = convert(key, value, option.schema) })

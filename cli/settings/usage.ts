@@ -3,7 +3,8 @@ import { PREFIX } from './environment.js'
 
 /** The text of `patchbay --help`. */
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
-                [--root DIR]... [--data DIR | --ephemeral] [--config FILE]
+                [--root DIR]... [--mcp-config FILE]...
+                [--data DIR | --ephemeral] [--config FILE]
                 [--log-level L] [--log-format F] [--watch] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay clients [NAME] [OPTION]...
@@ -15,9 +16,14 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --plugin FILE   load a tool, resource, prompt or Fastify plugin (TypeScript or
                   JavaScript); a folder, a glob in quotes or the name of a
                   package will do, too; may be repeated
-  --watch         load a plugin file anew when it changes, without a restart;
-                  for development
+  --watch         load a plugin file anew when it changes, without a restart, and
+                  take over changed files of --config and --mcp-config; for
+                  development
   --root DIR      serve the files of a folder, read-only, as resources; may be
+                  repeated
+  --mcp-config FILE
+                  serve the MCP servers in the configuration file of a client,
+                  such as .mcp.json or claude_desktop_config.json; may be
                   repeated
   --data DIR      keep notes, the counter, sessions and event streams in this
                   folder

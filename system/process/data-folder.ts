@@ -1,6 +1,5 @@
-import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import type { Environment } from '../environment.js'
+import { homeFolder, type Environment } from '../environment.js'
 
 /** Where the platform keeps the data of a user's programs. Throws a sentence when the user has no home. */
 export function dataFolder (platform: string, env: Environment, home = homeFolder()): string {
@@ -21,12 +20,4 @@ function homeOf (home: string | undefined): string {
   const path = absolute(home)
   if (path === undefined) throw new Error('there is no home folder to keep things in: choose a folder with --data, or keep nothing with --ephemeral')
   return path
-}
-
-function homeFolder (): string | undefined {
-  try {
-    return homedir()
-  } catch {
-    return undefined
-  }
 }

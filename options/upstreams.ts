@@ -1,0 +1,61 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { isObject } from '../protocol/wire/json.js'
+import { mistakesIn, type Mistake } from './mistakes.js'
+import { Count } from './numbers.js'
+
+const Value = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], 'x-expected': 'must be a string' })
+const Values = (description: string) => Type.Optional(Type.Record(Type.String(), Value, { 'x-expected': 'must be an object with a string for each name', description }))
+const Names = (description: string) => Type.Optional(Type.Array(Type.String({ minLength: 1 }), { 'x-expected': 'must be a list of strings', description }))
+const Path = (description: string) => Type.Optional(Type.String({ minLength: 1, 'x-expected': 'must be a path', description }))
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Time = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, 'x-expected': 'must be a whole number of milliseconds', description }))
+const Choice = <const T extends string>(words: readonly T[], description: string) =>
+  Type.Optional(Type.Unsafe<T>({ type: 'string', enum: words, 'x-expected': `must be one of ${words.join(', ')}`, description }))
+
+/** One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too. */
+export const Server = Type.Object({
+  command: Type.Optional(Type.String({ minLength: 1, description: 'The program that is started and spoken to over standard input and output' })),
+  args: Type.Optional(Type.Array(Value, { 'x-expected': 'must be a list of strings', description: 'The arguments of the program' })),
+  env: Values('Environment variables of the program, besides a few of the gateway such as PATH and HOME'),
+  envFile: Path('A file with more environment variables, one NAME=value on each line; `env` overrides it'),
+  cwd: Path('The working directory of the program; without it the folder of the file that names the server'),
+  type: Type.Optional(Type.String({ examples: ['stdio', 'http', 'sse', 'websocket'], description: 'How the server is reached. Without it, a `url` is tried as Streamable HTTP, then as HTTP+SSE' })),
+  url: Type.Optional(Type.String({ minLength: 1, description: 'The URL of a server that runs already' })),
+  headers: Values('HTTP headers for the server, such as Authorization'),
+  disabled: Flag('Do not use this server'),
+  timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 2 ** 31 - 1, 'x-expected': 'must be a number of milliseconds', description: 'How long a call may run without progress, in milliseconds; a number below 1000 is taken as seconds' })),
+  startTimeout: Time('How long the server may take to start, in milliseconds'),
+  includeTools: Names('The tools that are served, as names or globs; all without it'),
+  excludeTools: Names('The tools that are not served, as names or globs'),
+  prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{0,32}$', 'x-expected': 'must be up to 32 letters, digits, _ and -', description: 'What is put before the names of its tools and prompts, in place of the name of the server and __' })),
+  start: Choice(['eager', 'lazy'], 'Whether the server is started with the gateway or at the first call'),
+  idle: Time('After how many milliseconds without a call the server is stopped'),
+  isolate: Choice(['none', 'principal', 'session'], 'Which callers share one process or connection: all, those with the same identity, or those of one session'),
+  scopes: Names('The scopes that a caller needs for everything the server offers'),
+  roots: Names('The folders that the server is told of when it asks for roots'),
+  elicitation: Flag('Whether the server may ask callers for input'),
+  sampling: Flag('Whether the server may ask the models of callers')
+}, { additionalProperties: true })
+
+export type Server = Static<typeof Server>
+
+/** Other MCP servers behind the gateway. */
+export const upstreams = {
+  mcpServers: Type.Record(Type.String(), Server, {
+    default: {},
+    examples: [{ files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } }],
+    description: 'Other MCP servers that this gateway serves, by name, in the form that clients use: `command`, `args`, `env`, or `url`, `headers`; [Upstream servers](upstreams.md) has all fields'
+  }),
+  mcpConfig: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Configuration files of MCP clients whose servers are served, too' }),
+  maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes')
+}
+
+/** What is wrong with the servers of `mcpServers`, one mistake for each field. Fields that are not known are none. */
+export function wrongServers (servers: Record<string, unknown>): Mistake[] {
+  return Object.entries(servers).flatMap(([name, server]) => {
+    const path = `mcpServers.${name}`
+    if (!isObject(server)) return [{ path, text: `option ${path} must be an object, such as {"command":"npx","args":["-y","some-server"]}` }]
+    const known = Object.fromEntries(Object.entries(server).filter(([field]) => Object.hasOwn(Server.properties, field)))
+    return mistakesIn(Server, known).map(({ path: field, text }) => ({ path: `${path}.${field}`, text: text.replace(/^option /, `option ${path}.`) }))
+  })
+}

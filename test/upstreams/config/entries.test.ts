@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { resolveOptions } from '../../../options.js'
+import { OptionsError } from '../../../options/mistakes.js'
+import { readEntries } from '../../../upstreams/config/read-entries.js'
+import { folder } from '../../support/process.js'
+
+const AROUND = { env: { TOKEN: 's3cret', EMPTY: '' }, home: '/home/ada', cwd: '/work' }
+
+const read = async (mcpServers: Record<string, object>, env: Record<string, string> = AROUND.env) => await readEntries(resolveOptions({ mcpServers }), { ...AROUND, env })
+
+/** The sentences about what is wrong. */
+async function mistakes (mcpServers: Record<string, object>): Promise<string[]> {
+  try {
+    await read(mcpServers)
+    return []
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error
+    return error.mistakes.map(({ text }) => text)
+  }
+}
+
+t.test('a server with a command has every default filled in', async t => {
+  const { entries, warnings } = await read({ 'My Files': { command: 'npx', args: ['-y', 'files', 1], env: { KEY: '${TOKEN}' } } }) // eslint-disable-line no-template-curly-in-string
+  t.strictSame(warnings, [])
+  t.strictSame(entries, [{
+    alias: 'my-files',
+    name: 'My Files',
+    source: 'option mcpServers',
+    disabled: false,
+    timeout: undefined,
+    includeTools: [],
+    excludeTools: [],
+    prefix: undefined,
+    start: 'eager',
+    idle: undefined,
+    isolate: 'none',
+    scopes: undefined,
+    roots: undefined,
+    elicitation: true,
+    sampling: true,
+    address: { kind: 'stdio', command: 'npx', args: ['-y', 'files', '1'], env: { KEY: 's3cret' }, cwd: undefined }
+  }])
+})
+
+t.test('a server with a URL', async t => {
+  const { entries } = await read({ a: { url: 'https://ada:p%20w@example.com/mcp', headers: { 'X-Key': '${env:TOKEN}' } }, b: { url: 'wss://example.com/mcp' }, c: { type: 'ws', url: 'https://example.com/mcp' } }) // eslint-disable-line no-template-curly-in-string
+  t.strictSame(entries.map(({ address }) => address), [
+    { kind: 'any', url: 'https://example.com/mcp', headers: { 'X-Key': 's3cret', Authorization: 'Basic YWRhOnAgdw==' } },
+    { kind: 'websocket', url: 'wss://example.com/mcp', headers: {} },
+    { kind: 'websocket', url: 'wss://example.com/mcp', headers: {} }
+  ])
+})
+
+t.test('everything that is wrong is reported at once, by option, without values', async t => {
+  t.strictSame(await mistakes({
+    a: { command: 'x', env: { KEY: 'a ${UNSET} ${env:ALSO}' } }, // eslint-disable-line no-template-curly-in-string
+    b: {},
+    c: { command: 'x', url: 'https://example.com' },
+    d: { type: 'htttp', url: 'https://example.com' },
+    sse: { command: 'x' },
+    e: { url: 'ftp://secret.example.com' },
+    'My-Files': { command: 'x' },
+    'my files': { command: 'y' }
+  }), [
+    'option mcpServers.a.env.KEY needs the environment variable UNSET, which is not set',
+    'option mcpServers.a.env.KEY needs the environment variable ALSO, which is not set',
+    'option mcpServers.b needs a command or a url',
+    'option mcpServers.c has both a command and a url; remove one, or say which is meant with type',
+    'option mcpServers.d.type must be stdio, http, sse or websocket; did you mean "http"?',
+    'option mcpServers.sse cannot have this name, because /mcp/sse is a URL of the gateway itself; give it another name',
+    'option mcpServers.e.url must begin with http:, https:, ws: or wss:, not ftp:',
+    'option mcpServers.my files has the same name in URLs and tools, "my-files", as "My-Files" (option mcpServers); rename or remove one of them'
+  ])
+})
+
+t.test('a file of a client that is larger than maxMcpConfig is refused', async t => {
+  const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: { a: { command: 'x' } } }) })
+  const file = join(place, 'mcp.json')
+  t.match((await readEntries(resolveOptions({ mcpConfig: [file] }), AROUND)).entries, [{ alias: 'a', source: file, address: { cwd: place } }])
+  await t.rejects(readEntries(resolveOptions({ mcpConfig: [file], maxMcpConfig: 20 }), AROUND), { message: `${file}: it has more than 20 bytes (option maxMcpConfig)` })
+})

@@ -1,0 +1,53 @@
+import { stat, readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { findServers } from './find-servers.js'
+import type { Findings } from './findings.js'
+import { DocumentError, type Document } from './formats/document.js'
+import type { FoundServer } from './found-server.js'
+import { workspaceOf } from './workspace.js'
+
+interface ReadOptions {
+  readonly home: string | undefined
+  /** The largest file, in bytes. */
+  readonly maxFile: number
+  readonly onFile: (file: string) => void
+  readonly findings: Findings
+}
+
+/** The servers of a configuration file of a client, in the client's own form. */
+export async function readClientFile (file: string, { home, maxFile, onFile, findings }: ReadOptions): Promise<FoundServer[]> {
+  onFile(file)
+  try {
+    const document = await parse(file, await read(file, maxFile))
+    return findServers(document, { file, folder: workspaceOf(file, home), findings })
+  } catch (error) {
+    const line = error instanceof DocumentError && error.line !== undefined ? `, line ${error.line}` : ''
+    findings.mistakes.push({ path: '', text: `${file}${line}: ${reasonOf(error as NodeJS.ErrnoException)}` })
+    return []
+  }
+}
+
+async function read (file: string, maxFile: number): Promise<string> {
+  const stats = await stat(file)
+  if (!stats.isFile()) throw new Error('this is not a file')
+  if (stats.size > maxFile) throw new Error(`it has more than ${maxFile} bytes (option maxMcpConfig)`)
+  const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
+  if (text.includes('\0')) throw new Error('it is not text in UTF-8; save it as UTF-8')
+  if (text.trim() === '') throw new Error('it is empty')
+  return text
+}
+
+async function parse (file: string, text: string): Promise<Document> {
+  switch (extname(file).toLowerCase()) {
+    case '.toml': return (await import('./formats/toml.js')).parseToml(text)
+    case '.yaml': case '.yml': return (await import('./formats/yaml.js')).parseYaml(text)
+    default: return (await import('./formats/jsonc.js')).parseJsonc(text)
+  }
+}
+
+function reasonOf (error: NodeJS.ErrnoException): string {
+  // The stack is not deep enough for it.
+  if (error instanceof RangeError) return 'it is nested too deeply'
+  if (error.code === 'ENOENT') return 'there is no such file'
+  return error.code === 'EACCES' ? 'this user may not read it' : error.message.split('\n')[0] ?? ''
+}

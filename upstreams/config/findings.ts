@@ -1,0 +1,35 @@
+import type { Mistake } from '../../options/mistakes.js'
+import type { FoundServer } from './found-server.js'
+
+/** What is wrong or odd in the configuration of servers, in the order in which it was found. */
+export class Findings {
+  readonly mistakes: Mistake[] = []
+  readonly warnings: string[] = []
+  readonly #unused = new Set<string>()
+
+  /** A mistake in a field of a server. The text never has a value of the field. */
+  mistake (server: FoundServer, field: string, text: string): void {
+    this.mistakes.push({ path: placeOf(server, field).join('.'), text: `${describe(server, field)} ${text}` })
+  }
+
+  warn (server: FoundServer, field: string, text: string): void {
+    this.warnings.push(`${describe(server, field)} ${text}`)
+  }
+
+  /** A field that has no meaning here, once for each file. */
+  unused (server: FoundServer, field: string, hint: string): void {
+    const key = `${server.source}\n${field}`
+    if (!this.#unused.has(key)) this.warn(server, field, `has no meaning for Patchbay${hint}`)
+    this.#unused.add(key)
+  }
+}
+
+/** `.mcp.json, line 7: server "files": env.TOKEN`, or `option mcpServers.files.env.TOKEN`. */
+function describe (server: FoundServer, field: string): string {
+  const place = placeOf(server, field)
+  if (server.source.startsWith('option ')) return `option ${place.join('.')}`
+  const line = server.lineOf(place)
+  return `${server.source}${line === undefined ? '' : `, line ${line}`}: server "${server.name}"${field === '' ? '' : `: ${field}`}`
+}
+
+const placeOf = ({ path }: FoundServer, field: string): string[] => field === '' ? [...path] : [...path, ...field.split('.')]

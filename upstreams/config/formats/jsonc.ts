@@ -1,0 +1,40 @@
+import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { DocumentError, type Document } from './document.js'
+
+/** Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first mistake. */
+export function parseJsonc (text: string): Document {
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  if (first !== undefined) throw new DocumentError(lineAt(text, first.offset), `this is not JSON (${describe(first)})`)
+  if (root === undefined) throw new DocumentError(undefined, 'it holds no JSON')
+  return { value: valueOf(root), lineOf: path => lineOf(text, root, path) }
+}
+
+/** `CommaExpected` as words. */
+const describe = ({ error }: ParseError): string => printParseErrorCode(error).replace(/[A-Z]/g, (letter, offset: number) => offset === 0 ? letter.toLowerCase() : ` ${letter.toLowerCase()}`)
+
+/** Members are defined, not assigned: `__proto__` is a name like others. */
+function valueOf (node: Node): unknown {
+  const { type, children = [], value } = node
+  if (type === 'array') return children.map(valueOf)
+  if (type !== 'object') return value as unknown
+  return Object.fromEntries(children.flatMap(({ children: [name, member] = [] }) => name === undefined || member === undefined ? [] : [[name.value as string, valueOf(member)] as const]))
+}
+
+/** The line of a value, or of the innermost one around it. */
+function lineOf (text: string, root: Node, path: readonly string[]): number | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const node = nodeAt(root, path.slice(0, length))
+    if (node !== undefined) return lineAt(text, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+  }
+  return undefined
+}
+
+function nodeAt (root: Node, path: string[]): Node | undefined {
+  let node: Node | undefined = root
+  for (const name of path) node = node === undefined ? undefined : findNodeAtLocation(node, [node.type === 'array' ? Number(name) : name])
+  return node
+}
+
+const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

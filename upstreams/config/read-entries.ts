@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import { OptionsError } from '../../options/mistakes.js'
+import type { Environment } from '../../system/environment.js'
+import type { ServerEntry } from '../server-entry.js'
+import { Findings } from './findings.js'
+import type { FoundServer } from './found-server.js'
+import { toEntry } from './to-entry.js'
+
+/** The options that name upstream servers. */
+export interface UpstreamOptions {
+  readonly mcpServers: Readonly<Record<string, unknown>>
+  readonly mcpConfig: readonly string[]
+  readonly maxMcpConfig: number
+}
+
+/** What variables and relative paths are about. */
+export interface Surroundings {
+  readonly env: Environment
+  readonly home: string | undefined
+  readonly cwd: string
+}
+
+export interface ReadEntries {
+  readonly entries: ServerEntry[]
+  /** One sentence each; no secrets. */
+  readonly warnings: string[]
+  /** Every file that was read, and those that were looked for. */
+  readonly files: string[]
+}
+
+/** The upstream servers of the options and of the files that they name. Throws an OptionsError with everything that is wrong with them. */
+export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile }: UpstreamOptions, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
+  const findings = new Findings()
+  const files = new Set<string>()
+  const onFile = (file: string): void => { files.add(file) }
+  const found = optionServers(mcpServers)
+  // The parsers are loaded only where there is a file to read.
+  const { readClientFile } = mcpConfig.length === 0 ? {} : await import('./client-file.js')
+  for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
+  const read = found.flatMap(server => {
+    const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, findings)
+    return entry === undefined ? [] : [{ server, entry }]
+  })
+  const entries = withoutRepeated(read, findings)
+  if (findings.mistakes.length > 0) throw new OptionsError(findings.mistakes)
+  return { entries, warnings: findings.warnings, files: [...files] }
+}
+
+function optionServers (servers: Readonly<Record<string, unknown>>): FoundServer[] {
+  return Object.entries(servers).map(([name, values]) => ({
+    name, values, source: 'option mcpServers', path: ['mcpServers', name], folder: undefined, inputs: new Map(), lenient: false, lineOf: () => undefined
+  }))
+}
+
+interface Read { readonly server: FoundServer, readonly entry: ServerEntry }
+
+/** Two servers with one alias are a mistake, unless they are the same server in two files. */
+function withoutRepeated (read: Read[], findings: Findings): ServerEntry[] {
+  const kept = new Map<string, Read>()
+  for (const one of read) {
+    const { server, entry } = one
+    const first = kept.get(entry.alias)
+    if (first === undefined) kept.set(entry.alias, one)
+    else if (!isSame(first, one)) findings.mistake(server, '', `has the same name in URLs and tools, "${entry.alias}", as "${first.entry.name}" (${first.entry.source}); rename or remove one of them`)
+  }
+  return [...kept.values()].map(({ entry }) => entry)
+}
+
+const isSame = (one: Read, other: Read): boolean => isDeepStrictEqual(essence(one), essence(other))
+
+/** What tells two entries apart. The folder of the file does only where something is relative to it. */
+function essence ({ server, entry: { source, name, address, ...rest } }: Read): object {
+  if (address.kind !== 'stdio' || address.cwd !== server.folder) return { ...rest, address }
+  const isRelative = [address.command, ...address.args].some(word => word.startsWith('.'))
+  return { ...rest, address: isRelative ? address : { ...address, cwd: undefined } }
+}

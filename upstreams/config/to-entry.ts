@@ -1,0 +1,169 @@
+import { isAbsolute, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { mistakesIn } from '../../options/mistakes.js'
+import { Server } from '../../options/upstreams.js'
+import { nearestName } from '../../lib/nearest-name.js'
+import { isObject } from '../../protocol/wire/json.js'
+import type { Address, ServerEntry } from '../server-entry.js'
+import { aliasOf, isReserved } from './alias.js'
+import { parseEnvironmentFile } from './environment-file.js'
+import { Findings } from './findings.js'
+import type { FoundServer } from './found-server.js'
+import { readFields, type KnownFields } from './known-fields.js'
+import { kindOf, splitUrl } from './server-address.js'
+import { expandVariables, readText, type Variables } from './variables.js'
+
+const FIELDS = new Set(Object.keys(Server.properties))
+
+/** A `timeout` below this is a number of seconds. */
+const SECONDS = 1_000
+
+/** The entry of a server, with its variables expanded; undefined where that cannot be. What is wrong is added to the findings. */
+export function toEntry (server: FoundServer, variables: Variables, findings: Findings): ServerEntry | undefined {
+  if (!isObject(server.values)) {
+    findings.mistake(server, '', 'must be an object, such as {"command":"npx","args":["-y","some-server"]}')
+    return undefined
+  }
+  const fields = readFields(server.values, FIELDS)
+  const before = findings.mistakes.length
+  checkFields(server, fields, findings)
+  if (findings.mistakes.length > before) return undefined
+  const reader = new FieldReader(server, fields, variables, (fields.values as Server).disabled === true ? new Findings() : findings)
+  const alias = checkedAlias(server, findings)
+  const address = reader.address()
+  return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias), address }
+}
+
+function checkFields (server: FoundServer, { values, names, unused }: KnownFields, findings: Findings): void {
+  const { envVars, ...rest } = values
+  for (const { path, text } of mistakesIn(Server, rest)) {
+    const name = names.get(path) ?? names.get(path.split('.')[0] ?? '') ?? path
+    findings.mistake(server, name, text.replace(`option ${path} `, ''))
+  }
+  if (envVars !== undefined && !Array.isArray(envVars)) findings.mistake(server, 'env_vars', 'must be a list of names')
+  for (const field of unused) {
+    const nearest = nearestName(field, FIELDS)
+    findings.unused(server, field, nearest === undefined ? '' : `; did you mean "${nearest}"?`)
+  }
+}
+
+function checkedAlias (server: FoundServer, findings: Findings): string | undefined {
+  const alias = aliasOf(server.name)
+  if (!isReserved(alias)) return alias
+  findings.mistake(server, '', `cannot have this name, because /mcp/${alias} is a URL of the gateway itself; give it another name`)
+  return undefined
+}
+
+/** Reads the checked fields of one server. */
+class FieldReader {
+  readonly #server: FoundServer
+  readonly #fields: KnownFields
+  readonly #values: Server
+  readonly #variables: Variables
+  readonly #findings: Findings
+
+  constructor (server: FoundServer, fields: KnownFields, variables: Variables, findings: Findings) {
+    this.#server = server
+    this.#fields = fields
+    this.#values = fields.values as Server
+    this.#variables = variables
+    this.#findings = findings
+  }
+
+  address (): Address | undefined {
+    const { command, url, type, args = [] } = this.#values
+    const kind = kindOf({ command, url, type, lenient: this.#server.lenient })
+    if ('mistake' in kind) {
+      this.#mistake(kind.field, kind.mistake)
+      return undefined
+    }
+    if (kind.kind !== 'stdio') return this.#remote(kind.kind)
+    return { kind: 'stdio', command: this.#text('command', command ?? ''), args: args.map((arg, index) => this.#text(`args.${index}`, String(arg))), env: this.#environment(), cwd: this.#cwd() }
+  }
+
+  /** Everything but the address. */
+  rest (alias: string): Omit<ServerEntry, 'address'> {
+    const { disabled = false, includeTools = [], excludeTools = [], prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout } = this.#values
+    return {
+      alias,
+      name: this.#server.name,
+      source: this.#server.source,
+      disabled,
+      timeout: this.#timeout(),
+      ...(startTimeout === undefined ? {} : { startTimeout }),
+      includeTools,
+      excludeTools,
+      prefix,
+      start,
+      idle,
+      isolate,
+      scopes,
+      roots: roots?.map((root, index) => /^file:\/\//i.test(root) ? root : pathToFileURL(this.#path(`roots.${index}`, root)).href),
+      elicitation,
+      sampling
+    }
+  }
+
+  #remote (kind: Exclude<Address['kind'], 'stdio'>): Address | undefined {
+    const { url: given = '', headers = {} } = this.#values
+    const before = this.#findings.mistakes.length
+    const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.#text(`headers.${name}`, String(value))]))
+    const split = splitUrl(this.#text('url', given), kind)
+    // The URL of a variable without a value would only be wrong once more.
+    if (typeof split === 'string') {
+      if (this.#findings.mistakes.length === before) this.#mistake('url', split)
+      return undefined
+    }
+    const authorized = Object.keys(texts).some(name => name.toLowerCase() === 'authorization')
+    return { kind: split.kind, url: split.url, headers: split.authorization === undefined || authorized ? texts : { ...texts, Authorization: split.authorization } }
+  }
+
+  #environment (): Record<string, string> {
+    const { env = {}, envFile } = this.#values
+    const values: Record<string, string> = Object.fromEntries(this.#passed().map(name => [name, this.#text('env_vars', `\${env:${name}}`)]))
+    if (envFile !== undefined) Object.assign(values, this.#environmentFile(envFile))
+    for (const [name, value] of Object.entries(env)) values[name] = this.#text(`env.${name}`, String(value))
+    return values
+  }
+
+  /** The variables of the gateway that are passed on by name, where they are set. */
+  #passed (): string[] {
+    const { envVars = [] } = this.#fields.values as { envVars?: unknown[] }
+    return envVars.map(item => String(isObject(item) ? item['name'] : item)).filter(name => this.#variables.env[name] !== undefined)
+  }
+
+  #environmentFile (given: string): Record<string, string> {
+    try {
+      return parseEnvironmentFile(readText(this.#path('envFile', given), this.#variables))
+    } catch (error) {
+      this.#mistake('envFile', (error as Error).message)
+      return {}
+    }
+  }
+
+  #cwd (): string | undefined {
+    const { cwd } = this.#values
+    return cwd === undefined ? this.#server.folder : this.#path('cwd', cwd)
+  }
+
+  #timeout (): number | undefined {
+    const { timeout } = this.#values
+    if (timeout === undefined || timeout >= SECONDS || this.#fields.names.get('timeout') === 'tool_timeout_sec') return timeout
+    this.#findings.warn(this.#server, 'timeout', `is below ${SECONDS}, so it is taken as ${timeout} seconds`)
+    return Math.round(timeout * SECONDS)
+  }
+
+  #path (field: string, given: string): string {
+    const text = this.#text(field, given)
+    const { home, folder } = this.#variables
+    return isAbsolute(text) ? text : home !== undefined && /^~(\/|$)/.test(text) ? resolve(home, text.slice(2)) : resolve(folder, text)
+  }
+
+  #text (field: string, given: string): string {
+    return expandVariables(given, this.#variables, sentence => this.#mistake(field, sentence))
+  }
+
+  #mistake (field: string, sentence: string): void {
+    this.#findings.mistake(this.#server, this.#fields.names.get(field) ?? field, sentence)
+  }
+}

@@ -1,0 +1,84 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, isAbsolute, resolve, sep } from 'node:path'
+import type { Environment } from '../../system/environment.js'
+
+/** What variables of a configuration stand for. */
+export interface Variables {
+  readonly env: Environment
+  readonly home: string | undefined
+  readonly folder: string
+  /** The defaults of `${input:…}`, by id. */
+  readonly inputs: ReadonlyMap<string, string>
+  /** The largest file that `${file:…}` may read, in bytes. */
+  readonly maxFile: number
+  /** Hears of each file that is read. */
+  readonly onFile: (file: string) => void
+}
+
+/** `${…}` and `${{ secrets.… }}`. A `$NAME` without braces belongs to the program that gets it. */
+const VARIABLE = /\$\{\{\s*secrets\.(\w+)\s*\}\}|\$\{([^{}]*)\}/g
+
+/** The text with its variables replaced, once. `onMissing` gets a sentence about each that has no value; it never has a value in it. */
+export function expandVariables (text: string, variables: Variables, onMissing: (sentence: string) => void): string {
+  return text.replace(VARIABLE, (whole: string, secret: string | undefined, inner = '') => {
+    try {
+      return secret === undefined ? valueOf(inner, variables) ?? whole : valueIn(variables.env, secret)
+    } catch (error) {
+      onMissing((error as Error).message)
+      return whole
+    }
+  })
+}
+
+/** Undefined for what is no variable of a client, such as an expression of a shell. Throws a sentence if there is no value. */
+function valueOf (inner: string, variables: Variables): string | undefined {
+  const { env, home, folder } = variables
+  switch (inner) {
+    case 'userHome': return home ?? fail('uses ${userHome}, but the user has no home folder')
+    case 'workspaceFolder': return folder
+    case 'workspaceFolderBasename': return basename(folder)
+    case 'pathSeparator': case '/': return sep
+  }
+  const [, kind, rest = ''] = /^([a-z]+):(?!-)(.*)$/is.exec(inner) ?? []
+  if (kind === 'input') return inputValue(rest, variables)
+  if (kind === 'file') return fileText(rest, variables)
+  if (kind !== undefined && kind !== 'env') return fail(`uses \${${inner}}, which only the client knows; write the value, or a variable such as \${NAME}`)
+  const [, name, , preset] = /^([A-Za-z_]\w*)(:-(.*))?$/s.exec(kind === 'env' ? rest : inner) ?? []
+  return name === undefined ? undefined : valueIn(env, name, preset)
+}
+
+function valueIn (env: Environment, name: string, preset?: string): string {
+  const value = env[name]
+  // As in a shell, `:-` also stands for a variable that is empty.
+  if (preset !== undefined) return value === undefined || value === '' ? preset : value
+  return value ?? fail(`needs the environment variable ${name}, which is not set`)
+}
+
+/** The variable that answers a question a client would put to its user. */
+function inputValue (id: string, { env, inputs }: Variables): string {
+  const name = `PATCHBAY_INPUT_${id.replace(/[^A-Za-z0-9]/g, '_').toUpperCase()}`
+  return env[name] ?? inputs.get(id) ?? fail(`needs the environment variable ${name} (the client asks its user for "${id}"), which is not set`)
+}
+
+function fileText (path: string, variables: Variables): string {
+  const { home, folder } = variables
+  const file = isAbsolute(path) ? path : path.startsWith('~/') && home !== undefined ? resolve(home, path.slice(2)) : resolve(folder, path)
+  return readText(file, variables).replace(/\r?\n$/, '')
+}
+
+/** The text of a file that a configuration refers to. Throws a sentence that names the file if it cannot be read. */
+export function readText (file: string, { maxFile, onFile }: Pick<Variables, 'maxFile' | 'onFile'>): string {
+  onFile(file)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats?.isFile() !== true) return fail(`needs the file ${file}, which is not there`)
+  if (stats.size > maxFile) return fail(`needs the file ${file}, which is larger than ${maxFile} bytes (option maxMcpConfig)`)
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    return fail(`needs the file ${file}, which cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
+  }
+}
+
+function fail (sentence: string): never {
+  throw new Error(sentence)
+}
