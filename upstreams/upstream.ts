@@ -1,43 +1,73 @@
 import { Listeners } from '../lib/listeners.js'
+import type { Semaphore } from '../lib/semaphore.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import { errors } from '../protocol/wire/errors.js'
-import type { Connection, Upstream, UpstreamState } from './ports.js'
+import type { OpenConnection } from './connection/connection.js'
+import { isolationKey } from './isolation.js'
+import { IsolatedConnections } from './isolated-connections.js'
+import type { Connection, Upstream } from './ports.js'
 import type { ServerEntry } from './server-entry.js'
+import type { BackOffOptions } from './supervision/back-off.js'
+import { Supervisor, type SupervisorLog } from './supervision/supervisor.js'
 
-export type Connect = (signal: AbortSignal, onReopen: (connection: Connection) => void) => Promise<Connection>
+export interface UpstreamLimits {
+  readonly startTimeout: number
+  readonly backOff: BackOffOptions
+  /** The most connections besides the shared one, and after how many milliseconds without a call one of them is closed. */
+  readonly maxConnections: number
+  readonly isolatedIdle: number
+  /** How long calls in flight may take to finish when the upstream is removed, in milliseconds. */
+  readonly grace: number
+}
+
+export interface ConfiguredUpstreamOptions {
+  readonly entry: ServerEntry
+  /** Opens a connection; `onReopen` runs when it had to agree anew with the upstream. */
+  readonly connect: (signal: AbortSignal, onReopen: (connection: Connection) => void) => Promise<OpenConnection>
+  readonly starts: Semaphore
+  readonly limits: UpstreamLimits
+  readonly log: SupervisorLog
+}
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
   readonly entry: ServerEntry
-  readonly #connect: Connect
+  readonly #options: ConfiguredUpstreamOptions
   readonly #ready = new Listeners<[connection: Connection]>()
   readonly #changed = new Listeners<[]>()
-  readonly #ended = new AbortController()
-  #connection: Connection | undefined
-  #connecting: Promise<Connection> | undefined
-  #state: UpstreamState = 'stopped'
-  #lastError: string | undefined
-  #restarts = 0
+  readonly #shared: Supervisor<OpenConnection>
+  readonly #isolated: IsolatedConnections
+  #closing: Promise<void> | undefined
+  /** Of the latest shared connection. */
+  #latest: Pick<Connection, 'transport' | 'revision'> | undefined
 
-  constructor (entry: ServerEntry, connect: Connect) {
-    this.entry = entry
-    this.#connect = connect
+  constructor (options: ConfiguredUpstreamOptions) {
+    this.entry = options.entry
+    this.#options = options
+    this.#shared = this.#supervise(true)
+    this.#isolated = new IsolatedConnections({ max: options.limits.maxConnections, create: () => this.#supervise(false), refuse: why => this.#refuse(why) })
   }
 
   get status (): Upstream['status'] {
-    const { address } = this.entry
-    const known = this.#connection
-    return { state: this.#state, transport: known?.transport ?? address.kind, revision: known?.revision.version, restarts: this.#restarts, lastError: this.#lastError }
+    const { disabled, address } = this.entry
+    const { state, restarts, lastError } = this.#shared
+    return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError }
   }
 
-  async connectionFor (_call: Call): Promise<Connection> {
-    return await this.shared()
+  async connectionFor (call: Call): Promise<Connection> {
+    this.#check()
+    const key = isolationKey(this.entry.isolate, call)
+    return key === undefined ? await this.#shared.get(call.signal) : await this.#isolated.get(key, call.signal)
   }
 
   async shared (): Promise<Connection> {
-    if (this.#connection?.closed === false) return this.#connection
-    this.#connecting ??= this.#start().finally(() => { this.#connecting = undefined })
-    return await this.#connecting
+    this.#check()
+    return await this.#shared.get()
+  }
+
+  /** Starts the server in the background, if it is to be started before it is wanted. */
+  start (): void {
+    if (!this.entry.disabled && this.entry.start === 'eager') this.#shared.start()
   }
 
   onReady (listener: (connection: Connection) => void): () => void {
@@ -49,29 +79,43 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   async close (): Promise<void> {
-    this.#ended.abort(new Error('the upstream was closed'))
-    await this.#connection?.close()
-    this.#set('closed')
+    await (this.#closing ??= this.#close())
   }
 
-  async #start (): Promise<Connection> {
-    this.#set('starting')
-    try {
-      const connection = await this.#connect(this.#ended.signal, again => this.#ready.notify(again))
-      this.#connection = connection
-      connection.onClose(why => { this.#lastError = why.message; this.#restarts++; this.#set('stopped') })
-      this.#set('ready')
+  async #close (): Promise<void> {
+    const { grace } = this.#options.limits
+    const open = [this.#shared.connection, ...this.#isolated.connections()]
+    await Promise.all(open.map(async connection => await connection?.drain(grace)))
+    await Promise.all([this.#shared.close(), this.#isolated.close()])
+  }
+
+  #check (): void {
+    if (this.entry.disabled) throw this.#refuse('it is disabled')
+    if (this.#closing !== undefined) throw this.#refuse('it was removed from the configuration')
+  }
+
+  #refuse (why: string, retryAfter?: number): Error {
+    return errors.upstreamUnavailable(this.entry.alias, why, retryAfter)
+  }
+
+  #supervise (isShared: boolean): Supervisor<OpenConnection> {
+    const { entry: { alias, start, idle }, connect, starts, limits: { startTimeout, backOff, isolatedIdle }, log } = this.#options
+    const announce = (connection: OpenConnection | Connection): void => {
+      this.#latest = { transport: connection.transport, revision: connection.revision }
       this.#ready.notify(connection)
-      return connection
-    } catch (error) {
-      this.#lastError = error instanceof Error ? error.message : String(error)
-      this.#set('stopped')
-      throw errors.upstreamUnavailable(this.entry.alias, 'it could not be started')
     }
-  }
-
-  #set (state: UpstreamState): void {
-    this.#state = state
-    this.#changed.notify()
+    return new Supervisor<OpenConnection>({
+      alias,
+      connect: async signal => await connect(signal, isShared ? announce : () => {}),
+      ...(isShared ? { onReady: announce, onChange: () => this.#changed.notify() } : {}),
+      starts,
+      backOff,
+      startTimeout,
+      idle: isShared ? idle : idle ?? isolatedIdle,
+      isBusy: connection => connection.callsInFlight > 0,
+      keep: isShared && start === 'eager' && idle === undefined,
+      refuse: (why, retryAfter) => this.#refuse(why, retryAfter),
+      log
+    })
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Semaphore } from '../lib/semaphore.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
@@ -6,19 +7,25 @@ import { EraMemory } from './connection/era-memory.js'
 import { dialOf } from './dial.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import type { ServerEntry } from './server-entry.js'
-import { ConfiguredUpstream } from './upstream.js'
+import type { SupervisorLog } from './supervision/supervisor.js'
+import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
 export interface UpstreamOptions {
   readonly upstreamProbeWait: number
+  readonly upstreamStartTimeout: number
+  readonly upstreamIdle: number
+  readonly maxUpstreamConnections: number
+  readonly maxUpstreamStarts: number
   readonly maxUpstreamQuestions: number
+  readonly grace: number
 }
 
 /** What upstreams use of the gateway. */
 export interface UpstreamHost {
   readonly clientInfo: Implementation
   readonly values: Values
-  readonly log: ConnectionLog
+  readonly log: ConnectionLog & SupervisorLog
   readonly options: UpstreamOptions
 }
 
@@ -28,9 +35,11 @@ export class Upstreams {
   #all = new Map<string, ConfiguredUpstream>()
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
+  readonly #starts: Semaphore
 
   constructor (host: UpstreamHost) {
     this.#host = host
+    this.#starts = new Semaphore(host.options.maxUpstreamStarts)
   }
 
   get (alias: string): Upstream | undefined {
@@ -59,7 +68,7 @@ export class Upstreams {
     const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
     this.#all = next
     for (const upstream of removed) void upstream.close()
-    for (const upstream of next.values()) if (upstream.entry.start === 'eager') upstream.shared().catch(() => {})
+    for (const upstream of next.values()) upstream.start()
   }
 
   #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
@@ -70,15 +79,20 @@ export class Upstreams {
   #create (entry: ServerEntry): ConfiguredUpstream {
     const { clientInfo, values, log, options } = this.#host
     const eras = new EraMemory(values, entry)
-    return new ConfiguredUpstream(entry, async (signal, onReopen) => await connect({
+    const settings = { entry, dial: dialOf(entry), clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
+    return new ConfiguredUpstream({
       entry,
-      dial: dialOf(entry),
-      clientInfo,
-      eras,
-      probeWait: options.upstreamProbeWait,
-      maxQuestions: options.maxUpstreamQuestions,
-      log,
-      onReopen
-    }, signal))
+      connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
+      starts: this.#starts,
+      limits: limitsOf(options),
+      log
+    })
   }
+}
+
+/** A server that fails is tried again after half a second, then after twice as long, up to half a minute; five failures in a minute end that. */
+const BACK_OFF = { first: 500, longest: 30_000, maxFailures: 5, period: 60_000 }
+
+function limitsOf ({ upstreamStartTimeout, upstreamIdle, maxUpstreamConnections, grace }: UpstreamOptions): UpstreamLimits {
+  return { startTimeout: upstreamStartTimeout, backOff: BACK_OFF, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, grace }
 }

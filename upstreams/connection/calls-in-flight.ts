@@ -10,13 +10,23 @@ interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
  */
 export class CallsInFlight {
   readonly #calls = new Map<Id, InFlight>()
+  #onEmpty: (() => void) | undefined
+
+  get size (): number {
+    return this.#calls.size
+  }
+
+  /** Settles when there are none. */
+  async empty (): Promise<void> {
+    if (this.size > 0) await new Promise<void>(resolve => { this.#onEmpty = resolve })
+  }
 
   add (id: Id, call: RelayedCall, channel: Channel): void {
     this.#calls.set(id, { call, channel })
   }
 
   remove (id: Id): void {
-    this.#calls.delete(id)
+    if (this.#calls.delete(id) && this.#calls.size === 0) this.#onEmpty?.()
   }
 
   /** The call whose client has to answer this. `ambiguous` when several clients could be meant: the answer of one must not serve another. */

@@ -1,4 +1,5 @@
 import { Listeners } from '../../lib/listeners.js'
+import { withTimeout } from '../../lib/time/with-timeout.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -33,8 +34,15 @@ export interface ConnectionOptions {
   readonly onReopen: (connection: Connection) => void
 }
 
+/** A connection as its owner sees it. */
+export interface OpenConnection extends Connection {
+  readonly callsInFlight: number
+  /** Settles when no call is in flight, at the latest after `ms` milliseconds. */
+  drain (ms: number): Promise<void>
+}
+
 /** Opens a connection to an upstream and agrees on a revision with it. Rejects with a sentence for people. */
-export async function connect (options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+export async function connect (options: ConnectionOptions, signal: AbortSignal): Promise<OpenConnection> {
   const connection = new LiveConnection(options)
   await connection.open(signal)
   return connection
@@ -42,7 +50,7 @@ export async function connect (options: ConnectionOptions, signal: AbortSignal):
 
 const RESULT_TYPES = new Set<unknown>([undefined, 'complete', 'input_required'])
 
-class LiveConnection implements Connection {
+class LiveConnection implements OpenConnection {
   readonly #options: ConnectionOptions
   readonly #questions: QuestionsOfUpstream
   readonly #oddities: Oddities
@@ -113,6 +121,14 @@ class LiveConnection implements Connection {
     const peer = this.#now?.peer
     this.#end(new Error('the connection was closed'))
     await peer?.close()
+  }
+
+  get callsInFlight (): number {
+    return this.#now?.peer.calls.size ?? 0
+  }
+
+  async drain (ms: number): Promise<void> {
+    if (this.#now !== undefined && !this.#closed) await withTimeout(this.#now.peer.calls.empty(), ms, () => {})
   }
 
   get #current (): Negotiated {

@@ -34,10 +34,11 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
     try {
       return { peer, ...await abortable(legacy ? initialize(peer, self) : ask(peer), signal) }
     } catch (error) {
-      const exited = peer.closed && !legacy && peer.transport !== 'http' && !signal.aborted
+      const { why } = peer
       await peer.close()
-      if (exited) return undefined
-      throw error
+      if (why === undefined || signal.aborted) throw error
+      if (legacy || peer.transport === 'http') throw why
+      return undefined
     }
   }
 

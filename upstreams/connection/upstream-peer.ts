@@ -38,6 +38,7 @@ export class UpstreamPeer {
   readonly #peer = new Peer()
   readonly #failsOn = new Map<Id, (status: number) => boolean>()
   #link: Link | undefined
+  #why: Error | undefined
   #pending = 0
   #retired = false
 
@@ -67,6 +68,11 @@ export class UpstreamPeer {
 
   get closed (): boolean {
     return this.#peer.closed
+  }
+
+  /** Why it closed. */
+  get why (): Error | undefined {
+    return this.#why
   }
 
   negotiated (revision: Revision): void {
@@ -147,6 +153,7 @@ export class UpstreamPeer {
 
   #closed (why: Error): void {
     if (this.closed) return
+    this.#why = why
     this.#peer.close(errors.upstreamGone(this.#alias, why.message))
     this.#events.closed(why, this)
   }

@@ -1,0 +1,15 @@
+import type { Call } from '../protocol/dispatch/call.js'
+import type { Peer } from '../protocol/peer/peer.js'
+import type { ServerEntry } from './server-entry.js'
+
+/** Who shares a connection with a call: `undefined` for everybody, a principal, or the session or connection of the client. */
+export type IsolationKey = string | Peer | undefined
+
+/**
+ * By the entry's `isolate`. A stateless HTTP request belongs to no session, so its principal stands for that. All anonymous callers are one principal.
+ */
+export function isolationKey (isolate: ServerEntry['isolate'], { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>): IsolationKey {
+  if (isolate === 'none') return undefined
+  const hasSession = !revision.stateless || peer.transport !== 'http'
+  return isolate === 'session' && hasSession ? peer : principal ?? ''
+}
