@@ -37,6 +37,7 @@ import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
+import { processSurroundings } from './system/environment.js'
 import upstreams from './upstreams/plugin.js'
 import { version } from './version.js'
 
@@ -134,7 +135,17 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (options.tools) await fastify.register(builtInServices, options)
   if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
+  await configureUpstreams(fastify, options)
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
+}
+
+/** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
+async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<void> {
+  if (Object.keys(options.mcpServers).length === 0 && options.mcpConfig.length === 0) return
+  const { readEntries } = await import('./upstreams/config/read-entries.js')
+  const { entries, warnings } = await readEntries(options, processSurroundings())
+  for (const sentence of warnings) fastify.log.warn(sentence)
+  fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries))
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */

@@ -34,7 +34,7 @@ export function expandVariables (text: string, variables: Variables, onMissing: 
 function valueOf (inner: string, variables: Variables): string | undefined {
   const { env, home, folder } = variables
   switch (inner) {
-    case 'userHome': return home ?? fail('uses ${userHome}, but the user has no home folder')
+    case 'userHome': return home ?? fail('uses the variable userHome, but the user has no home folder')
     case 'workspaceFolder': return folder
     case 'workspaceFolderBasename': return basename(folder)
     case 'pathSeparator': case '/': return sep
