@@ -25,12 +25,14 @@ const SQLITE = `try { module.exports = require('./sqlite/index.cjs') } catch (ca
 export const standIns = {
   name: 'stand-ins',
   setup ({ onResolve, onLoad }) {
+    const lateParts = findLateParts()
     onLoad({ filter: /[\\/]built-ins\.ts$/ }, () => ({ contents: listOfBuiltIns(), resolveDir: fileURLToPath(root) }))
     onLoad({ filter: /[\\/]load-ajv\.ts$/ }, () => ({ contents: "export const loadAjv = dialect => require('./late/ajv.cjs')[dialect]()" }))
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({ contents: PINO_TRANSPORT }))
     onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
     onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
+    onLoad({ filter: /[\\/](upstreams|transports[\\/]client)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
     // The CommonJS build of the package loads much faster than its ES module.
@@ -50,6 +52,19 @@ export function fileOf (name) {
 }
 
 const root = new URL('../..', import.meta.url)
+
+/**
+ * The files about upstream servers that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
+ * share with it would otherwise be cut into more files, which every start has to load.
+ */
+function findLateParts () {
+  const files = ['app.ts', ...['upstreams', 'transports/client'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`))]
+  const imports = files.filter(file => file.endsWith('.ts')).flatMap(file => {
+    const url = new URL(file, root)
+    return [...readFileSync(url, 'utf8').matchAll(/import\('(\.[^']+)\.js'\)/g)].map(([, path]) => fileURLToPath(new URL(`${path}.ts`, url)))
+  })
+  return new Set(imports)
+}
 
 function listOfBuiltIns () {
   const files = FOLDERS.flatMap(modulesIn)
