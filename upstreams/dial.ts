@@ -10,6 +10,6 @@ export function dialOf ({ address }: ServerEntry): Dial {
       return await dialChild(address)(events, signal)
     }
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage: 64 * 1024 * 1024, limits: LIMITS, connections: 128, maxQueue: 64 * 1024 * 1024 })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage: 64 * 1024 * 1024, limits: LIMITS, connections: 128, maxQueue: 64 * 1024 * 1024, heartbeat: 30_000 })(events, signal)
   }
 }

@@ -10,34 +10,40 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const MAX_FIELD = 4_096
 /** What `data: ` adds to the length of a line. */
 const FIELD_NAME = 6
+/** How many bytes are kept of both ends of an event that is skipped. */
+const MAX_HEAD = 65_536
+const MAX_TAIL = 1_200
 
 /** An event of a stream; `type` is `message` unless the stream says otherwise. */
 export interface SseEvent { readonly type: string, readonly data: Buffer }
 
-/**
- * Cuts the bytes of an event stream into events, however they arrive. An event over `maxEvent` bytes is reported once, with the data read so
- * far, and skipped up to its end. An event without data is not reported, but its id counts.
- */
+export interface SseReaderEvents {
+  event (event: SseEvent): void
+  /** An event has more bytes than it may; it is skipped up to its end. */
+  tooLong? (): void
+  /** The end of an event that was skipped; both ends of its data, or of the line that is too long. */
+  skipped? (head: Buffer, tail: Buffer): void
+}
+
+/** Cuts the bytes of an event stream into events of at most `maxEvent` bytes, however they arrive. An event without data is not reported, but its id counts. */
 export class SseReader {
   /** The id to resume after; undefined where the stream gave none. */
   lastEventId: string | undefined
   /** How long to wait before connecting again, in milliseconds, where the stream says so. */
   retry: number | undefined
   readonly #maxEvent: number
-  readonly #onEvent: (event: SseEvent) => void
-  readonly #onTooLong: (head: Buffer) => void
+  readonly #events: SseReaderEvents
   readonly #line = new Chunks()
   readonly #data = new Chunks()
   #type = ''
   #hasData = false
   #isFirstLine = true
   #afterReturn = false
-  #skipping = false
+  #skipped: { head: Buffer, tail: Buffer } | undefined
 
-  constructor (maxEvent: number, onEvent: (event: SseEvent) => void, onTooLong: (head: Buffer) => void) {
+  constructor (maxEvent: number, events: SseReaderEvents) {
     this.#maxEvent = maxEvent
-    this.#onEvent = onEvent
-    this.#onTooLong = onTooLong
+    this.#events = events
   }
 
   /** The chunk may be kept: it must not be written to afterwards. */
@@ -62,20 +68,21 @@ export class SseReader {
   }
 
   #addToLine (part: Buffer): void {
-    if (!this.#skipping) {
+    if (this.#skipped === undefined) {
       this.#line.add(part)
       if (this.#data.size + this.#line.size <= this.#maxEvent + FIELD_NAME) return
-      this.#skip(this.#data.size > 0 ? this.#data.take() : this.#line.take())
+      this.#skip(this.#data.size > 0 ? this.#data.take() : valueOf(this.#line.take()))
     }
+    if (this.#skipped !== undefined) this.#skipped.tail = Buffer.concat([this.#skipped.tail, part.subarray(-MAX_TAIL)]).subarray(-MAX_TAIL)
     // While an event is skipped, a line is only known to be empty or not.
     if (this.#line.size === 0) this.#line.add(part.subarray(0, 1))
   }
 
   #endLine (rest: Buffer): void {
-    if (this.#line.size > 0) this.#addToLine(rest)
+    if (this.#line.size > 0 || (this.#skipped !== undefined && rest.length > 0)) this.#addToLine(rest)
     const line = this.#line.size > 0 ? this.#line.take() : rest
     if (line.length === 0) this.#endEvent()
-    else if (!this.#skipping) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
+    else if (this.#skipped === undefined) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
     this.#isFirstLine = false
   }
 
@@ -83,9 +90,9 @@ export class SseReader {
     const colon = line.indexOf(COLON)
     if (colon === 0 || line.length === 0) return
     const name = line.toString('latin1', 0, colon === -1 ? Math.min(line.length, MAX_FIELD) : Math.min(colon, MAX_FIELD))
-    const from = colon === -1 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1
-    if (name === 'data') this.#addData(line.subarray(from))
-    else this.#set(name, line.toString('utf8', from, Math.min(line.length, from + MAX_FIELD)))
+    const value = valueOf(line)
+    if (name === 'data') this.#addData(value)
+    else this.#set(name, value.toString('utf8', 0, Math.min(value.length, MAX_FIELD)))
   }
 
   #set (name: string, value: string): void {
@@ -101,20 +108,27 @@ export class SseReader {
     if (this.#data.size > this.#maxEvent) this.#skip(this.#data.take())
   }
 
-  #skip (head: Buffer): void {
+  #skip (start: Buffer): void {
     this.#data.clear()
     this.#line.clear()
-    this.#skipping = true
-    this.#onTooLong(head)
+    this.#skipped = { head: Buffer.from(start.subarray(0, MAX_HEAD)), tail: Buffer.from(start.subarray(-MAX_TAIL)) }
+    this.#events.tooLong?.()
   }
 
   #endEvent (): void {
-    const type = this.#type
+    const type = this.#type === '' ? 'message' : this.#type
     const data = this.#data.take()
-    const isComplete = this.#hasData && !this.#skipping
+    const hasData = this.#hasData
+    const skipped = this.#skipped
     this.#type = ''
     this.#hasData = false
-    this.#skipping = false
-    if (isComplete) this.#onEvent({ type: type === '' ? 'message' : type, data })
+    this.#skipped = undefined
+    if (skipped !== undefined) this.#events.skipped?.(skipped.head, skipped.tail)
+    else if (hasData) this.#events.event({ type, data })
   }
+}
+
+function valueOf (line: Buffer): Buffer {
+  const colon = line.indexOf(COLON)
+  return line.subarray(colon === -1 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1)
 }

@@ -8,8 +8,10 @@ export interface HttpRequest {
   /** Names and values in turn. */
   readonly headers: string[]
   readonly body?: string
-  /** How long the head of the reply may take, in milliseconds; any time when absent. */
-  readonly headersTimeout?: number
+  /** How long the reply may be silent, in milliseconds; any time when absent. */
+  readonly timeout?: number
+  /** The longest body, in bytes, where it is not read. */
+  readonly maxBody?: number
 }
 
 /** Takes what comes back for one HTTP request. After `onEnd` or `onError` nothing comes any more. */
@@ -34,6 +36,7 @@ export class HttpExchange {
   readonly #onAnswered: () => void
   #path: string
   #redirects = 0
+  #received = 0
   #attempt: Attempt | undefined
   #isAnswered = false
   #isDone = false
@@ -49,9 +52,9 @@ export class HttpExchange {
   }
 
   start (): this {
-    const { method, headers, body = null, headersTimeout = 0 } = this.#request
+    const { method, headers, body = null, timeout = 0 } = this.#request
     this.#attempt = new Attempt(this)
-    this.#dispatcher.dispatch({ path: this.#path, method, headers, body, headersTimeout, bodyTimeout: 0 }, this.#attempt)
+    this.#dispatcher.dispatch({ path: this.#path, method, headers, body, headersTimeout: timeout, bodyTimeout: timeout }, this.#attempt)
     return this
   }
 
@@ -78,7 +81,9 @@ export class HttpExchange {
   }
 
   onData (chunk: Buffer): void {
-    this.#receiver.onData(chunk)
+    this.#received += chunk.length
+    if (this.#received > (this.#request.maxBody ?? Infinity)) this.fail('its answer is too long')
+    else this.#receiver.onData(chunk)
   }
 
   onEnd (): void {

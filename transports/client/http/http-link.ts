@@ -9,7 +9,7 @@ import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { ListeningStream } from './listening-stream.js'
 import type { UpstreamLimits } from './reply-body.js'
-import { describeStatus } from './reply-status.js'
+import { describeStatus, hasAuthorization } from './reply-status.js'
 import { RequestChannel, type RequestHost } from './request-channel.js'
 
 const COMMON = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
@@ -19,6 +19,8 @@ const CONTROL_TIMEOUT = 30_000
 const HANDSHAKE_WAIT = 2_000
 /** How long the end of a session may take at close. */
 const DELETE_TIMEOUT = 2_000
+/** How much of a body is read that does not matter, so that its connection can be used again. */
+const MAX_IGNORED = 65_536
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
 
 /** Streamable HTTP as a client, of revisions with sessions and without. */
@@ -87,7 +89,7 @@ export class HttpLink implements Link, RequestHost {
   }
 
   explain (status: number, headers: IncomingHttpHeaders): string {
-    return describeStatus(status, headers, this.#configured.some((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization'))
+    return describeStatus(status, headers, hasAuthorization(this.#configured))
   }
 
   release (channel: RequestChannel): void {
@@ -136,17 +138,15 @@ export class HttpLink implements Link, RequestHost {
   }
 
   /** Settles when the reply is there; what it says does not matter. */
-  #control (method: 'POST' | 'DELETE', body: string | undefined, headersTimeout: number): Promise<void> {
+  #control (method: 'POST' | 'DELETE', body: string | undefined, timeout: number): Promise<void> {
     const headers = [...this.#configured, ...COMMON, ...this.#sessionHeaders()]
     return new Promise(resolve => {
-      const exchange = this.#client.control({ method, path: this.#path, headers, headersTimeout, ...(body === undefined ? {} : { body }) }, {
-        onHead: (status, head) => {
+      this.#client.control({ method, path: this.#path, headers, timeout, maxBody: MAX_IGNORED, ...(body === undefined ? {} : { body }) }, {
+        onHead: status => {
           if (status === 404 && method === 'POST' && this.hasSession) this.#expire()
-          // Most replies have no body; a connection is only used again when there is none.
-          if (head['content-length'] !== '0' && status !== 202 && status !== 204) exchange.abort()
           resolve()
         },
-        onData: () => exchange.abort(),
+        onData: () => {},
         onEnd: resolve,
         onError: () => resolve()
       })

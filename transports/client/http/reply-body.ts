@@ -26,7 +26,7 @@ export class ReplyBody {
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong
     if (kind === 'json') this.#json = new Chunks()
-    else this.#events = new SseReader(limits.maxMessage, ({ type, data }) => { if (type === 'message') this.#decode(data) }, onTooLong)
+    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong })
   }
 
   get isStream (): boolean {

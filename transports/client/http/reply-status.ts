@@ -14,5 +14,8 @@ export function describeStatus (status: number, { 'retry-after': retryAfter }: I
   return status >= 500 ? `${answer}: it failed; look at its log` : answer
 }
 
+/** True when headers, names and values in turn, have a credential. */
+export const hasAuthorization = (headers: string[]): boolean => headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization')
+
 /** Only a number is repeated: the rest of a header is the upstream's text. */
 const later = (retryAfter: string | undefined): string => retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? `in ${retryAfter} s` : 'later'

@@ -1,0 +1,25 @@
+import type { Dial, Link, LinkEvents } from '../link.js'
+import { openClient, type HttpDialOptions, type UrlAddress } from '../http/dial-http.js'
+import type { UpstreamLimits } from '../http/reply-body.js'
+import { SseLink, type SseTarget } from './sse-link.js'
+
+/** Dials HTTP+SSE. The link is there when the server has said where messages are posted. */
+export function dialSse (address: UrlAddress, options: HttpDialOptions): Dial {
+  return async (events, signal) => await openSse(await openClient(address, options), options, events, signal)
+}
+
+/** Opens the stream. The signal ends the attempt. */
+export async function openSse (target: SseTarget, limits: UpstreamLimits, events: LinkEvents, signal: AbortSignal): Promise<Link> {
+  signal.throwIfAborted()
+  let stop = () => {}
+  try {
+    return await new Promise<Link>((resolve, reject) => {
+      const link: SseLink = new SseLink(target, limits, events, failure => failure === undefined ? resolve(link) : reject(failure))
+      stop = () => { void link.close() }
+      signal.addEventListener('abort', stop, { once: true })
+      link.open()
+    })
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,157 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { SseReader, type SseEvent } from '../../../lib/network/sse-reader.js'
+import { withTimeout } from '../../../lib/time/with-timeout.js'
+import type { Channel } from '../../../protocol/wire/channel.js'
+import { decode, type Id } from '../../../protocol/wire/jsonrpc.js'
+import { concernOf } from '../answered-id.js'
+import type { HttpClient } from '../http/http-client.js'
+import type { HttpExchange, ReplyReceiver } from '../http/http-exchange.js'
+import { bodyKind, type UpstreamLimits } from '../http/reply-body.js'
+import { describeStatus, hasAuthorization } from '../http/reply-status.js'
+import type { Link, LinkEvents, LinkRequest } from '../link.js'
+
+export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
+
+/** How long the reply to a POST may take, in milliseconds: what it leads to comes on the stream. */
+const POST_TIMEOUT = 30_000
+/** How much of the body of such a reply is read, so that its connection can be used again. */
+const MAX_IGNORED = 65_536
+/** How long requests wait for the reply to `notifications/initialized`. */
+const HANDSHAKE_WAIT = 2_000
+
+/** HTTP+SSE as a client: one stream for everything that comes, a POST for each message that goes. */
+export class SseLink implements Link, ReplyReceiver {
+  readonly transport = 'sse'
+  readonly channel: Channel
+  readonly #target: SseTarget
+  readonly #limits: UpstreamLimits
+  readonly #events: LinkEvents
+  readonly #onOpen: (failure: Error | undefined) => void
+  readonly #reader: SseReader
+  #stream: HttpExchange | undefined
+  /** Where messages are posted; undefined until the server has said so. */
+  #endpoint: string | undefined
+  #version: string | undefined
+  #handshake: Promise<void> | undefined
+  #isClosed = false
+
+  /** `onOpen` is called once, when messages can be sent or the attempt has failed. */
+  constructor (target: SseTarget, limits: UpstreamLimits, events: LinkEvents, onOpen: (failure: Error | undefined) => void) {
+    this.#target = target
+    this.#limits = limits
+    this.#events = events
+    this.#onOpen = onOpen
+    this.#reader = new SseReader(limits.maxMessage, { event: event => this.#take(event), skipped: (head, tail) => this.#skip(head, tail) })
+    this.channel = this.#channel(undefined)
+  }
+
+  open (): void {
+    const { client, path, headers } = this.#target
+    this.#stream = client.stream({ method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] }, this)
+  }
+
+  channelFor ({ id }: LinkRequest): Channel {
+    return this.#channel(id)
+  }
+
+  negotiated ({ version }: { version: string }): void {
+    this.#version = version
+  }
+
+  async close (): Promise<void> {
+    await this.#end(new Error('the connection was closed'))
+  }
+
+  onHead (status: number, headers: IncomingHttpHeaders): void {
+    if (status !== 200) void this.#end(new Error(describeStatus(status, headers, hasAuthorization(this.#target.headers))))
+    else if (bodyKind(headers) !== 'events') void this.#end(new Error('what it sends is no event stream; see that "url" of this server is that of its SSE endpoint'))
+  }
+
+  onData (chunk: Buffer): void {
+    if (!this.#isClosed) this.#reader.push(chunk)
+  }
+
+  onEnd (): void {
+    void this.#end(new Error('it closed the event stream'))
+  }
+
+  onError (error: Error): void {
+    void this.#end(error)
+  }
+
+  #channel (id: Id | undefined): Channel {
+    return {
+      streams: true,
+      respond: text => this.#send(text, undefined, undefined),
+      emit: (text, method) => this.#send(text, method, method === 'notifications/cancelled' ? undefined : id),
+      end: () => {}
+    }
+  }
+
+  #take ({ type, data }: SseEvent): void {
+    if (this.#isClosed) return
+    if (type === 'endpoint') return this.#readEndpoint(data.toString())
+    if (type !== 'message' || data.length === 0) return
+    const incoming = decode(data, this.#limits.limits)
+    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#events.message(message, undefined)
+  }
+
+  /** What is posted has the configured headers, so it goes to the same origin only. */
+  #readEndpoint (text: string): void {
+    if (this.#endpoint !== undefined) return
+    const { client: { origin }, path } = this.#target
+    const endpoint = URL.canParse(text, origin + path) ? new URL(text, origin + path) : undefined
+    if (endpoint?.origin !== origin) return void this.#end(new Error('the endpoint that it names is at another origin, which is not used, because configured headers would go there'))
+    this.#endpoint = endpoint.pathname + endpoint.search
+    this.#onOpen(undefined)
+  }
+
+  #skip (head: Buffer, tail: Buffer): void {
+    const concern = concernOf(head, tail)
+    if (concern !== undefined && !this.#isClosed) this.#events.failed(concern.id, new Error(`its answer has more than ${this.#limits.maxMessage} bytes (option maxUpstreamMessage)`))
+  }
+
+  #send (text: string, method: string | undefined, id: Id | undefined): void {
+    if (this.#isClosed) return
+    if (method === 'notifications/initialized') {
+      const handshake = this.#handshake = withTimeout(this.#post(text, undefined), HANDSHAKE_WAIT, () => {})
+      void handshake.then(() => { this.#handshake = undefined })
+    } else if (this.#handshake !== undefined) void this.#handshake.then(() => this.#post(text, id))
+    else void this.#post(text, id)
+  }
+
+  /** Settles when the reply to the POST is there. With an id, it reports what went wrong. */
+  #post (body: string, id: Id | undefined): Promise<void> {
+    const { client, headers: configured } = this.#target
+    const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version]
+    const headers = [...configured, 'content-type', 'application/json', 'accept-encoding', 'identity', ...version]
+    const request = { method: 'POST' as const, path: this.#endpoint ?? '/', headers, body, timeout: POST_TIMEOUT, maxBody: MAX_IGNORED }
+    return new Promise(resolve => {
+      let isDone = false
+      const done = (why?: Error, status?: number): void => {
+        // What follows the head of a reply does not matter.
+        if (isDone) return
+        isDone = true
+        if (why !== undefined && id !== undefined && !this.#isClosed) this.#events.failed(id, why, status)
+        resolve()
+      }
+      const receiver: ReplyReceiver = {
+        onHead: (status, head) => status < 300 ? done() : done(new Error(describeStatus(status, head, hasAuthorization(configured))), status),
+        onData: () => {},
+        onEnd: done,
+        onError: done
+      }
+      const exchange = id === undefined ? client.control(request, receiver) : client.call(request, receiver)
+      if (exchange === undefined) done(new Error('too much waits to be sent to it already; try again later'))
+    })
+  }
+
+  async #end (why: Error): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stream?.abort()
+    if (this.#endpoint === undefined) this.#onOpen(why)
+    else this.#events.closed(why)
+    await this.#target.client.close()
+  }
+}

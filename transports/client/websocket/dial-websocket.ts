@@ -1,0 +1,63 @@
+import type { WebSocket } from 'ws'
+import type { UrlAddress } from '../http/dial-http.js'
+import { describeNetworkError } from '../http/network-error.js'
+import { describeStatus, hasAuthorization } from '../http/reply-status.js'
+import { configuredHeaders } from '../http/request-headers.js'
+import type { Dial } from '../link.js'
+import { WebSocketLink, type WebSocketLinkOptions } from './websocket-link.js'
+
+const CONNECT_TIMEOUT = 10_000
+
+/** Dials a WebSocket. The subprotocol `mcp` is offered first; a server that chooses none is asked again without. */
+export function dialWebSocket ({ url, headers: configured }: UrlAddress, options: WebSocketLinkOptions): Dial {
+  return async (events, signal) => {
+    if (!URL.canParse(url)) throw new Error('its URL cannot be read; correct "url" of this server')
+    const target = new URL(url)
+    target.hash = ''
+    const headers = configuredHeaders(target, configured)
+    target.username = target.password = ''
+    const { WebSocket: Socket } = await import('ws')
+    const open = (protocols: string[]): Promise<WebSocket> => opened(new Socket(target, protocols, {
+      headers: Object.fromEntries(pairs(headers)), maxPayload: options.maxMessage, perMessageDeflate: false, handshakeTimeout: CONNECT_TIMEOUT, followRedirects: false
+    }), headers, signal)
+    const socket = await open(['mcp']).catch((error: unknown) => {
+      if (error instanceof Error && error.cause instanceof Error && error.cause.message === 'Server sent no subprotocol') return open([])
+      throw error
+    })
+    return new WebSocketLink(socket, options, events)
+  }
+}
+
+function opened (socket: WebSocket, headers: string[], signal: AbortSignal): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => { socket.terminate(); reject(signal.reason) }
+    const settle = (failure?: Error): void => {
+      signal.removeEventListener('abort', stop)
+      socket.removeAllListeners()
+      if (failure === undefined) return resolve(socket)
+      // Whatever else goes wrong while it ends is of no interest.
+      socket.on('error', () => {})
+      socket.terminate()
+      reject(failure)
+    }
+    socket.once('open', () => {
+      // Nothing is read before the link listens.
+      socket.pause()
+      settle()
+    })
+    socket.once('error', error => settle(new Error(describeHandshake(error), { cause: error })))
+    socket.once('unexpected-response', (_request, response) => {
+      response.destroy()
+      settle(new Error(describeStatus(response.statusCode ?? 0, response.headers, hasAuthorization(headers))))
+    })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function describeHandshake (error: Error): string {
+  if (error.message === 'Opening handshake has timed out') return 'it did not answer in time'
+  return /^(Invalid|Server sent|Missing)/.test(error.message) ? 'its answer is no WebSocket handshake' : describeNetworkError(error)
+}
+
+const pairs = (headers: string[]): [string, string][] => headers.flatMap((name, index) => index % 2 === 0 ? [[name, headers[index + 1] ?? ''] as [string, string]] : [])
