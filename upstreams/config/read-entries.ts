@@ -58,12 +58,18 @@ interface Read { readonly server: FoundServer, readonly entry: ServerEntry }
 function withoutRepeated (read: Read[], findings: Findings): ServerEntry[] {
   const kept = new Map<string, Read>()
   for (const one of read) {
-    const { server, entry } = one
+    const { entry } = one
     const first = kept.get(entry.alias)
     if (first === undefined) kept.set(entry.alias, one)
-    else if (!isSame(first, one)) findings.mistake(server, '', `has the same name in URLs and tools, "${entry.alias}", as "${first.entry.name}" (${first.entry.source}); rename or remove one of them`)
+    else if (!isSame(first, one)) reportRepeated(first.entry, one, findings)
   }
   return [...kept.values()].map(({ entry }) => entry)
+}
+
+/** One file may have the same name for two projects, of which its client would use one at a time. */
+function reportRepeated (first: ServerEntry, { server, entry }: Read, findings: Findings): void {
+  if (first.source === entry.source && server.path[0] === 'projects') findings.warn(server, '', `of the project ${server.path[1] ?? ''} is left out, because the file has another server of that name`)
+  else findings.mistake(server, '', `has the same name in URLs and tools, "${entry.alias}", as "${first.name}" (${first.source}); rename or remove one of them`)
 }
 
 const isSame = (one: Read, other: Read): boolean => isDeepStrictEqual(essence(one), essence(other))

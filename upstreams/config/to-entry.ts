@@ -24,6 +24,10 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
     findings.mistake(server, '', 'must be an object, such as {"command":"npx","args":["-y","some-server"]}')
     return undefined
   }
+  if (isExtension(server.values)) {
+    findings.warn(server, '', 'belongs to an extension of its client, which knows how to start it; it is left out')
+    return undefined
+  }
   const fields = readFields(server.values, FIELDS)
   const before = findings.mistakes.length
   checkFields(server, fields, findings)
@@ -33,6 +37,9 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
   const address = reader.address()
   return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias), address }
 }
+
+/** Zed keeps the settings of servers that its extensions start beside the others. */
+const isExtension = ({ command, url, settings, source }: Record<string, unknown>): boolean => command === undefined && url === undefined && (settings !== undefined || source === 'extension')
 
 function checkFields (server: FoundServer, { values, names, unused }: KnownFields, findings: Findings): void {
   const { envVars, ...rest } = values
