@@ -4,26 +4,32 @@ import t, { type Test } from 'tap'
 const TEST_TIMEOUT = 120_000
 const EXIT_TIMEOUT = 10_000
 
-// Starting a process costs far more than a test does, so all test files share this one.
 let loading = true
-const awake = setInterval(() => {}, TEST_TIMEOUT)
-t.beforeEach(t => {
-  if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT)
-  endOnce(t)
-})
-t.on('complete', finish)
-// tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
-t.teardown = t.after
+let awake: NodeJS.Timeout | undefined
 
-for (const file of testFiles()) {
+/** Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files of a part share one. */
+export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 2)): Promise<void> {
+  awake = setInterval(() => {}, TEST_TIMEOUT)
+  t.beforeEach(t => {
+    if (t.options.timeout === undefined) t.setTimeout(TEST_TIMEOUT)
+    endOnce(t)
+  })
+  t.on('complete', finish)
+  // tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
+  t.teardown = t.after
+  // Neighbours are often alike, so each part gets some of them.
+  for (const file of testFiles().filter((_, index) => index % parts === part)) await load(file)
+  loading = false
+  t.end()
+}
+
+async function load (file: string): Promise<void> {
   try {
     await import(new URL(file, import.meta.url).href)
   } catch (error) {
     t.test(`${sourceOf(file)} loads`, async () => { throw error })
   }
 }
-loading = false
-t.end()
 
 function testFiles (): string[] {
   const words = (process.env['TEST_FILES'] ?? '').split(' ')
