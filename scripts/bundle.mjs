@@ -14,6 +14,9 @@ const AJV = "module.exports = { 'draft-07': () => require('ajv').default, '2020-
 /** The one function of the Redis client that is used. */
 const REDIS = "export { createClient } from '@redis/client'"
 
+/** The one class of undici that is used, without what fetch and caches need. */
+const UNDICI = "export { default as Pool } from 'undici/lib/dispatcher/pool.js'"
+
 const root = new URL('..', import.meta.url)
 
 const shared = {
@@ -48,6 +51,7 @@ const made = await Promise.all([
   build({ ...common, entryPoints: LATE.map(name => ({ in: name, out: fileOf(name) })), outdir: 'dist/late' }),
   build({ ...common, stdin: { contents: AJV, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/ajv.cjs' }),
   build({ ...common, stdin: { contents: REDIS, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/redis-client.cjs' }),
+  build({ ...common, stdin: { contents: UNDICI, resolveDir: shared.absWorkingDir }, outfile: 'dist/late/undici.cjs' }),
   // These two find their programs and libraries in the folder above their own.
   build({ ...shared, entryPoints: ['clipboardy'], outfile: 'dist/late/clipboardy.js', format: 'esm', banner: { js: REQUIRE } }),
   build({ ...common, entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }], outdir: 'dist/sqlite' })

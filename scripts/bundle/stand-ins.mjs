@@ -32,6 +32,7 @@ export const standIns = {
     onResolve({ filter: /^fastify$/ }, ({ path, importer }) => /pino[\\/]lib[\\/]transport\.js$/.test(importer) ? { path, external: true } : undefined)
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
     onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
+    onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
     onLoad({ filter: /[\\/](upstreams|transports[\\/]client)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)

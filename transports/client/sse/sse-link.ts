@@ -101,9 +101,10 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#endpoint !== undefined) return
     const { client: { origin }, path } = this.#target
     const endpoint = URL.canParse(text, origin + path) ? new URL(text, origin + path) : undefined
-    if (endpoint?.origin !== origin) return void this.#end(new Error('the endpoint that it names is at another origin, which is not used, because configured headers would go there'))
-    this.#endpoint = endpoint.pathname + endpoint.search
-    this.#onOpen(undefined)
+    if (endpoint?.origin === origin) {
+      this.#endpoint = endpoint.pathname + endpoint.search
+      this.#onOpen(undefined)
+    } else void this.#end(new Error('the endpoint that it names is at another origin, which is not used, because configured headers would go there'))
   }
 
   #skip (head: Buffer, tail: Buffer): void {
