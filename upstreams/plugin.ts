@@ -34,7 +34,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   fastify.addHook('onClose', async () => await upstreams?.close())
 
   async function load (): Promise<void> {
-    const { Upstreams } = await import('./upstreams.js')
-    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options })
+    const [{ Upstreams }, { dialOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
+    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options, dialOf })
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp'] })

@@ -99,7 +99,7 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   #supervise (isShared: boolean): Supervisor<OpenConnection> {
-    const { entry: { alias, start, idle }, connect, starts, limits: { startTimeout, backOff, isolatedIdle }, log } = this.#options
+    const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, log } = this.#options
     const announce = (connection: OpenConnection | Connection): void => {
       this.#latest = { transport: connection.transport, revision: connection.revision }
       this.#ready.notify(connection)
@@ -109,9 +109,9 @@ export class ConfiguredUpstream implements Upstream {
       connect: async signal => await connect(signal, isShared ? announce : () => {}),
       ...(isShared ? { onReady: announce, onChange: () => this.#changed.notify() } : {}),
       starts,
-      backOff,
-      startTimeout,
-      idle: isShared ? idle : idle ?? isolatedIdle,
+      backOff: limits.backOff,
+      startTimeout: startTimeout ?? limits.startTimeout,
+      idle: isShared ? idle : idle ?? limits.isolatedIdle,
       isBusy: connection => connection.callsInFlight > 0,
       keep: isShared && start === 'eager' && idle === undefined,
       refuse: (why, retryAfter) => this.#refuse(why, retryAfter),

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
+import type { Dial } from '../transports/client/link.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
 import { EraMemory } from './connection/era-memory.js'
-import { dialOf } from './dial.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
@@ -27,6 +27,7 @@ export interface UpstreamHost {
   readonly values: Values
   readonly log: ConnectionLog & SupervisorLog
   readonly options: UpstreamOptions
+  readonly dialOf: (entry: ServerEntry) => Dial
 }
 
 /** The upstream servers that are configured. */
@@ -77,7 +78,7 @@ export class Upstreams {
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
-    const { clientInfo, values, log, options } = this.#host
+    const { clientInfo, values, log, options, dialOf } = this.#host
     const eras = new EraMemory(values, entry)
     const settings = { entry, dial: dialOf(entry), clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
     return new ConfiguredUpstream({

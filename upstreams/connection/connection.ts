@@ -95,11 +95,12 @@ class LiveConnection implements OpenConnection {
   }
 
   async request (request: UpstreamRequest): Promise<Params> {
-    await this.#reopening
+    if (this.#reopening !== undefined) await this.#reopening
+    const used = this.#current.peer
     try {
       return await this.#send(request)
     } catch (error) {
-      const again = await this.#remedy(error, request)
+      const again = await this.#remedy(error, request, used).catch((failure: unknown) => { throw this.#toClientError(failure) })
       if (again === undefined) throw this.#toClientError(error)
       return await this.#send(again).catch((failure: unknown) => { throw this.#toClientError(failure) })
     }
@@ -152,14 +153,14 @@ class LiveConnection implements OpenConnection {
   }
 
   /** The request to send once more, for failures that say that the upstream did not run it; undefined for others. */
-  async #remedy (error: unknown, request: UpstreamRequest): Promise<UpstreamRequest | undefined> {
+  async #remedy (error: unknown, request: UpstreamRequest, used: UpstreamPeer): Promise<UpstreamRequest | undefined> {
     if (this.#closed || request.signal?.aborted === true) return undefined
-    if (error instanceof SessionLost) return await this.#reopen().then(() => request)
+    if (error instanceof SessionLost) return await this.#reopen(used).then(() => request)
     if (!isMcpError(error) || !this.revision.stateless) return undefined
     if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) return { ...request, headers: await request.renewHeaders() }
     if (error.code === codes.unsupportedVersion) {
       this.#options.eras.forget()
-      return await this.#reopen().then(() => request)
+      return await this.#reopen(used).then(() => request)
     }
     return undefined
   }
@@ -173,8 +174,9 @@ class LiveConnection implements OpenConnection {
     return error.code === codes.unsupportedVersion ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced') : error
   }
 
-  /** One new handshake for all requests that need it. */
-  async #reopen (): Promise<void> {
+  /** One new handshake for all requests that the former peer refused. */
+  async #reopen (former: UpstreamPeer): Promise<void> {
+    if (this.#reopening === undefined && this.#current.peer !== former) return
     this.#reopening ??= this.#renew().finally(() => { this.#reopening = undefined })
     await this.#reopening
   }
@@ -185,6 +187,7 @@ class LiveConnection implements OpenConnection {
       await this.open(this.#abandoned.signal)
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)))
+      void former.close()
       throw error
     }
     former.retire()
@@ -197,7 +200,7 @@ class LiveConnection implements OpenConnection {
     request: async (request: Request, on: Channel | undefined, peer: UpstreamPeer) => await this.#questions.answer(request, peer.calls, on),
     notification: (method, params, on, peer) => this.#notified(method, params, on, peer),
     odd: what => this.#oddities.add(what),
-    expired: peer => { if (peer === this.#now?.peer && !this.#closed) this.#reopen().catch(() => {}) },
+    expired: peer => { if (peer === this.#now?.peer && !this.#closed) this.#reopen(peer).catch(() => {}) },
     closed: (why, peer) => { if (peer === this.#now?.peer) this.#end(why) }
   }
 

@@ -81,6 +81,7 @@ export class UpstreamPeer {
 
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
   async request ({ method, params, signal, call, headers, failsOn }: Outgoing): Promise<Params> {
+    if (this.closed) throw errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent')
     let sent: Id | undefined
     this.#pending++
     try {
