@@ -47,16 +47,15 @@ export async function probe (peer: UpstreamPeer, self: Self, wait: number, onLat
 
 /** Undefined for a server that does not know `server/discover`. */
 async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self): Promise<Agreement | undefined> {
-  const params = { _meta: selfDescription(clientInfo) }
   const ofHttp = peer.transport === 'http'
-  try {
-    return discovered(alias, await peer.request({ method: 'server/discover', params, ...(ofHttp ? { failsOn: saysNothing } : {}) }))
-  } catch (error) {
+  const request = { method: 'server/discover', params: { _meta: selfDescription(clientInfo) }, ...(ofHttp ? { failsOn: saysNothing } : {}) }
+  const result = await peer.request(request).catch((error: unknown) => {
     if (peer.closed) throw error
     if (isMcpError(error)) return isModernCode(error.code) ? refusedDiscovery(alias, error.code, error.data) : undefined
     if (ofHttp && error instanceof RequestFailed && !isOfLegacy(error.status)) throw error
     return undefined
-  }
+  })
+  return result === undefined ? undefined : discovered(alias, result)
 }
 
 function discovered (alias: string, result: Params): Agreement | undefined {
