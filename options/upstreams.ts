@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { isObject } from '../protocol/wire/json.js'
 import { mistakesIn, type Mistake } from './mistakes.js'
-import { Count } from './numbers.js'
+import { Count, Milliseconds } from './numbers.js'
 
 const Value = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], 'x-expected': 'must be a string' })
 const Values = (description: string) => Type.Optional(Type.Record(Type.String(), Value, { 'x-expected': 'must be an object with a string for each name', description }))
@@ -47,7 +47,11 @@ export const upstreams = {
     description: 'Other MCP servers that this gateway serves, by name, in the form that clients use: `command`, `args`, `env`, or `url`, `headers`; [Upstream servers](upstreams.md) has all fields'
   }),
   mcpConfig: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Configuration files of MCP clients whose servers are served, too' }),
-  maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes')
+  maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes'),
+  parkedCallLifetime: Milliseconds(300_000, 'How long a call to a server waits for answers of a client that has to send its request again with them'),
+  maxParkedCalls: Count(1_024, 'The most calls to all servers that wait for such answers'),
+  maxParkedCallsPerUpstream: Count(256, 'The most calls to one server that wait for such answers'),
+  maxParkedCallsPerCaller: Count(64, 'The most calls of one caller that wait for such answers')
 }
 
 /** What is wrong with the servers of `mcpServers`, one mistake for each field. Fields that are not known are none. */

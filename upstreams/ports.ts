@@ -2,6 +2,7 @@ import type { Call } from '../protocol/dispatch/call.js'
 import type { Revision } from '../protocol/revisions/revision.js'
 import type { Params } from '../protocol/wire/jsonrpc.js'
 import type { LogLevel } from '../protocol/wire/log-level.js'
+import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { ServerEntry } from './server-entry.js'
 
 /** The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it has none. */
@@ -83,6 +84,8 @@ export interface UpstreamStatus {
 /** One configured server, running or not. */
 export interface Upstream {
   readonly entry: ServerEntry
+  /** The calls of all upstreams that wait for answers of clients. */
+  readonly parked: ParkedCalls
   /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
   connectionFor (call: Call): Promise<Connection>
   /** The connection for lists and subscriptions. */

@@ -6,6 +6,7 @@ import type { OpenConnection } from './connection/connection.js'
 import { isolationKey } from './isolation.js'
 import { IsolatedConnections } from './isolated-connections.js'
 import type { Connection, Upstream } from './ports.js'
+import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { ServerEntry } from './server-entry.js'
 import type { BackOffOptions } from './supervision/back-off.js'
 import { Supervisor, type SupervisorLog } from './supervision/supervisor.js'
@@ -26,12 +27,14 @@ export interface ConfiguredUpstreamOptions {
   readonly connect: (signal: AbortSignal, onReopen: (connection: Connection) => void) => Promise<OpenConnection>
   readonly starts: Semaphore
   readonly limits: UpstreamLimits
+  readonly parked: ParkedCalls
   readonly log: SupervisorLog
 }
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
   readonly entry: ServerEntry
+  readonly parked: ParkedCalls
   readonly #options: ConfiguredUpstreamOptions
   readonly #ready = new Listeners<[connection: Connection]>()
   readonly #changed = new Listeners<[]>()
@@ -43,6 +46,7 @@ export class ConfiguredUpstream implements Upstream {
 
   constructor (options: ConfiguredUpstreamOptions) {
     this.entry = options.entry
+    this.parked = options.parked
     this.#options = options
     this.#shared = this.#supervise(true)
     this.#isolated = new IsolatedConnections({ max: options.limits.maxConnections, create: () => this.#supervise(false), refuse: why => this.#refuse(why) })
@@ -83,6 +87,7 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   async #close (): Promise<void> {
+    this.parked.end('the server was removed', this.entry.alias)
     const { grace } = this.#options.limits
     const open = [this.#shared.connection, ...this.#isolated.connections()]
     await Promise.all(open.map(async connection => await connection?.drain(grace)))

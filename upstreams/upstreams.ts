@@ -6,6 +6,7 @@ import type { Dial } from '../transports/client/link.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
 import { EraMemory } from './connection/era-memory.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
+import { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
@@ -18,6 +19,10 @@ export interface UpstreamOptions {
   readonly maxUpstreamConnections: number
   readonly maxUpstreamStarts: number
   readonly maxUpstreamQuestions: number
+  readonly parkedCallLifetime: number
+  readonly maxParkedCalls: number
+  readonly maxParkedCallsPerUpstream: number
+  readonly maxParkedCallsPerCaller: number
   readonly grace: number
 }
 
@@ -37,10 +42,12 @@ export class Upstreams {
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
   readonly #starts: Semaphore
+  readonly #parked: ParkedCalls
 
   constructor (host: UpstreamHost) {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
+    this.#parked = new ParkedCalls(host.options)
   }
 
   get (alias: string): Upstream | undefined {
@@ -86,6 +93,7 @@ export class Upstreams {
       connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
       starts: this.#starts,
       limits: limitsOf(options),
+      parked: this.#parked,
       log
     })
   }

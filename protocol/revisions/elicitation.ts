@@ -6,7 +6,7 @@ import type { Features } from './revision.js'
 type Field = Record<string, unknown>
 
 /** Forms and pages as each revision can ask for them, and answers back in the author's terms. */
-export const elicitation = { known, params, answer }
+export const elicitation = { known, params, relayed, answer }
 
 function known ({ url }: Field, features: Features): boolean {
   return url === undefined ? features.elicitation !== 'none' : features.elicitation === 'url'
@@ -16,6 +16,13 @@ function params ({ message, url, requestedSchema }: Field, features: Features): 
   if (url !== undefined) return { mode: 'url', message, url, ...(features.elicitationIds ? { elicitationId: randomUUID() } : {}) }
   if (features.elicitation === 'url') return { mode: 'form', message, requestedSchema: formSchema(requestedSchema) }
   return { message, requestedSchema: mapFields(requestedSchema, early) }
+}
+
+/** The params of a question that another server wrote: what this revision does not change stays as it is. */
+function relayed ({ elicitationId, mode, ...rest }: Field, features: Features): Field {
+  if (rest.url !== undefined) return { mode: 'url', ...rest, ...(features.elicitationIds ? { elicitationId: elicitationId ?? randomUUID() } : {}) }
+  if (features.elicitation === 'url') return { mode: mode ?? 'form', ...rest }
+  return { ...rest, requestedSchema: mapFields(rest.requestedSchema, early) }
 }
 
 /** Takes back what `early` did to several-choice fields: their text becomes a list again. */

@@ -113,6 +113,17 @@ export const errors = {
   timeout: (ms: number) => internal(`The call was given up after ${ms} ms without an answer`),
   /** An upstream server did not answer within its `timeout`, or within option `callTimeout`. Remedy: ask for less, or raise the timeout. */
   upstreamTimeout: (upstream: string, ms: number) => internal(`The call was given up after ${ms} ms without an answer of the upstream server ${upstream}`, { upstream }),
+  /** An upstream server sent something that the protocol does not allow. Remedy: the operator reports it to the author of that server. */
+  upstreamInvalid: (upstream: string, why: string) => internal(`The upstream server ${upstream} sent an invalid answer: ${why}`, { upstream }),
+  /**
+   * `requestState` names a call of an upstream server that does not wait for answers any more: it was answered, has expired, or waits in
+   * another process. Remedy: send the request again without `requestState`.
+   */
+  notWaiting: (upstream: string, reason: string) => new McpError(
+    codes.invalidParams, `Invalid params: the call to the upstream server ${upstream} does not wait for this answer any more (${reason}); send the request again without requestState`,
+    { upstream, reason }),
+  /** A question of an upstream server is refused, because as many calls wait for answers as an option allows. Remedy: answer some of them, or raise the option. */
+  tooManyParked: (option: string, max: number) => internal(`As many calls wait for answers of clients as option ${option} allows (${max})`, { max }),
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal(CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */

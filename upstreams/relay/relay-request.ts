@@ -1,9 +1,18 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
+import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Connection, Upstream, UpstreamRequest } from '../ports.js'
 import { askableCapabilities } from './askable-capabilities.js'
+import { carriedState, type CarriedState } from './questions/carried-state.js'
+import { expectCompletion } from './questions/completed-elicitations.js'
 import { DirectCall } from './direct-call.js'
+import { ParkableCall } from './parking/parkable-call.js'
+import { relayOneRound } from './relay-one-round.js'
+import { resumeParked } from './parking/resume-parked.js'
+import { relayRounds } from './relay-rounds.js'
 import { withoutReserved } from './relayed-params.js'
+import { demandsPages, requiredPages } from './questions/required-pages.js'
 import { toClientError } from './to-client-error.js'
 
 /** What a request needs besides its params. */
@@ -12,19 +21,24 @@ export interface RelayOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
+type Result = Record<string, unknown>
+
 /**
  * Sends a client's request to an upstream and gives its result back, or an `input_required` result where the client has to answer
  * questions first. `method` and `params` are the upstream's: its own names, the client's `_meta`. Rejects with what the client may see.
  */
-export async function relayRequest (call: Call, upstream: Upstream, method: string, params: Params, options: RelayOptions = {}): Promise<Record<string, unknown>> {
+export async function relayRequest (call: Call, upstream: Upstream, method: string, params: Params, options: RelayOptions = {}): Promise<Result> {
   const { alias, timeout } = upstream.entry
   call.response.deadline?.waitFor(alias, timeout)
   try {
+    const carried = carriedState(call, alias)
+    if (carried?.parked !== undefined) return await resumeParked(call, alias, upstream.parked, carried.parked)
     const connection = await upstream.connectionFor(call)
     // A call that was cancelled while the upstream was starting is not sent.
     call.signal.throwIfAborted()
-    return await send(call, connection, requestOf(call, method, params, options))
+    return await send(call, upstream, connection, requestOf(call, method, params, options), carried)
   } catch (error) {
+    if (demandsPages(error, call)) return requiredPages(error, call, alias)
     throw toClientError(error, call)
   }
 }
@@ -41,6 +55,25 @@ function requestOf (call: Call, method: string, params: Params, { headers }: Rel
   }
 }
 
-function send (call: Call, connection: Connection, request: UpstreamRequest): Promise<Record<string, unknown>> {
-  return connection.request({ ...request, call: new DirectCall(call) })
+/** The client and the upstream are each of the era with a handshake or of the one without: four ways for questions to travel. */
+function send (call: Call, { entry: { alias }, parked }: Upstream, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Result> {
+  if (connection.revision.stateless) return call.revision.stateless ? relayOneRound(call, alias, connection, request, carried) : relayRounds(call, alias, connection, request)
+  if (!call.revision.stateless) return relayDirectly(call, connection, request)
+  if (carried?.state !== undefined) throw errors.notWaiting(alias, 'the server was replaced')
+  return new ParkableCall(call, alias, parked).start(call, connection, request)
+}
+
+async function relayDirectly (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
+  try {
+    return await connection.request({ ...request, call: new DirectCall(call, connection) })
+  } catch (error) {
+    expectPages(error, call, connection)
+    throw error
+  }
+}
+
+/** A client that is sent to pages by an error hears of their completion, like one that was asked. */
+function expectPages (error: unknown, call: Call, connection: Connection): void {
+  if (!isMcpError(error) || error.code !== codes.urlElicitationRequired || !isObject(error.data) || !Array.isArray(error.data.elicitations)) return
+  for (const page of error.data.elicitations) if (isObject(page) && typeof page.elicitationId === 'string') expectCompletion(connection, page.elicitationId, call)
 }

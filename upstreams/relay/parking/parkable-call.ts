@@ -1,0 +1,154 @@
+import { createAbortController, onAbort } from '../../../lib/on-abort.js'
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Revision } from '../../../protocol/revisions/revision.js'
+import { errors, isMcpError } from '../../../protocol/wire/errors.js'
+import { isObject } from '../../../protocol/wire/json.js'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import type { Connection, RelayedCall, UpstreamRequest } from '../../ports.js'
+import { carryState } from '../questions/carried-state.js'
+import { clientOf } from '../client-of.js'
+import { forwardLog, forwardProgress } from '../forward-notifications.js'
+import { OpenQuestions } from './open-questions.js'
+import type { ParkedCall, ParkedCalls } from './parked-calls.js'
+import { capabilityFor, isAnswerable, isRelayedQuestion, toClientParams, type Question } from '../questions/question.js'
+import { withoutReservedMeta } from '../relayed-params.js'
+
+type Result = Record<string, unknown>
+type Outcome = { readonly result: Result } | { readonly error: unknown }
+
+/**
+ * One request to an upstream with a handshake for a client without one. When the upstream asks, the client's request is answered with
+ * the questions and the upstream's call is parked; the client's next request brings the answers and is served by the same call.
+ */
+export class ParkableCall implements RelayedCall, ParkedCall {
+  readonly upstream: string
+  readonly principal: string | undefined
+  readonly #parked: ParkedCalls
+  readonly #questions = new OpenQuestions()
+  readonly #controller = createAbortController()
+  readonly #revision: Revision
+  /** The client's request that waits now; undefined while the call is parked. */
+  #call: Call | undefined
+  #client: object
+  #capabilities: Record<string, unknown>
+  #outcome: Outcome | undefined
+  /** What the client would have had to declare for a question that was refused. */
+  #missing: Record<string, object> | undefined
+  /** The latest progress that came while the call was parked. */
+  #progress: Params | undefined
+  #wake: (() => void) | undefined
+
+  constructor (call: Call, upstream: string, parked: ParkedCalls) {
+    this.upstream = upstream
+    this.principal = call.principal
+    this.#revision = call.revision
+    this.#capabilities = call.capabilities
+    this.#client = clientOf(call)
+    this.#parked = parked
+  }
+
+  get client (): object {
+    return this.#client
+  }
+
+  progress (params: Params): void {
+    if (this.#call === undefined) this.#progress = params
+    else forwardProgress(this.#call, params)
+  }
+
+  log (params: Params): void {
+    if (this.#call !== undefined) forwardLog(this.#call, params)
+  }
+
+  canAsk (method: string, params: Params): boolean {
+    return isAnswerable({ method, params }, this.#capabilities, this.#revision)
+  }
+
+  async ask (method: string, params: Params, signal: AbortSignal): Promise<object> {
+    if (!isRelayedQuestion(method)) throw errors.methodNotFound(method)
+    const question = { method, params: withoutReservedMeta(params) }
+    this.#require(question)
+    const refusal = this.#parked.add(this)
+    if (refusal !== undefined) throw refusal
+    const answer = this.#questions.ask(question, signal)
+    this.#wakeAfterTurn()
+    return await answer
+  }
+
+  /** Sends the request, and serves the client's call. */
+  async start (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
+    connection.request({ ...request, signal: this.#controller.signal, call: this })
+      .then(result => this.#finish({ result }), (error: unknown) => this.#finish({ error }))
+    return await this.#serve(call)
+  }
+
+  /** Throws when an answer is malformed; the call stays parked then. */
+  check (answers: unknown): void {
+    if (isObject(answers)) this.#questions.check(answers)
+  }
+
+  /** Goes on with the answers of the client's next request. */
+  async resume (call: Call, answers: unknown): Promise<Result> {
+    this.#client = clientOf(call)
+    this.#capabilities = call.capabilities
+    if (isObject(answers)) this.#questions.answer(answers)
+    return await this.#serve(call)
+  }
+
+  end (reason: string): void {
+    this.#questions.giveUp(reason)
+    // After the answers to its questions, which are written when their promises have settled.
+    setImmediate(() => this.#controller.abort(new Error(reason)))
+  }
+
+  /** Waits until the upstream has answered or asks, and returns what the client gets. */
+  async #serve (call: Call): Promise<Result> {
+    this.#call = call
+    const off = onAbort(call.signal, () => this.#controller.abort(call.signal.reason))
+    if (this.#progress !== undefined) forwardProgress(call, this.#progress)
+    this.#progress = undefined
+    try {
+      while (this.#outcome === undefined && this.#questions.size === 0) await new Promise<void>(resolve => { this.#wake = resolve })
+    } finally {
+      off()
+      this.#call = undefined
+    }
+    if (this.#outcome === undefined) return this.#park(call)
+    this.#parked.remove(this)
+    return this.#settle(this.#outcome)
+  }
+
+  /** The result that carries the open questions; the call waits for their answers from now on. */
+  #park (call: Call): Result {
+    const inputRequests = Object.fromEntries(this.#questions.entries().map(([key, question]) =>
+      [key, { method: question.method, params: toClientParams(question, this.#revision.features) }]))
+    const parked = { ticket: this.#parked.park(this), nonce: this.#parked.nonce }
+    return { resultType: 'input_required', inputRequests, requestState: carryState(call, { upstream: this.upstream, parked }, this.#parked.limits.parkedCallLifetime) }
+  }
+
+  #settle (outcome: Outcome): Result {
+    const failed = 'error' in outcome ? isMcpError(outcome.error) : outcome.result.isError === true
+    if (failed && this.#missing !== undefined) throw errors.missingCapability(this.#missing)
+    if ('error' in outcome) throw outcome.error
+    // A revision with a handshake gives this member no meaning.
+    const { resultType, ...result } = outcome.result
+    return result
+  }
+
+  #finish (outcome: Outcome): void {
+    this.#outcome = outcome
+    this.#questions.giveUp('the call is over')
+    this.#wake?.()
+  }
+
+  // An upstream that asks several questions at once writes them one after the other.
+  #wakeAfterTurn (): void {
+    setImmediate(() => this.#wake?.())
+  }
+
+  #require (question: Question): void {
+    if (isAnswerable(question, this.#capabilities, this.#revision)) return
+    this.#missing = capabilityFor(question)
+    throw errors.cannotAsk(question.method, `it did not declare the capability ${JSON.stringify(this.#missing)}`)
+  }
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { Counter } from '../../../lib/counter.js'
+import { now } from '../../../lib/time/clock.js'
+import { errors, type McpError } from '../../../protocol/wire/errors.js'
+
+/** A call of an upstream that waits for answers of a client whose own request is answered already. */
+export interface ParkedCall {
+  readonly upstream: string
+  readonly principal: string | undefined
+  /** Ends it at the upstream: its result is not wanted any more. */
+  end (reason: string): void
+}
+
+/** How many calls may be parked, and for how many milliseconds. */
+export interface ParkingLimits {
+  readonly parkedCallLifetime: number
+  readonly maxParkedCalls: number
+  readonly maxParkedCallsPerUpstream: number
+  readonly maxParkedCallsPerCaller: number
+}
+
+interface Waiting { readonly call: ParkedCall, readonly until: number }
+
+/** The calls of all upstreams that wait for answers of clients, by tickets that are good for one use. One timer serves all. */
+export class ParkedCalls {
+  readonly limits: ParkingLimits
+  /** Names this process: a ticket of another one leads nowhere. */
+  readonly nonce: string = randomUUID()
+  readonly #calls = new Set<ParkedCall>()
+  readonly #perUpstream = new Counter()
+  readonly #perCaller = new Counter()
+  // All wait equally long, so the first is the first to expire.
+  readonly #waiting = new Map<string, Waiting>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (limits: ParkingLimits) {
+    this.limits = limits
+  }
+
+  /** How many calls have asked and are not over. */
+  get size (): number {
+    return this.#calls.size
+  }
+
+  /** Counts a call that asks its client, until `remove`. Returns why it may not. */
+  add (call: ParkedCall): McpError | undefined {
+    if (this.#calls.has(call)) return undefined
+    const refusal = this.#refusal(call)
+    if (refusal !== undefined) return refusal
+    this.#calls.add(call)
+    this.#perUpstream.increment(call.upstream)
+    this.#perCaller.increment(callerOf(call))
+    return undefined
+  }
+
+  remove (call: ParkedCall): void {
+    if (!this.#calls.delete(call)) return
+    this.#perUpstream.decrement(call.upstream)
+    this.#perCaller.decrement(callerOf(call))
+  }
+
+  /** Parks a call, until its ticket is taken or its time is up. */
+  park (call: ParkedCall): string {
+    const ticket = randomUUID()
+    this.#waiting.set(ticket, { call, until: now() + this.limits.parkedCallLifetime })
+    this.#schedule()
+    return ticket
+  }
+
+  /** The call that waits for this ticket. */
+  get (ticket: string): ParkedCall | undefined {
+    return this.#waiting.get(ticket)?.call
+  }
+
+  /** Makes a ticket worthless. */
+  take (ticket: string): void {
+    this.#waiting.delete(ticket)
+    this.#schedule()
+  }
+
+  /** Ends the parked calls of one upstream, or all. */
+  end (reason: string, upstream?: string): void {
+    for (const [ticket, { call }] of this.#waiting) if (upstream === undefined || call.upstream === upstream) this.#end(ticket, call, reason)
+    this.#schedule()
+  }
+
+  #end (ticket: string, call: ParkedCall, reason: string): void {
+    this.#waiting.delete(ticket)
+    this.remove(call)
+    call.end(reason)
+  }
+
+  #expire (): void {
+    this.#timer = undefined
+    const moment = now()
+    for (const [ticket, { call, until }] of this.#waiting) {
+      if (until > moment) break
+      this.#end(ticket, call, 'the client did not answer in time')
+    }
+    this.#schedule()
+  }
+
+  #schedule (): void {
+    const [first] = this.#waiting.values()
+    if (first === undefined) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    } else this.#timer ??= setTimeout(() => this.#expire(), Math.max(1, Math.ceil(first.until - now()))).unref()
+  }
+
+  #refusal (call: ParkedCall): McpError | undefined {
+    const { maxParkedCalls, maxParkedCallsPerUpstream, maxParkedCallsPerCaller } = this.limits
+    if (this.#calls.size >= maxParkedCalls) return errors.tooManyParked('maxParkedCalls', maxParkedCalls)
+    if (this.#perUpstream.get(call.upstream) >= maxParkedCallsPerUpstream) return errors.tooManyParked('maxParkedCallsPerUpstream', maxParkedCallsPerUpstream)
+    return this.#perCaller.get(callerOf(call)) >= maxParkedCallsPerCaller ? errors.tooManyParked('maxParkedCallsPerCaller', maxParkedCallsPerCaller) : undefined
+  }
+}
+
+const callerOf = ({ principal }: ParkedCall): string => principal === undefined ? '' : `=${principal}`

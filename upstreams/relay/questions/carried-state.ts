@@ -1,0 +1,24 @@
+import type { Call } from '../../../protocol/dispatch/call.js'
+import { errors } from '../../../protocol/wire/errors.js'
+import { isObject } from '../../../protocol/wire/json.js'
+
+/** What the sealed `requestState` of a relayed call has of ours: the seal binds it to the method, the params and the principal. */
+export interface CarriedState {
+  /** The alias: a name may lead to another upstream on another URL, or after a change of the configuration. */
+  readonly upstream: string
+  /** The state of a stateless upstream, exactly; undefined when it gave none. */
+  readonly state?: string | undefined
+  /** The parked call that waits for the answers, and the process in which it waits. */
+  readonly parked?: { readonly ticket: string, readonly nonce: string } | undefined
+}
+
+/** What an earlier round of this request left; undefined for a first request. Throws when its state is not one for this upstream. */
+export function carriedState (call: Call, upstream: string): CarriedState | undefined {
+  if (!call.revision.stateless || call.params.requestState === undefined) return undefined
+  const { carried } = call.clientRequests
+  if (!isObject(carried) || carried.upstream !== upstream) throw errors.invalidParams('requestState was not issued for this request')
+  return carried as unknown as CarriedState
+}
+
+/** The `requestState` that brings it back. */
+export const carryState = (call: Call, state: CarriedState, lifetime?: number): string => call.clientRequests.carry(state, lifetime)

@@ -1,0 +1,28 @@
+import type { Call } from '../../protocol/dispatch/call.js'
+import { errors } from '../../protocol/wire/errors.js'
+import type { Connection, UpstreamRequest } from '../ports.js'
+import { carryState, type CarriedState } from './questions/carried-state.js'
+import { DirectCall } from './direct-call.js'
+import { readInputRequired } from './questions/input-required.js'
+import { isAnswerable } from './questions/question.js'
+
+/**
+ * Both sides are stateless: the upstream's questions and the client's answers are passed on as they are, and the upstream's state
+ * travels sealed in ours. Nothing is kept between two rounds, so any process that has the secret can serve the next one.
+ */
+export async function relayOneRound (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Record<string, unknown>> {
+  if (carried?.parked !== undefined) throw errors.notWaiting(upstream, 'the server was replaced')
+  const { inputResponses } = call.params
+  const params = {
+    ...request.params,
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(carried?.state === undefined ? {} : { requestState: carried.state })
+  }
+  const result = await connection.request({ ...request, params, call: new DirectCall(call, connection) })
+  const asked = readInputRequired(result, request.method, connection.revision, upstream)
+  if (asked === undefined) return result
+  for (const question of Object.values(asked.questions)) {
+    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamInvalid(upstream, `it asks for ${question.method}, which the client did not declare`)
+  }
+  return { ...result, requestState: carryState(call, { upstream, state: asked.state }) }
+}
