@@ -54,6 +54,8 @@ export interface SessionRecord {
   logLevel: LogLevel
   subscriptions: string[]
   principal: string | undefined
+  /** The view that it was opened on; absent for the whole gateway, as in all records from before there were views. */
+  view?: string | undefined
 }
 
 /** What was negotiated with the client of a session. */

@@ -7,15 +7,17 @@ import { acceptsBoth } from '../transports/http/headers.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { restoreSession } from '../transports/http/session-lookup.js'
 import { endSession, servePost, serveStream } from '../transports/http/streamable.js'
+import { viewOf } from '../transports/http/view-parameter.js'
 import { serveWebSocket, type WebSocketOptions } from '../transports/websocket/serve.js'
-import { addRoutes, type Route } from './paths.js'
+import type { Route } from './paths.js'
+import { addViewRoutes } from './views.js'
 
 export default fp(mcpRoutes, { name: 'patchbay-mcp-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions'] })
 
-/** `/mcp`: Streamable HTTP in every revision, and WebSocket. */
+/** `/mcp`, and `/mcp/ALIAS` for one upstream: Streamable HTTP in every revision, and WebSocket. */
 async function mcpRoutes (app: FastifyInstance, options: WebSocketOptions): Promise<void> {
   const { mcp } = app
-  addRoutes(app, '/mcp', [
+  addViewRoutes(app, '/mcp', [
     getRoute(app, options),
     {
       method: 'POST',
@@ -48,8 +50,9 @@ function getRoute ({ mcp }: FastifyInstance, options: WebSocketOptions): Omit<Ro
     preHandler: restoreSession(mcp.sessions),
     // Not async: Fastify would hold a promise for each open stream and double its memory.
     handler: (request, reply) => { serveStream(mcp, request, reply).catch((error: Error) => reply.send(error)) },
-    wsHandler: (socket, { identity, raw }) => {
-      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers) }, options)
+    wsHandler: (socket, request) => {
+      const { identity, raw } = request
+      serveWebSocket(mcp.dispatcher, { socket, rawSocket: raw.socket, identity, forwarded: isForwarded(raw.headers), view: viewOf(request) }, options)
     }
   }
 }

@@ -5,22 +5,23 @@ import { serveNamedEvents } from '../transports/http/named-events.js'
 import { batchPosts } from '../transports/http/posts.js'
 import { restoreSession } from '../transports/http/session-lookup.js'
 import { SseConnections } from '../transports/http/sse.js'
-import { addRoutes } from './paths.js'
+import { viewOf } from '../transports/http/view-parameter.js'
+import { addViewRoutes } from './views.js'
 
 export default fp(messageRoutes, { name: 'patchbay-message-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-connections', 'patchbay-event-streams', 'patchbay-sessions'] })
 
-/** `/message`, `/sse` and `/mcp/sse`: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
+/** `/message`, `/sse` and `/mcp/sse`, each also with the alias of an upstream: plain JSON-RPC, HTTP+SSE, and notifications as named events. */
 async function messageRoutes (app: FastifyInstance): Promise<void> {
   const { mcp, prefix } = app
   const connections = new SseConnections(mcp)
 
-  addRoutes(app, '/sse', [{
+  addViewRoutes(app, '/sse', [{
     method: 'GET',
     config: { tickets: true },
-    handler: (request, reply) => connections.open(`${prefix}/message`, request, reply)
+    handler: (request, reply) => connections.open(`${prefix}/message${suffixOf(viewOf(request))}`, request, reply)
   }])
 
-  addRoutes(app, '/mcp/sse', [{
+  addViewRoutes(app, '/mcp/sse', [{
     method: 'GET',
     config: { tickets: true },
     preHandler: restoreSession(mcp.sessions),
@@ -28,7 +29,7 @@ async function messageRoutes (app: FastifyInstance): Promise<void> {
     handler: (request, reply) => { serveNamedEvents(mcp, request, reply).catch((error: Error) => reply.send(error)) }
   }])
 
-  addRoutes(app, '/message', [{
+  addViewRoutes(app, '/message', [{
     method: 'POST',
     handler: batchPosts((request, reply) => {
       const { sessionId } = request.query as Record<string, unknown>
@@ -37,3 +38,5 @@ async function messageRoutes (app: FastifyInstance): Promise<void> {
     })
   }])
 }
+
+const suffixOf = (view: string | undefined): string => view === undefined ? '' : `/${encodeURIComponent(view)}`

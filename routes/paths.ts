@@ -37,7 +37,8 @@ function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMeth
   })
 }
 
-const isTaken = (app: FastifyInstance, method: HTTPMethods, url: string): boolean => app.hasRoute({ method, url: app.prefix + url })
+/** True when the application has a route of that method at that path already, whatever its parameters are called. */
+export const isTaken = (app: FastifyInstance, method: HTTPMethods, url: string): boolean => app.hasRoute({ method, url: app.prefix + url })
 
 function ignoresTrailingSlash ({ initialConfig: { ignoreTrailingSlash, routerOptions } }: FastifyInstance): boolean {
   return ignoreTrailingSlash === true || routerOptions?.ignoreTrailingSlash === true

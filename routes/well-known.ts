@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { DEFAULT_SCOPES } from '../protocol/wire/identity.js'
 import { metadataOf, metadataPaths } from '../protocol/http/protected-resource.js'
-import { addRoutes } from './paths.js'
+import { VIEW_PARAMETER } from '../transports/http/view-parameter.js'
+import { addRoutes, type Route } from './paths.js'
 
 export interface ResourceOptions {
   issuer: string
@@ -14,12 +15,13 @@ export interface ResourceOptions {
 
 export default fp(wellKnownRoutes, { name: 'patchbay-well-known-routes', encapsulate: true, dependencies: ['patchbay-mcp'] })
 
-/** `/.well-known/oauth-protected-resource`, alone and followed by the path of the endpoint: which authorization server issues tokens for it. */
+/** `/.well-known/oauth-protected-resource`, alone and followed by the path of the endpoint or of one of its views: which authorization server issues tokens for it. */
 async function wellKnownRoutes (app: FastifyInstance, { issuer, resource, scopes = DEFAULT_SCOPES, endpoint }: ResourceOptions): Promise<void> {
   const metadata = metadataOf(resource, issuer, scopes)
-  for (const path of metadataPaths(resource, endpoint, app.prefix).map(literal)) {
-    addRoutes(app, path, [{ method: 'GET', config: { public: true }, handler: async () => metadata }])
-  }
+  const route: Omit<Route, 'url'> = { method: 'GET', config: { public: true }, handler: async () => metadata }
+  const [root = '', ...paths] = metadataPaths(resource, endpoint, app.prefix).map(literal)
+  // Views have the metadata of the gateway: a token is for all of it. That a view does not exist is not said without a credential.
+  for (const path of [root, ...paths, ...paths.map(path => `${path}/:${VIEW_PARAMETER}`)]) addRoutes(app, path, [route])
 }
 
 /** Escapes what the router would read as a parameter. */

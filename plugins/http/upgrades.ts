@@ -10,6 +10,10 @@ type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) 
 interface Gateway {
   /** The WebSocket routes of the scope in which it is registered. */
   routes: RegExp[]
+  /** Those that end with a parameter: the host application may have a route that is more exact. */
+  parametric: RegExp[]
+  /** True when the application has a route of exactly this path, whatever it serves there. */
+  hasRoute: (path: string) => boolean
   observe: UpgradeListener
   serve: UpgradeListener
   /** What `serve` is wrapped around: the listener of `@fastify/websocket`. */
@@ -29,11 +33,12 @@ export default fp(async (fastify, { headersTimeout }: { headersTimeout: number }
   const pending = new Map<Socket, NodeJS.Timeout>()
   const wrapped = server.listeners('upgrade').at(-1) as UpgradeListener
   const routes: RegExp[] = []
+  const parametric: RegExp[] = []
   const router = routers.get(server) ?? new UpgradeRouter(server)
   routers.set(server, router)
 
-  fastify.addHook('onRoute', route => { if (isWebSocketRoute(route)) routes.push(patternOf(route.url)) })
-  router.add({ routes, observe: connections.onUpgrade, serve, wrapped })
+  fastify.addHook('onRoute', route => { if (isWebSocketRoute(route)) (PARAMETER_LAST.test(route.url) ? parametric : routes).push(patternOf(route.url)) })
+  router.add({ routes, parametric, hasRoute: url => fastify.hasRoute({ method: 'GET', url }), observe: connections.onUpgrade, serve, wrapped })
   // By now the host application has registered its own listeners, too.
   fastify.addHook('onReady', async () => router.adopt())
   fastify.websocketServer.on('connection', (_socket, { socket }) => settle(socket))
@@ -84,10 +89,16 @@ class UpgradeRouter {
   /** Undefined when the upgrade is left to the host application. */
   #gatewayFor ({ url = '/' }: IncomingMessage): Gateway | undefined {
     const [path = '/'] = url.split(/[?#;]/, 1)
-    const found = this.#gateways.find(({ routes }) => routes.some(route => route.test(path)))
+    const found = this.#gateways.find(gateway => serves(gateway, path))
     return found ?? (this.#others.length === 0 ? this.#gateways[0] : undefined)
   }
 }
+
+function serves ({ routes, parametric, hasRoute }: Gateway, path: string): boolean {
+  return routes.some(route => route.test(path)) || (parametric.some(route => route.test(path)) && !hasRoute(path))
+}
+
+const PARAMETER_LAST = /\/:[^/]+\/?$/
 
 const isWebSocketRoute = ({ wsHandler, websocket }: RouteOptions): boolean => wsHandler !== undefined || websocket === true
 

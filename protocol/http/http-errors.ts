@@ -1,3 +1,4 @@
+import { shorten } from '../wire/errors.js'
 import { HttpError, type AuditReason } from './http-error.js'
 
 const retryAfter = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } })
@@ -34,6 +35,12 @@ export const httpErrors = {
   /** There is no route at this path. Remedy: use `/mcp`, or the path under the gateway's `prefix`. */
   notFound: (method: string, path: string) => new HttpError(
     'PATCHBAY_NOT_FOUND', 404, `There is nothing at ${method} ${path}; MCP clients go to /mcp, and /health tells whether all is well`),
+  /**
+   * The path names an upstream server that is not configured. Remedy: use the alias that `/health` and the banner name, or `/mcp`, which
+   * serves all of them.
+   */
+  unknownView: (view: string) => new HttpError(
+    'PATCHBAY_UNKNOWN_VIEW', 404, `there is no upstream server ${JSON.stringify(shorten(view))}; use its alias as /health lists it, or /mcp without one for all of them`),
   /** The path does not serve this HTTP method. Remedy: use one of those in the `Allow` header. */
   methodNotAllowed: (served: readonly string[]) => new HttpError('PATCHBAY_METHOD_NOT_ALLOWED', 405, `use ${served.join(', ')}`),
   /** GET with the version header of a stateless revision. Remedy: call `subscriptions/listen`. */

@@ -19,7 +19,7 @@ export function metadataUrl (resource: string, hostPrefix = ''): string {
   return origin + hostPrefix + WELL_KNOWN + path.replace(/\/$/, '') + search
 }
 
-/** The paths at which the metadata are served, for an endpoint at that path. */
+/** The paths at which the metadata are served, for an endpoint at that path. Below all but the first they are served for each view of the endpoint, too. */
 export function metadataPaths (resource: string, endpoint: string, hostPrefix = ''): string[] {
   const own = new URL(metadataUrl(resource, hostPrefix)).pathname.slice(hostPrefix.length)
   return [...new Set([WELL_KNOWN, WELL_KNOWN + endpoint, own])]

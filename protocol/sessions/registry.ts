@@ -82,21 +82,21 @@ export class SessionRegistry {
   }
 
   /** A session for a client that sends `initialize`. */
-  createFor (initialize: Request, identity: Identity): Session {
-    return this.create({ identity }, negotiate(initialize.params.protocolVersion).polling)
+  createFor (initialize: Request, identity: Identity, view?: string): Session {
+    return this.create({ identity, view }, negotiate(initialize.params.protocolVersion).polling)
   }
 
-  /** A session of this node and of that caller, which counts as seen now. Another caller's session is not found. */
-  find (id: string, principal?: string): Session | undefined {
+  /** A session of this node, of that caller and of that view, which counts as seen now. Another caller's session is not found, nor is one at the URL of another view. */
+  find (id: string, principal?: string, view?: string): Session | undefined {
     const session = this.#table.get(id)
-    if (session === undefined || session.peer.principal !== principal) return undefined
+    if (session === undefined || session.peer.principal !== principal || session.peer.view !== view) return undefined
     this.#table.markUsed(session)
     return session
   }
 
-  /** Makes a stored session of that caller this node's; undefined when there is nothing to wait for. Rejects when the store fails. */
-  restore (id: string, principal?: string): Promise<void> | undefined {
-    return this.#restorer.restoreFor(id, principal)
+  /** Makes a stored session of that caller and view this node's; undefined when there is nothing to wait for. Rejects when the store fails. */
+  restore (id: string, principal?: string, view?: string): Promise<void> | undefined {
+    return this.#restorer.restoreFor(id, principal, view)
   }
 
   /** Settles when the session's changes are stored, or could not be; undefined when there are none. */

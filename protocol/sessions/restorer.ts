@@ -26,10 +26,10 @@ export class SessionRestorer {
     return this.#adopting
   }
 
-  /** Makes a session of that caller ours; undefined when there is nothing to wait for. */
-  restoreFor (id: string, principal: string | undefined): Promise<void> | undefined {
+  /** Makes a session of that caller and view ours; undefined when there is nothing to wait for. */
+  restoreFor (id: string, principal: string | undefined, view: string | undefined): Promise<void> | undefined {
     const pending = this.#pending.get(id)
-    return pending !== undefined || this.#options.isServed(id) ? pending : this.#compareAndRestore(id, principal)
+    return pending !== undefined || this.#options.isServed(id) ? pending : this.#compareAndRestore(id, principal, view)
   }
 
   async restore (id: string): Promise<void> {
@@ -47,9 +47,9 @@ export class SessionRestorer {
   }
 
   // The caller is compared before the session is taken from the node that has it.
-  async #compareAndRestore (id: string, principal: string | undefined): Promise<void> {
+  async #compareAndRestore (id: string, principal: string | undefined, view: string | undefined): Promise<void> {
     const record = await this.#options.stored.load(id)
-    if (record !== undefined && record.principal === principal) await this.restore(id)
+    if (record !== undefined && record.principal === principal && record.view === view) await this.restore(id)
   }
 
   async #adopt (id: string): Promise<void> {

@@ -61,6 +61,7 @@ export class Session implements Channel {
       primed: revision?.polling === true,
       peer: {
         requestIdPrefix: `${randomToken(6, 'hex')}-`,
+        view: record.view,
         identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NO_SCOPES },
         ...(revision === undefined ? {} : { revision })
       }
@@ -107,8 +108,8 @@ export class Session implements Channel {
   }
 
   get agreement (): Agreement {
-    const { revision, initialized, client, capabilities, logLevel, principal } = this.peer
-    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal }
+    const { revision, initialized, client, capabilities, logLevel, principal, view } = this.peer
+    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, view }
   }
 
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */

@@ -4,17 +4,17 @@ import { WebSocket } from 'ws'
 import { exchange, request, statusOf, type Head } from '../support/http-client.js'
 import { upgradeHead } from '../support/websocket-client.js'
 import { expectUnharmed, startServer } from '../support/server.js'
-import { routesOf } from '../support/routes.js'
+import { routesOf, VIEW } from '../support/routes.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
-const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp'].flatMap(named => [named, `${named}/`])
+const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
 
 t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)
-  const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 100_000, plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
+  const server = await startServer(t, { apiKeys, oauth: issuer.options, maxWrongCredentials: 100_000, plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
   t.ok(routes.length > 40, `${routes.length} routes`)
   const full = { resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp', scope: 'mcp' }
@@ -35,7 +35,7 @@ t.test('every route but the public ones needs a credential', async t => {
   await expectUnharmed(t, { ...server, head: headOf(ADA) })
 
   await t.test('so it is with WebSocket', async t => {
-    for (const url of ['/mcp', '/mcp/', '/extra', '/nobody/serves/this', '/ticket']) {
+    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/mcp/unknown', '/extra', '/nobody/serves/this', '/ticket']) {
       const refused = await exchange(server.port, request('GET', url, [HOST, ...upgradeHead(0).slice(1)]))
       t.equal(refused.status, 401, url)
       t.strictSame(challengeOf(refused.headers.get('www-authenticate')), full)

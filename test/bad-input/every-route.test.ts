@@ -4,7 +4,7 @@ import type { Options } from '../../app.js'
 import { hashOf, makeKey } from '../../system/credentials/api-key.js'
 import { headOf, request, statusOf, type Head } from '../support/http-client.js'
 import { upgradeHead } from '../support/websocket-client.js'
-import { routesOf } from '../support/routes.js'
+import { routesOf, VIEW } from '../support/routes.js'
 import { startServer } from '../support/server.js'
 
 const KEY = makeKey()
@@ -14,7 +14,7 @@ const ISSUER = 'http://127.0.0.1:1'
 const METADATA = '/.well-known/oauth-protected-resource'
 
 /** What is served without a credential, too: an addition to this list needs a reason. */
-const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, 'GET /health', 'HEAD /health'].flatMap(named => [named, `${named}/`]).sort()
+const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, `GET ${METADATA}/mcp/${VIEW}`, 'GET /health', 'HEAD /health'].flatMap(named => [named, `${named}/`]).sort()
 
 interface Visit { method: string, url: string, more: Head, named: string }
 
@@ -30,6 +30,7 @@ function visitsOf (app: FastifyInstance): Visit[] {
 
 /** A route and a WebSocket that an author adds without a thought of security. */
 async function thoughtless (app: FastifyInstance): Promise<void> {
+  app.mcp.views.open(VIEW)
   app.get('/added', async () => 'added')
   app.post('/added', async () => 'added')
   app.get('/added/socket', { websocket: true }, socket => socket.send('added'))

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { patchbay } from '../../app.js'
 import { request, statusOf, type Head } from '../support/http-client.js'
 import { upgradeHead } from '../support/websocket-client.js'
-import { routesOf } from '../support/routes.js'
+import { routesOf, VIEW } from '../support/routes.js'
 import { expectUnharmed, startServer } from '../support/server.js'
 
 interface Visit { row: string, title: string, head: Head, target?: (url: string) => string, status: number[] }
@@ -33,10 +33,12 @@ const PASSED: Head[] = [
   ...['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:5173'].map((value): Head => [GOOD_HOST, ['Origin', value]])
 ]
 
+const SERVED = ['/mcp', '/mcp/sse', '/message', '/sse']
+
 t.test('every route is closed to pages of other sites', async t => {
-  const server = await startServer(t, { plugins: [async fastify => { fastify.get('/extra', async () => 'extra') }] })
+  const server = await startServer(t, { plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
-  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', ...['/health', '/mcp', '/mcp/sse', '/message', '/sse'].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
+  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', ...['/health', ...SERVED, ...SERVED.map(url => `${url}/${VIEW}`)].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
 
   for (const [method, url] of [...routes, ['GET', '/nobody/serves/this']] as const) {
     await t.test(`${method} ${url}`, async t => {
@@ -48,7 +50,7 @@ t.test('every route is closed to pages of other sites', async t => {
   await expectUnharmed(t, server)
 
   await t.test('I1: so is the WebSocket upgrade, also where there is no such route', async t => {
-    for (const url of ['/mcp', '/mcp/', '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
+    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
     await expectUnharmed(t, server)
   })
@@ -72,10 +74,11 @@ t.test('in a host application our routes are guarded and its own are not', async
   app.server.on('connection', (socket: Socket) => sockets.add(socket))
   app.get('/theirs', async () => 'theirs')
   await app.register(patchbay, { prefix: '/ai' })
+  app.mcp.views.open(VIEW)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
 
-  for (const url of ['/ai/mcp', '/ai/message', '/ai/sse', '/ai/mcp/sse', '/ai/health'].flatMap(url => [url, `${url}/`])) {
+  for (const url of ['/ai/health', ...SERVED.flatMap(url => [`/ai${url}`, `/ai${url}/${VIEW}`])].flatMap(url => [url, `${url}/`])) {
     const methods = routesOf(app).filter(route => route[1] === url).map(([method]) => method)
     t.ok(methods.includes(url.startsWith('/ai/message') ? 'POST' : 'GET'), `${url} is served`)
     for (const method of methods) await refuses(t, port, method, url)

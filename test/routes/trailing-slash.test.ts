@@ -4,13 +4,13 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import type { Options } from '../../app.js'
 import { ADA, apiKeys } from '../support/keys.js'
-import { routesOf } from '../support/routes.js'
+import { routesOf, VIEW } from '../support/routes.js'
 import { host } from '../support/host.js'
 import { gateway, listening } from '../support/gateway.js'
 import { openSession } from '../support/http-session.js'
 import { openStream } from '../support/event-reader.js'
 
-const PATHS = ['/mcp', '/mcp/sse', '/sse', '/message', '/health', '/ticket']
+const PATHS = ['/mcp', '/mcp/sse', '/sse', '/message', '/health', '/ticket', `/mcp/${VIEW}`, `/mcp/sse/${VIEW}`, `/sse/${VIEW}`, `/message/${VIEW}`, '/mcp/unknown']
 const EVIL = { host: 'evil.example' }
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const guarded = { apiKeys } satisfies Partial<Options>
@@ -25,6 +25,7 @@ const servers = {
 for (const [name, { prefix, start }] of Object.entries(servers)) {
   t.test(`${name}: a path with a trailing slash is answered like the one without`, async t => {
     const app = await start(t)
+    app.mcp.views.open(VIEW)
     for (const path of PATHS) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
         for (const headers of [{}, { 'x-api-key': 'wrong' }, { 'x-api-key': ADA, accept: 'text/html' }, EVIL]) {

@@ -6,6 +6,7 @@ import { jsonChannel } from './channels.js'
 import type { HttpGateway } from './gateway.js'
 import { versionHeader } from './headers.js'
 import { DISCONNECTED, takeBody } from './posts.js'
+import { viewOf } from './view-parameter.js'
 
 /** `POST /message` without a session: plain JSON-RPC without a handshake. The response is JSON, and nothing is remembered. */
 export function serveMessage (gateway: Pick<HttpGateway, 'dispatcher' | 'connections'>, request: FastifyRequest, reply: FastifyReply): void {
@@ -13,7 +14,7 @@ export function serveMessage (gateway: Pick<HttpGateway, 'dispatcher' | 'connect
   const version = versionHeader(request)
   const revision = version === undefined ? oldest : revisionNamed(version)
   if (revision === undefined) throw httpErrors.unknownVersion(String(version))
-  const peer = new Peer({ revision, identity: request.identity })
+  const peer = new Peer({ revision, identity: request.identity, view: viewOf(request) })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(dispatcher.decode(takeBody(request)), peer, jsonChannel(reply))

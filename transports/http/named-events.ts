@@ -5,6 +5,7 @@ import type { Session } from '../../protocol/sessions/session.js'
 import type { HttpGateway } from './gateway.js'
 import { accepts, sessionId } from './headers.js'
 import { checkAlive, findSession } from './session-lookup.js'
+import { viewOf } from './view-parameter.js'
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain JSON replies. */
 export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -12,7 +13,7 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
   eventStreams.checkCapacity()
   const isNew = sessionId(request) === undefined
-  const session = isNew ? sessions.create({ revision: oldest, identity: request.identity }) : findSession(sessions, request)
+  const session = isNew ? sessions.create({ revision: oldest, identity: request.identity, view: viewOf(request) }) : findSession(sessions, request)
   // A browser that has lost its session sends the Last-Event-ID of the old one; a new session has nothing to resume.
   const after = isNew ? undefined : await lastSeen(session, request)
   await sessions.save(session)

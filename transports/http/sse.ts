@@ -8,6 +8,7 @@ import { jsonChannel, sinkChannel } from './channels.js'
 import type { HttpGateway } from './gateway.js'
 import { accepts } from './headers.js'
 import { takeBody } from './posts.js'
+import { viewOf } from './view-parameter.js'
 
 type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams'>
 
@@ -30,7 +31,7 @@ export class SseConnections {
     if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
     eventStreams.checkCapacity()
     const id = randomBytes(24).toString('base64url')
-    const peer = new Peer({ transport: 'sse', identity: request.identity })
+    const peer = new Peer({ transport: 'sse', identity: request.identity, view: viewOf(request) })
     dispatcher.lifecycle.connect(peer)
     const sink = eventStreams.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
       this.#clients.delete(id)
@@ -46,7 +47,7 @@ export class SseConnections {
     const { dispatcher } = this.#gateway
     if (typeof id !== 'string') throw httpErrors.sessionIdRepeated()
     const { peer, sink } = this.#clients.get(id) ?? {}
-    if (peer?.channel === undefined || peer.principal !== request.identity.principal) throw httpErrors.unknownSseSession()
+    if (peer?.channel === undefined || peer.principal !== request.identity.principal || peer.view !== viewOf(request)) throw httpErrors.unknownSseSession()
     if (sink?.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = dispatcher.decode(takeBody(request))
     // The client could not match an error without an id on the stream, so it is the reply.

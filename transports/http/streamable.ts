@@ -14,6 +14,7 @@ import { sendJson } from './json-reply.js'
 import { DISCONNECTED, takeBody } from './posts.js'
 import { ReplyChannel } from './reply-channel.js'
 import { checkAlive, checkVersion, findSession, throwUnavailable } from './session-lookup.js'
+import { viewOf } from './view-parameter.js'
 
 /** `POST /mcp`: one message of either era. The reply is JSON, or a stream as soon as another message precedes the response. */
 export function servePost (gateway: HttpGateway, request: FastifyRequest, reply: FastifyReply): void {
@@ -66,9 +67,10 @@ function serveIncoming (gateway: HttpGateway, incoming: Incoming, request: Fasti
 }
 
 // The client's disconnection cancels its request.
-function serveStateless (gateway: HttpGateway, incoming: Incoming, { headers, identity }: FastifyRequest, reply: FastifyReply): void {
+function serveStateless (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   const { dispatcher, connections, eventStreams } = gateway
-  const peer = new Peer({ revision: modern, headers, identity })
+  const { headers, identity } = request
+  const peer = new Peer({ revision: modern, headers, identity, view: viewOf(request) })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(incoming, peer, new ReplyChannel(eventStreams, reply))
@@ -79,9 +81,9 @@ function serveSessionless (gateway: HttpGateway, incoming: Incoming, { identity 
   dispatcher.receive(incoming, new Peer({ identity }), new ReplyChannel(eventStreams, reply))
 }
 
-function openSession (gateway: HttpGateway, incoming: Request, { identity }: FastifyRequest, reply: FastifyReply): void {
+function openSession (gateway: HttpGateway, incoming: Request, request: FastifyRequest, reply: FastifyReply): void {
   const { dispatcher, sessions, eventStreams } = gateway
-  const session = sessions.createFor(incoming, identity)
+  const session = sessions.createFor(incoming, request.identity, viewOf(request))
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
     session,

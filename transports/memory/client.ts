@@ -38,9 +38,9 @@ export class MemoryClient {
   /** What listens to the progress of requests in flight, by token. */
   readonly #progress = new Map<unknown, (progress: Progress) => void>()
 
-  constructor (mcp: Dispatcher, identity: Identity, answers: Record<string, Answer>) {
+  constructor (mcp: Dispatcher, identity: Identity, answers: Record<string, Answer>, view?: string) {
     const fromGateway = this.#fromGateway
-    const peer = new Peer({ transport: 'memory', channel: fromGateway, identity })
+    const peer = new Peer({ transport: 'memory', channel: fromGateway, identity, view })
     // Through text, like any other client: what is not JSON would not arrive elsewhere either.
     const send = (text: string): void => mcp.receive(mcp.decode(text), peer, fromGateway)
     this.#answers = answers

@@ -13,11 +13,13 @@ export interface ClientOptions extends Answerers {
   capabilities?: Json
   /** The caller for whom the client acts: rights, notes, rates and audit lines are that caller's. Without one the client has every right and no rate. */
   identity?: Identity
+  /** The alias of an upstream: the client sees that server alone, as at `/mcp/ALIAS`. */
+  view?: string
   /** Answers to other questions of the server, by method: `{ 'elicitation/create': () => ({ action: 'accept', content: {} }) }`. */
   answers?: Record<string, Answer>
 }
 
-const OPTIONS: Record<keyof ClientOptions, true> = { protocolVersion: true, capabilities: true, identity: true, answers: true, elicit: true, sample: true, roots: true }
+const OPTIONS: Record<keyof ClientOptions, true> = { protocolVersion: true, capabilities: true, identity: true, view: true, answers: true, elicit: true, sample: true, roots: true }
 
 /** A client in the same process: no port, no socket, the same dispatcher. For tests and for calling tools from other routes. */
 export interface Client {
@@ -46,12 +48,13 @@ export interface Client {
 /** Connects a client to an app that has Patchbay registered, and sends `initialize`. */
 export async function createClient (app: FastifyInstance, options: ClientOptions = {}): Promise<Client> {
   checkNames(options)
-  const { protocolVersion, capabilities, answers } = options
+  const { protocolVersion, capabilities, answers, view } = options
   const identity = identityOf(options)
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
   if (!app.hasDecorator('mcp')) throw new Error('createClient was given an app without Patchbay: register patchbay first, with await app.register(patchbay), or pass the instance it was registered in')
-  const client = new MemoryClient(app.mcp.dispatcher, identity, { ...answersOf(options), ...answers })
+  if (view !== undefined && app.mcp.views.get(view) === undefined) throw new Error(`createClient was given the view "${view}", but no upstream server has that alias`)
+  const client = new MemoryClient(app.mcp.dispatcher, identity, { ...answersOf(options), ...answers }, view)
   const server = await client.request('initialize', {
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
     capabilities: { ...capabilitiesOf(options), ...capabilities },

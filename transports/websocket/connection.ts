@@ -11,7 +11,7 @@ import { Inbox } from './inbox.js'
 import { Outbox } from './outbox.js'
 
 /** A client that has connected. `rawSocket` carries the frames of `socket`; absent where requests are injected. */
-export interface WebSocketClient { socket: WebSocket, rawSocket: Duplex | undefined, identity: Identity, forwarded: boolean }
+export interface WebSocketClient { socket: WebSocket, rawSocket: Duplex | undefined, identity: Identity, forwarded: boolean, view?: string | undefined }
 
 export interface QueueLimits { maxQueue: number, writeDeadline: number }
 
@@ -31,7 +31,7 @@ export class WebSocketConnection implements Channel {
   readonly #inbox: Inbox<Buffer>
   #closing = false
 
-  constructor (mcp: Dispatcher, { socket, rawSocket, identity, forwarded }: WebSocketClient, { maxQueue, writeDeadline }: QueueLimits) {
+  constructor (mcp: Dispatcher, { socket, rawSocket, identity, forwarded, view }: WebSocketClient, { maxQueue, writeDeadline }: QueueLimits) {
     this.forwarded = forwarded
     this.#mcp = mcp
     this.#socket = socket
@@ -50,7 +50,7 @@ export class WebSocketConnection implements Channel {
       pause: () => socket.pause(),
       resume: () => socket.resume()
     })
-    this.#peer = new Peer({ transport: 'websocket', channel: this, identity })
+    this.#peer = new Peer({ transport: 'websocket', channel: this, identity, view })
     mcp.lifecycle.connect(this.#peer)
   }
 

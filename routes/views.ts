@@ -1,0 +1,23 @@
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { httpErrors } from '../protocol/http/http-errors.js'
+import { viewOf, VIEW_PARAMETER } from '../transports/http/view-parameter.js'
+import { addRoutes, isTaken, type Route } from './paths.js'
+
+/**
+ * Adds routes of one path, and the same for each view, whose name follows the path. Views may be opened and closed at any time. Fastify
+ * prefers routes without a parameter, so what a host application has below the path stays the host's; a parameter of its own does, too.
+ */
+export function addViewRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
+  addRoutes(app, path, routes)
+  const url = `${path}/:${VIEW_PARAMETER}`
+  const free = routes.filter(({ method }) => !isTaken(app, method, url))
+  if (free.length > 0) addRoutes(app, url, free.map(route => ({ ...route, onRequest: [checkView(app), route.onRequest ?? []].flat() })))
+}
+
+function checkView ({ mcp: { views } }: FastifyInstance): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const view = viewOf(request) ?? ''
+    if (views.get(view) === undefined) done(httpErrors.unknownView(view))
+    else done()
+  }
+}
