@@ -40,6 +40,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
+    checkView(peer.view)
     if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
       throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`)
     }
@@ -53,11 +54,16 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   mcp.notification('initialized', Nothing, () => {})
   mcp.method('ping', Nothing, () => ({}), OPEN)
 
-  mcp.method('server/discover', Nothing, (_params, { revision, peer }) => revision.cached({
-    supportedVersions: versions,
-    capabilities: dispatcher.capabilities.of(revision),
-    ...instructions(peer.view)
-  }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' }), OPEN)
+  mcp.method('server/discover', Nothing, (_params, { revision, peer }) => {
+    checkView(peer.view)
+    const capabilities = dispatcher.capabilities.of(revision)
+    return revision.cached({ supportedVersions: versions, capabilities, ...instructions(peer.view) }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' })
+  }, OPEN)
+
+  // The upstream may have been removed since the client connected.
+  function checkView (view: string | undefined): void {
+    if (view !== undefined && mcp.views.get(view) === undefined) throw errors.unknownView(view)
+  }
 
   /** Encoded once for each revision; that of a view is encoded for each client. */
   function initializeResult (revision: Revision): PreparedResult {

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Collection, Filter } from '../../protocol/definitions/collection.js'
+import type { Relayed } from '../../protocol/definitions/relay.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import { Listeners } from '../../lib/listeners.js'
 import type { PreparedResult } from '../../protocol/wire/result.js'
@@ -28,7 +29,7 @@ declare module './mcp.js' {
 export type Kind = 'tools' | 'resources' | 'prompts'
 
 /** An item whose definition may name the scopes it requires. */
-export interface Scoped { readonly scopes: readonly string[] | undefined }
+export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName'> { readonly scopes: readonly string[] | undefined }
 
 interface Listing<T> {
   derived: Map<string, PreparedResult>
@@ -74,7 +75,14 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   function target<T extends Scoped> (kind: Kind, key: string, item: T): Target<T> {
     const known = targets.get(item)
     if (known !== undefined) return known as Target<T>
-    const target = { auditSubject: AUDIT_SUBJECT[kind](key), scopes: operatorScopes.get(`${kind}/${key}`) ?? item.scopes ?? DEFAULT_SCOPES, item }
+    const { upstream, accessName = key } = item
+    const subject = AUDIT_SUBJECT[kind](key)
+    const target = {
+      auditSubject: upstream === undefined ? subject : { ...subject, upstream },
+      accessName,
+      scopes: operatorScopes.get(`${kind}/${accessName}`) ?? item.scopes ?? DEFAULT_SCOPES,
+      item
+    }
     targets.set(item, target)
     return target
   }

@@ -38,7 +38,7 @@ const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied
 
 function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined): AuditLine {
   const { code } = ended
-  const { tool, resource, prompt }: Partial<Record<'tool' | 'resource' | 'prompt', string>> = about ?? {}
+  const { tool, resource, prompt, upstream }: Partial<Record<'tool' | 'resource' | 'prompt' | 'upstream', string>> = about ?? {}
   return {
     principal: call.principal,
     client: clientOf(call.client),
@@ -49,6 +49,7 @@ function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined
     tool,
     resource,
     prompt,
+    upstream,
     outcome: outcomeOf(call, ended),
     code,
     ms: Math.round((now() - call.response.startedAt) * 1000) / 1000,

@@ -35,9 +35,9 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RateOptions
   fastify.mcp.provide('rateLimiter', { take: identity => callers.take(callerOf(identity)), replace: replaceRates })
 
   fastify.mcp.dispatcher.gate(call => {
-    const { peer, channel, identity, method, params } = call
+    const { peer, channel, identity, method } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
-    const tool = method === 'tools/call' ? tools.get(params.name) : undefined
+    const tool = method === 'tools/call' && tools.size > 0 ? tools.get(nameOf(call)) : undefined
     const checked = channel.counted === true ? undefined : check(callers.take(callerOf(identity)), 'by one caller (option rate)')
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
@@ -78,6 +78,9 @@ function callerOf (identity: Identity): string {
   if (identity.principal === undefined) return identity.address ?? LOCAL
   return `principal ${identity.principal}`
 }
+
+/** What the called tool is named in option `toolRates`, whatever spelling or view the client used. */
+const nameOf = ({ target, params }: Call): unknown => target?.accessName ?? params.name
 
 function check (wait: number | Promise<number>, what: string): Promise<void> | undefined {
   if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, what))

@@ -10,6 +10,8 @@ export interface Relayed {
   readonly relay?: Relay | undefined
   /** The alias of the upstream. */
   readonly upstream?: string | undefined
+  /** The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by another one: in a view. */
+  readonly accessName?: string | undefined
   /** Other names under which it is found, but not listed. */
   readonly spellings?: readonly string[] | undefined
 }

@@ -98,6 +98,8 @@ export const errors = {
   unknownPrompt: (name: string) => invalidParams(`Unknown prompt: ${shorten(name)}`),
   /** `completion/complete` for a resource template that does not exist. Remedy: call `resources/templates/list`. */
   unknownTemplate: (uri: string) => invalidParams(`Unknown resource template: ${shorten(uri)}`),
+  /** `initialize` or `server/discover` of a client that connected to the URL of an upstream which is not configured any more. Remedy: connect to `/mcp`, or to the URL of another one. */
+  unknownView: (view: string) => invalidParams(`there is no upstream server "${shorten(view)}"`),
   /**
    * The resource does not exist, or the caller has no right to it. The code is -32602 from 2026-07-28 on, and -32002 before.
    * Remedy: call `resources/list`.

@@ -53,7 +53,6 @@ export async function createClient (app: FastifyInstance, options: ClientOptions
   // With a callback, because avvio's promise form throws where a part of an application asks after the start.
   await new Promise<void>((resolve, reject) => app.ready(error => { if (error) reject(error); else resolve() }))
   if (!app.hasDecorator('mcp')) throw new Error('createClient was given an app without Patchbay: register patchbay first, with await app.register(patchbay), or pass the instance it was registered in')
-  if (view !== undefined && app.mcp.views.get(view) === undefined) throw new Error(`createClient was given the view "${view}", but no upstream server has that alias`)
   const client = new MemoryClient(app.mcp.dispatcher, identity, { ...answersOf(options), ...answers }, view)
   const server = await client.request('initialize', {
     ...(protocolVersion === undefined ? {} : { protocolVersion }),

@@ -14,6 +14,8 @@ export interface AuditLine {
   tool: string | undefined
   resource: string | undefined
   prompt: string | undefined
+  /** The alias of the upstream that the target belongs to. */
+  upstream: string | undefined
   outcome: string
   code: number | undefined
   /** How long it took, in milliseconds. */
@@ -22,10 +24,10 @@ export interface AuditLine {
   correlation: string | undefined
 }
 
-/** The line for people, in one sentence: `tools/call calculate ok 2.0 ms (ada, http)`. */
-// Written for every call: `toFixed`, and a check of the whole sentence, would make it three times as slow. The name of a tool is plain.
-export function callSentence ({ principal, transport, method, tool, resource, prompt, outcome, code, ms }: AuditLine): string {
-  const what = tool === undefined ? oneLine(nameOf(method, resource ?? prompt), MAX_NAME) : method + ' ' + tool
+/** The line for people, in one sentence: `tools/call calculate ok 2.0 ms (ada, http)`, `tools/call git__log at git ok 8.1 ms (ada, http)`. */
+// Written for every call: `toFixed`, and a check of the whole sentence, would make it three times as slow. The name of a local tool is plain.
+export function callSentence ({ principal, transport, method, tool, resource, prompt, upstream, outcome, code, ms }: AuditLine): string {
+  const what = tool === undefined || upstream !== undefined ? oneLine(nameOf(method, tool ?? resource ?? prompt), MAX_NAME) + placeOf(upstream) : method + ' ' + tool
   const how = outcome === 'error' ? ' error ' + code + ' ' : ' ' + outcome + ' '
   const tenths = Math.round(ms * 10)
   return what + how + Math.floor(tenths / 10) + '.' + tenths % 10 + ' ms (' + (principal === undefined ? '' : oneLine(shortName(principal), MAX_NAME) + ', ') + transport + ')'
@@ -34,3 +36,5 @@ export function callSentence ({ principal, transport, method, tool, resource, pr
 function nameOf (method = 'unknown method', target: string | undefined): string {
   return target === undefined ? method : method + ' ' + target
 }
+
+const placeOf = (upstream: string | undefined): string => upstream === undefined ? '' : ' at ' + upstream
