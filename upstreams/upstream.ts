@@ -82,15 +82,14 @@ export class ConfiguredUpstream implements Upstream {
     return this.#changed.add(listener)
   }
 
-  async close (): Promise<void> {
-    await (this.#closing ??= this.#close())
+  async close (grace = this.#options.limits.grace): Promise<void> {
+    await (this.#closing ??= this.#close(grace))
   }
 
-  async #close (): Promise<void> {
+  async #close (grace: number): Promise<void> {
     this.parked.end('the server was removed', this.entry.alias)
-    const { grace } = this.#options.limits
     const open = [this.#shared.connection, ...this.#isolated.connections()]
-    await Promise.all(open.map(async connection => await connection?.drain(grace)))
+    await Promise.all(open.map(async connection => { if (grace > 0) await connection?.drain(grace) }))
     await Promise.all([this.#shared.close(), this.#isolated.close()])
   }
 
