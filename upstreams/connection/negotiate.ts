@@ -55,6 +55,8 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
 }
 
 async function abortable<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // It may settle after the abort, when nothing waits for it any more.
+  promise.catch(() => {})
   signal.throwIfAborted()
   let stop = () => {}
   const aborted = new Promise<never>((_resolve, reject) => {
