@@ -37,7 +37,6 @@ import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
-import { processSurroundings } from './system/environment.js'
 import upstreams from './upstreams/plugin.js'
 import { version } from './version.js'
 
@@ -141,9 +140,8 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
 
 /** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
 async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<void> {
-  if (Object.keys(options.mcpServers).length === 0 && options.mcpConfig.length === 0) return
-  const { readEntries } = await import('./upstreams/config/read-entries.js')
-  const { entries, warnings } = await readEntries(options, processSurroundings())
+  const { entries, warnings } = await fastify.mcp.upstreams.read(options)
+  if (entries.length === 0 && warnings.length === 0) return
   for (const sentence of warnings) fastify.log.warn(sentence)
   fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries))
 }

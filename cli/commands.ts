@@ -1,5 +1,6 @@
 import { didYouMean } from '../lib/nearest-name.js'
 import { resolveOptions, type Options } from '../options.js'
+import { OptionsError } from '../options/mistakes.js'
 import type { Environment } from '../system/environment.js'
 import { dataFolder } from '../system/process/data-folder.js'
 import type { LogLines } from '../system/process/log-lines.js'
@@ -12,7 +13,8 @@ import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
 import { FLAG_NAMES, readArguments, takeWord } from './settings/arguments.js'
 import { npmFlagsWarning } from './settings/npm-flags.js'
-import { readSettings } from './settings/read-settings.js'
+import { readSettings, type Settings } from './settings/read-settings.js'
+import { SettingsError } from './settings/source.js'
 import { USAGE } from './settings/usage.js'
 import { allowExit, guardExit } from './process/exit-guard.js'
 import { catchHangUp } from './process/sighup.js'
@@ -60,12 +62,20 @@ async function runFlags (argv: string[], logs: LogLines): Promise<void> {
 async function startServing (argv: string[], logs: LogLines): Promise<void> {
   const onHangUp = catchHangUp()
   const [env, cwd] = [{ ...process.env }, process.cwd()]
-  const { options, args } = readSettings(argv, env, cwd)
+  let settings = readSettings(argv, env, cwd)
+  const { options, args } = settings
   const taken = npmFlagsWarning(FLAG_NAMES, env)
   if (taken !== undefined && env['MCP_LOG_JSON'] !== 'true') process.stderr.write(`patchbay: warning: ${taken}\n`)
   guardExit()
-  await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read: () => complete(readSettings(argv, env, cwd).options) })
+  const read = (): Options => {
+    settings = readSettings(argv, env, cwd)
+    return complete(settings.options)
+  }
+  await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => located(error, settings) })
 }
+
+/** The error, with where the options that it is about were set. */
+const located = (error: Error, { locate }: Settings): Error => error instanceof OptionsError ? new SettingsError(locate(error.mistakes)) : error
 
 const launchOf = (args: string[], env: Environment, cwd: string): StdioEntry => stdioEntry([process.execPath, process.argv[1] ?? '', ...args], env, cwd)
 
@@ -85,7 +95,12 @@ async function printCheck (argv: string[]): Promise<void> {
   const output = claimStandardOutput()
   guardExit()
   const warn = (sentence: string): void => { process.stderr.write(`patchbay: warning: ${sentence}\n`) }
-  const { report, mistakes } = await check(() => withData(resolveOptions(readSettings(argv, process.env, process.cwd()).options)), warn)
+  let settings: Settings | undefined
+  const read = (): Options => {
+    settings = readSettings(argv, process.env, process.cwd())
+    return withData(resolveOptions(settings.options))
+  }
+  const { report, mistakes } = await check(read, error => settings === undefined ? error : located(error, settings), warn)
   process.stderr.write(mistakes.map(sentence => `patchbay: ${sentence}\n`).join(''))
   output.write(report, () => {
     allowExit()

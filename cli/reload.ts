@@ -5,33 +5,62 @@ import type { Options } from '../options.js'
 
 type Name = keyof Options
 
-interface KeyNames { added: string[], removed: string[], changed: string[] }
+/** What was added to, removed from and changed in a set, by name. */
+interface Changes { added: string[], removed: string[], changed: string[] }
 
 /** The options that can change while the gateway runs. */
-const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates'] as const satisfies Name[]
+const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates', 'mcpServers', 'mcpConfig', 'maxMcpConfig'] as const satisfies Name[]
 
 const NO_KEYS = 'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
 
+export interface Reloading {
+  app: FastifyInstance
+  logger: FastifyBaseLogger
+  /** The options that are in use. */
+  options: Options
+  /** Reads the options again. Throws a sentence if they cannot be served. */
+  read: () => Options
+  /** Adds to an error where the options it is about were set. */
+  locate: (error: Error) => Error
+  /** Hears which files of clients there are. */
+  onFiles: (files: string[]) => void
+}
+
 /**
- * Returns a function that reads the options again and applies those that can change while the gateway runs, all or none. If `read` throws
- * because they are wrong, the present ones stay. Changes are logged by the name of the option, never with values.
+ * Returns a function that reads the options and the files of clients again and applies what can change while the gateway runs, all or nothing.
+ * If something in them is wrong, the present ones stay. Changes are logged by name, never with values. Calls while one is under way are
+ * answered by one more.
  */
-export function reloader (app: FastifyInstance, logger: FastifyBaseLogger, options: Options, read: () => Options): () => void {
+export function reloader ({ app, logger, options, read, locate, onFiles }: Reloading): () => void {
   let present = options
-  return () => {
+  let isWaiting = false
+  let running: Promise<void> = Promise.resolve()
+
+  async function reload (): Promise<void> {
+    isWaiting = false
     try {
       const next = read()
+      const { entries, warnings, files } = await app.mcp.upstreams.read(next)
+      onFiles(files)
       const changed = changesOf(present, next)
       const restart = changed.filter(name => !canChange(app, name))
       const now = changed.filter(name => !restart.includes(name))
       const keys = apply(app, now, next)
+      const upstreams = await replaceUpstreams(app, entries)
       present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
-      report(logger, { changed: now, restart, keys })
+      report(logger, { changed: now, restart, keys, upstreams })
+      for (const sentence of warnings) logger.warn(sentence)
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
       for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present)) logger.warn(sentence)
     } catch (error) {
-      logger.error(`options not reloaded, the previous ones stay: ${(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
+      logger.error(`options not reloaded, the previous ones stay: ${locate(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
     }
+  }
+
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    running = running.then(reload)
   }
 }
 
@@ -47,7 +76,7 @@ function canChange (app: FastifyInstance, name: Name): boolean {
 }
 
 // The keys first, because only they can still be refused.
-function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames | undefined {
+function apply (app: FastifyInstance, changed: Name[], next: Options): Changes | undefined {
   const keys = changed.includes('apiKeys') ? app.mcp.identities.replaceKeys(next.apiKeys) : undefined
   // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
@@ -55,15 +84,32 @@ function apply (app: FastifyInstance, changed: Name[], next: Options): KeyNames 
   return keys
 }
 
-function report (logger: FastifyBaseLogger, { changed, restart, keys }: { changed: Name[], restart: Name[], keys: KeyNames | undefined }): void {
-  const { added = [], removed = [], changed: altered = [] } = keys ?? {}
+type Entry = Parameters<FastifyInstance['mcp']['upstreams']['configure']>[0][number]
+
+/** Takes over the servers; those whose entry is the same run on. */
+async function replaceUpstreams ({ mcp: { upstreams } }: FastifyInstance, entries: Entry[]): Promise<Changes> {
+  const before = new Map(upstreams.status().map(({ alias }) => [alias, upstreams.get(alias)?.entry]))
+  const after = new Map(entries.map(entry => [entry.alias, entry]))
+  await upstreams.configure(entries)
+  return {
+    added: [...after.keys()].filter(alias => !before.has(alias)),
+    removed: [...before.keys()].filter(alias => !after.has(alias)),
+    changed: [...after].filter(([alias, entry]) => before.has(alias) && !isDeepStrictEqual(before.get(alias), entry)).map(([alias]) => alias)
+  }
+}
+
+const NO_CHANGES: Changes = { added: [], removed: [], changed: [] }
+
+function report (logger: FastifyBaseLogger, { changed, restart, keys = NO_CHANGES, upstreams }: { changed: Name[], restart: Name[], keys: Changes | undefined, upstreams: Changes }): void {
   const parts = [
     ...(changed.length === 0 ? [] : [`changed ${changed.join(', ')}`]),
-    ...(added.length === 0 ? [] : [`keys added: ${added.join(', ')}`]),
-    ...(removed.length === 0 ? [] : [`keys removed: ${removed.join(', ')}`]),
-    ...(altered.length === 0 ? [] : [`keys changed: ${altered.join(', ')}`]),
+    ...describe('keys', keys),
+    ...describe('upstreams', upstreams),
     ...(restart.length === 0 ? [] : [`a restart is needed for ${restart.join(', ')}`])
   ]
   const level = restart.length === 0 ? 'info' : 'warn'
-  logger[level]({ reload: { changed, restart, keys: { added, removed, changed: altered } } }, `options reloaded: ${parts.length === 0 ? 'nothing changed' : parts.join('; ')}`)
+  logger[level]({ reload: { changed, restart, keys, upstreams } }, `options reloaded: ${parts.length === 0 ? 'nothing changed' : parts.join('; ')}`)
 }
+
+const describe = (what: string, changes: Changes): string[] =>
+  (['added', 'removed', 'changed'] as const).filter(kind => changes[kind].length > 0).map(kind => `${what} ${kind}: ${changes[kind].join(', ')}`)

@@ -20,6 +20,7 @@ import { listen, type Listening } from './listen.js'
 import { reloader } from './reload.js'
 import { Shutdown } from './process/shutdown.js'
 import { staleBuildWarning } from './stale-build.js'
+import { watchConfiguration } from './watch-configuration.js'
 
 export interface ServeOptions {
   /** How a client launches a gateway like this one. */
@@ -30,10 +31,14 @@ export interface ServeOptions {
   onHangUp: (act: () => void) => void
   /** Reads the options again. Throws a sentence if they cannot be served. */
   read: () => Options
+  /** The config file, if there is one. */
+  file: string | undefined
+  /** Adds to an error where the options it is about were set. */
+  locate: (error: Error) => Error
 }
 
 /** Serves what the options say until a signal comes or standard input ends. */
-export async function serve (options: Options, { launch, logs, onHangUp, read }: ServeOptions): Promise<void> {
+export async function serve (options: Options, { launch, logs, onHangUp, read, file, locate }: ServeOptions): Promise<void> {
   // Before a plugin can use them.
   const output = claimStandardOutput()
   const openInput = options.stdio ? claimStandardInput() : undefined
@@ -43,19 +48,23 @@ export async function serve (options: Options, { launch, logs, onHangUp, read }:
   const logger = commandLogger(options.logLevel, process.pid, logs)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
   process.setSourceMapsEnabled(options.plugins.length > 0 || options.watch)
-  const app = await build(options, { loggerInstance: logger })
+  const app = await build(options, { loggerInstance: logger }).catch((error: Error) => { throw locate(error) })
   await app.ready()
   const identity = options.token === undefined ? undefined : await identify(app, options.token)
 
+  const configuration = options.watch ? await watchConfiguration(app, options, file) : undefined
   const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
     running.listening?.stop()
+    configuration?.close()
     await app.close()
     await running.stdio?.flush()
   }
   // Before a client can know of us, so that a signal it sends finds a listener.
   const shutdown = new Shutdown({ logger, logs, grace: options.grace, close })
-  onHangUp(hangUpAction(shutdown, reloader(app, logger, options, read)))
+  const reload = reloader({ app, logger, options, read, locate, onFiles: files => configuration?.watch(files) })
+  configuration?.start(reload)
+  onHangUp(hangUpAction(shutdown, reload))
 
   if (options.http) running.listening = await listen(app, options.host, options.port)
   warnIfAnonymous(options, logger)

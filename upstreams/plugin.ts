@@ -1,4 +1,6 @@
 import fp from 'fastify-plugin'
+import { processSurroundings } from '../system/environment.js'
+import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import type { ServerEntry } from './server-entry.js'
 import type { Upstreams, UpstreamOptions } from './upstreams.js'
@@ -7,6 +9,8 @@ declare module '../plugins/core/mcp.js' {
   interface Mcp {
     /** Other MCP servers behind this gateway. */
     upstreams: {
+      /** Reads the servers that options name, without using them. Throws an OptionsError with everything that is wrong. */
+      read: (options: UpstreamSources) => Promise<ReadEntries>
       /** Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. */
       configure: (entries: readonly ServerEntry[]) => Promise<void>
       status: () => UpstreamStatus[]
@@ -22,6 +26,11 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   let upstreams: Upstreams | undefined
 
   mcp.provide('upstreams', {
+    read: async sources => {
+      if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) return { entries: [], warnings: [], files: [] }
+      const { readEntries } = await import('./config/read-entries.js')
+      return await readEntries(sources, processSurroundings())
+    },
     configure: async entries => {
       if (loading === undefined && entries.length === 0) return
       await (loading ??= load())

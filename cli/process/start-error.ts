@@ -1,4 +1,5 @@
 import { oneLine } from '../../lib/one-line.js'
+import { OptionsError } from '../../options/mistakes.js'
 import { SettingsError } from '../settings/source.js'
 
 /** The longest sentence, in characters. */
@@ -8,7 +9,7 @@ type StartError = NodeJS.ErrnoException & { port?: number, address?: string }
 
 /** What kept the command from starting, one sentence for each mistake. */
 export function describeStartError (error: Error, stdio: boolean): string[] {
-  const sentences = error instanceof SettingsError ? error.mistakes : [describe(error, stdio)]
+  const sentences = error instanceof SettingsError ? error.mistakes : error instanceof OptionsError ? error.mistakes.map(({ text }) => text) : [describe(error, stdio)]
   // A terminal would obey the control characters in the message of a plugin.
   return sentences.map(sentence => oneLine(sentence, MAX_SENTENCE))
 }

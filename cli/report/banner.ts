@@ -46,6 +46,7 @@ export function servedLines ({ address, options, inventory }: Omit<BannerContent
     ...(address === undefined ? [] : [...endpoints(address + options.prefix), ...access(options)]),
     ...wrapWords('data', dataOf(options)),
     '',
+    ...wrap('upstreams', inventory.upstreams),
     ...wrap('tools', inventory.tools),
     ...wrap('resources', inventory.resources),
     ...wrap('prompts', inventory.prompts),

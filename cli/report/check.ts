@@ -8,7 +8,7 @@ import { describeStartError } from '../process/start-error.js'
 import { servedLines } from './banner.js'
 import { checkFolder } from './check-folder.js'
 import { addressOf } from './clients.js'
-import { inventoryOf, type Inventory } from './inventory.js'
+import { describeUpstream, inventoryOf, type Inventory } from './inventory.js'
 
 export interface Checked {
   /** What would be served; empty if there is a mistake. */
@@ -24,17 +24,19 @@ const PLUGIN_LIMIT = 10_000
 /** How long the hooks that close what the plugins opened may take, in milliseconds. */
 const CLOSE_LIMIT = 5_000
 
+type Locate = (error: Error) => Error
+
 /**
- * Checks the options, keys, data folder and plugins. Plugins are loaded, but nothing is listened on or written. `warn` gets each warning once,
- * as soon as it is known.
+ * Checks the options, keys, data folder, plugins and upstream servers. Plugins are loaded, but nothing is listened on, written or started.
+ * `locate` adds to an error where the options it is about were set. `warn` gets each warning once, as soon as it is known.
  */
-export async function check (read: () => Options, warn: Warn): Promise<Checked> {
+export async function check (read: () => Options, locate: Locate, warn: Warn): Promise<Checked> {
   try {
     const options = read()
     const anonymous = anonymousWarning(options)
     for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options)]) warn(sentence)
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
-    const { inventory, mistakes } = await tryOut(options, once(warn))
+    const { inventory, mistakes } = await tryOut(options, locate, once(warn))
     const all = [...settings, ...mistakes]
     return { report: all.length === 0 ? describe(options, inventory) : '', mistakes: all }
   } catch (error) {
@@ -62,29 +64,31 @@ function once (warn: Warn): Warn {
 
 interface Tried { inventory: Inventory, mistakes: string[] }
 
-const NOTHING: Inventory = { tools: [], resources: [], prompts: [], unavailable: [] }
+const NOTHING: Inventory = { upstreams: [], tools: [], resources: [], prompts: [], unavailable: [] }
 
 /** Builds the gateway. If that fails, its parts are tried alone, so that one mistake does not hide another. */
-async function tryOut (options: Options, warn: Warn): Promise<Tried> {
+async function tryOut (options: Options, locate: Locate, warn: Warn): Promise<Tried> {
   try {
     return { inventory: await buildAndList(options, warn), mistakes: [] }
   } catch (error) {
-    const first = describeStartError(error as Error, false)
-    const mistakes = await tryParts(options, warn, isTimeout(error) ? first : [])
+    const first = describeStartError(locate(error as Error), false)
+    const mistakes = await tryParts(options, locate, warn, isTimeout(error) ? first : [])
     return { inventory: NOTHING, mistakes: mistakes.length === 0 ? first : mistakes }
   }
 }
 
-/** Tries the options without folders and plugins, each folder, and each plugin. Where a plugin did not end (`late`), no plugin is tried again. */
-async function tryParts (options: Options, warn: Warn, late: string[]): Promise<string[]> {
+/** Tries the options without folders, plugins and upstream servers, each folder, each plugin, and the servers. Where a plugin did not end (`late`), no plugin is tried again. */
+async function tryParts (options: Options, locate: Locate, warn: Warn, late: string[]): Promise<string[]> {
   const { tls, ...rest } = options
-  const bare = { ...rest, roots: [], plugins: [] }
+  const { mcpServers, mcpConfig } = options
+  const none = { roots: [], plugins: [], mcpServers: {}, mcpConfig: [] }
+  const bare = { ...rest, ...none }
   const mistakes = new Set<string>()
   const roots = options.roots.map(root => ({ ...bare, roots: [root] }))
   const plugins = late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))
-  for (const part of [{ ...options, roots: [], plugins: [] }, ...roots, ...plugins]) {
+  for (const part of [{ ...options, ...none }, ...roots, { ...bare, mcpServers, mcpConfig }, ...plugins]) {
     const error = await buildAndList(part, warn).then(() => undefined, error => error as Error)
-    for (const sentence of error === undefined ? [] : describeStartError(error, false)) mistakes.add(sentence)
+    for (const sentence of error === undefined ? [] : describeStartError(locate(error), false)) mistakes.add(sentence)
     if (isTimeout(error)) break
   }
   return [...mistakes, ...late]
@@ -96,11 +100,14 @@ async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
-  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
+  // The servers are read below, without being started.
+  const app = await build({ ...local, ephemeral: true, watch: false, mcpServers: {}, mcpConfig: [] }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
   try {
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
-    return inventoryOf(app)
+    const { entries, warnings } = await app.mcp.upstreams.read(options)
+    for (const sentence of warnings) warn(sentence)
+    return { ...inventoryOf(app), upstreams: entries.map(({ alias, disabled }) => describeUpstream(alias, disabled)) }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.
     const alive = setTimeout(() => {}, 2 * CLOSE_LIMIT)

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
 export interface Inventory {
+  /** The servers behind the gateway. */
+  upstreams: string[]
+  /** Without those of upstreams, which come and go. */
   tools: string[]
   resources: string[]
   prompts: string[]
@@ -9,6 +12,14 @@ export interface Inventory {
 }
 
 /** What a gateway serves, by name. */
-export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable } }: FastifyInstance): Inventory {
-  return { tools: tools.names(), resources: resources.uris(), prompts: prompts.names(), unavailable: [...unavailable] }
+export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable, upstreams } }: FastifyInstance): Inventory {
+  return {
+    upstreams: upstreams.status().map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),
+    tools: tools.names(),
+    resources: resources.uris(),
+    prompts: prompts.names(),
+    unavailable: [...unavailable]
+  }
 }
+
+export const describeUpstream = (alias: string, disabled: boolean): string => disabled ? `${alias} (disabled)` : alias

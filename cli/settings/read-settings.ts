@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { resolveOptions, type Options } from '../../options.js'
-import { OptionsError } from '../../options/mistakes.js'
+import { OptionsError, type Mistake } from '../../options/mistakes.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutTilde } from '../../system/process/data-folder.js'
 import { readArguments, type Arguments } from './arguments.js'
@@ -8,7 +8,12 @@ import { readConfigFile } from './config-file.js'
 import { PREFIX, readEnvironment } from './environment.js'
 import { SettingsError, type Source } from './source.js'
 
-export type Settings = Pick<Arguments, 'options' | 'args'>
+export interface Settings extends Pick<Arguments, 'options' | 'args'> {
+  /** The config file, if there is one. */
+  file: string | undefined
+  /** The sentences about mistakes in the options, each with where the option was set. */
+  locate: (mistakes: Mistake[]) => string[]
+}
 
 /**
  * The options of the command line, the environment and the config file, without defaults. Throws a SettingsError if some cannot be read or
@@ -16,13 +21,14 @@ export type Settings = Pick<Arguments, 'options' | 'args'>
  */
 export function readSettings (argv: string[], env: Environment, cwd: string): Settings {
   const { config = env[`${PREFIX}CONFIG`] || undefined, args, ...given } = readArguments(argv, cwd)
-  const sources = [...(config === undefined ? [] : [readConfigFile(resolve(cwd, withoutTilde(config)))]), readEnvironment(env, cwd), given]
+  const file = config === undefined ? undefined : resolve(cwd, withoutTilde(config))
+  const sources = [...(file === undefined ? [] : [readConfigFile(file)]), readEnvironment(env, cwd), given]
   const options = sources.map(source => source.options).reduce(merge, {})
   const mistakes = [...sources.flatMap(source => source.mistakes), ...wrongValues(options, sources)]
   if (mistakes.length > 0) throw new SettingsError(mistakes)
   // A desktop client launches one gateway per window: with stdio, a port is opened only if one is set.
   if (options.stdio === true && options.http === undefined) options.http = options.port !== undefined
-  return { options, args }
+  return { options, args, file, locate: mistakes => locate(mistakes, sources) }
 }
 
 /** The later source wins. `data` and `ephemeral` are one setting: if the later source gives either, both earlier values go. */
@@ -39,9 +45,13 @@ function wrongValues (options: Partial<Options>, sources: Source[]): string[] {
     return []
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error
-    return error.mistakes.map(({ path, text }) => {
-      const source = sources.findLast(({ options }) => Object.hasOwn(options, path.split('.')[0] ?? ''))
-      return source === undefined ? text : `${source.originOf(path)}: ${text}`
-    })
+    return locate(error.mistakes, sources)
   }
+}
+
+function locate (mistakes: Mistake[], sources: Source[]): string[] {
+  return mistakes.map(({ path, text }) => {
+    const source = sources.findLast(({ options }) => Object.hasOwn(options, path.split('.')[0] ?? ''))
+    return source === undefined ? text : `${source.originOf(path)}: ${text}`
+  })
 }

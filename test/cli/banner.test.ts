@@ -10,7 +10,7 @@ const SERVED: BannerContent = {
   terminal: true,
   command: 'node dist/cli.js',
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
-  inventory: { tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
+  inventory: { upstreams: ['files', 'github', 'old (disabled)'], tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
 }
 
 /** What to paste into a client. */
@@ -21,7 +21,7 @@ const shown = (more: Partial<BannerContent> = {}): string => banner({ ...SERVED,
 t.test('it has what is served and where, the data folder, and what is missing and why', async t => {
   const text = shown()
   for (const line of [/^patchbay 1\.2\.3\n\n/, /^ {2}MCP +http:\/\/127\.0\.0\.1:8080\/mcp /m, /^ {2}WebSocket +ws:\/\/127\.0\.0\.1:8080\/mcp$/m, /^ {2}JSON-RPC +\S+:8080\/message /m, /^ {2}HTTP\+SSE +\S+:8080\/sse /m, /^ {2}health +\S+:8080\/health$/m,
-    /^ {2}data +\/home\/ada\/data$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not served +execute_command: no programs are listed$/m]) t.match(text, line)
+    /^ {2}data +\/home\/ada\/data$/m, /^ {2}upstreams +files, github, old \(disabled\)$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not served +execute_command: no programs are listed$/m]) t.match(text, line)
   t.notMatch(text, /stdio/, 'nothing is said of what is not served')
   t.ok(text.endsWith('\n'))
 })
@@ -55,8 +55,8 @@ t.test('long lists are wrapped between names, and none is lost', async t => {
 })
 
 t.test('the banner of a gateway without definitions has no lines for them', async t => {
-  const text = shown({ inventory: { tools: [], resources: [], prompts: [], unavailable: [] } })
-  t.notMatch(text, /tools|resources|prompts|not served/)
+  const text = shown({ inventory: { upstreams: [], tools: [], resources: [], prompts: [], unavailable: [] } })
+  t.notMatch(text, /upstreams|tools|resources|prompts|not served/)
   t.match(text, /mcpServers/)
 })
 

@@ -11,7 +11,7 @@ const HELLO = "import { tool } from 'mcp-patchbay'\nconsole.log('printed by a pl
 
 async function checked (given: Partial<Options>): Promise<Checked & { warnings: string[] }> {
   const warnings: string[] = []
-  return { ...await check(() => resolveOptions({ ephemeral: true, ...given }), sentence => warnings.push(sentence)), warnings }
+  return { ...await check(() => resolveOptions({ ephemeral: true, ...given }), error => error, sentence => warnings.push(sentence)), warnings }
 }
 
 t.test('patchbay --check', async t => {

@@ -7,7 +7,7 @@ import type { FoundServer } from './found-server.js'
 import { toEntry } from './to-entry.js'
 
 /** The options that name upstream servers. */
-export interface UpstreamOptions {
+export interface UpstreamSources {
   readonly mcpServers: Readonly<Record<string, unknown>>
   readonly mcpConfig: readonly string[]
   readonly maxMcpConfig: number
@@ -29,7 +29,7 @@ export interface ReadEntries {
 }
 
 /** The upstream servers of the options and of the files that they name. Throws an OptionsError with everything that is wrong with them. */
-export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile }: UpstreamOptions, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
+export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
   const onFile = (file: string): void => { files.add(file) }

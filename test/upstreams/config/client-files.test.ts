@@ -8,8 +8,20 @@ const FILES = fileURLToPath(new URL('../../../../test/upstreams/files/', import.
 
 /** What the files refer to. */
 const ENV = {
-  GITHUB_TOKEN: 'github', API_KEY: 'key', LINEAR_TOKEN: 'linear', PATCHBAY_INPUT_PERPLEXITY_KEY: 'perplexity', CONTEXT7_API_KEY: 'context', FIGMA_TOKEN: 'figma', FIGMA_TEAM: 'shop',
-  DB_URL: 'db', AUTH_TOKEN: 'auth', OPENWEATHER_API_KEY: 'weather', AWS_PROFILE: 'shop', KIRO_TOKEN: 'kiro', SQLITE_MODE: 'ro', SEARCH_KEY: 'search'
+  GITHUB_TOKEN: 'github',
+  API_KEY: 'key',
+  LINEAR_TOKEN: 'linear',
+  PATCHBAY_INPUT_PERPLEXITY_KEY: 'perplexity',
+  CONTEXT7_API_KEY: 'context',
+  FIGMA_TOKEN: 'figma',
+  FIGMA_TEAM: 'shop',
+  DB_URL: 'db',
+  AUTH_TOKEN: 'auth',
+  OPENWEATHER_API_KEY: 'weather',
+  AWS_PROFILE: 'shop',
+  KIRO_TOKEN: 'kiro',
+  SQLITE_MODE: 'ro',
+  SEARCH_KEY: 'search'
 }
 
 type Expected = Record<string, Partial<ServerEntry>>
