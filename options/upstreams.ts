@@ -51,7 +51,18 @@ export const upstreams = {
   parkedCallLifetime: Milliseconds(300_000, 'How long a call to a server waits for answers of a client that has to send its request again with them'),
   maxParkedCalls: Count(1_024, 'The most calls to all servers that wait for such answers'),
   maxParkedCallsPerUpstream: Count(256, 'The most calls to one server that wait for such answers'),
-  maxParkedCallsPerCaller: Count(64, 'The most calls of one caller that wait for such answers')
+  maxParkedCallsPerCaller: Count(64, 'The most calls of one caller that wait for such answers'),
+  maxUpstreamMessage: Count(64 * 1024 * 1024, 'The largest message of an upstream server, in bytes'),
+  maxUpstreamValues: Count(1_000_000, 'The most values in a message of an upstream server'),
+  maxUpstreamQueue: Count(4 * 1024 * 1024, 'The most bytes queued for an upstream server that does not read its standard input'),
+  maxUpstreamErrorOutput: Count(64 * 1024, 'How many bytes are kept of what an upstream server writes to standard error'),
+  upstreamStartTimeout: Milliseconds(180_000, 'How long an upstream server may take to start'),
+  upstreamStopTimeout: Milliseconds(2_000, 'How long an upstream server may take to end after its standard input was closed, and again after SIGTERM; then it is killed'),
+  upstreamRestartDelay: Milliseconds(500, 'The delay before an upstream server that ended is started again. It doubles with each failure'),
+  upstreamRestartDelayMax: Milliseconds(30_000, 'The longest delay before an upstream server is started again'),
+  maxUpstreamFailures: Count(5, 'After how many failures within a minute an upstream server is not started again until a call or a reload asks for it'),
+  maxUpstreamStarts: Count(4, 'The most upstream servers that are started at the same time, unless a call waits for them'),
+  upstreamProxies: Type.Boolean({ default: false, description: 'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started' })
 }
 
 /** What is wrong with the servers of `mcpServers`, one mistake for each field. Fields that are not known are none. */

@@ -1,15 +1,31 @@
-import { LIMITS } from '../protocol/wire/limits.js'
+import { upstreamLimits } from '../protocol/wire/limits.js'
 import type { Dial } from '../transports/client/link.js'
 import type { ServerEntry } from './server-entry.js'
+import type { ChildDialer, ChildOptions } from './supervision/child-dial.js'
 
-/** How a configured server is dialled. Its transport is loaded when it is dialled for the first time. */
-export function dialOf ({ address }: ServerEntry): Dial {
+export interface Dialer {
+  readonly dial: Dial
+  /** What its processes wrote last for people; empty where none were started. */
+  lastLines (count: number): readonly string[]
+}
+
+/** How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what its processes write for people. */
+export function dialerOf ({ address }: ServerEntry, options: ChildOptions, onLine?: (line: string) => void): Dialer {
+  if (address.kind !== 'stdio') return { dial: dialAddress(address, options), lastLines: () => [] }
+  let child: ChildDialer | undefined
+  return {
+    dial: async (events, signal) => {
+      const { childDialer } = await import('./supervision/child-dial.js')
+      child ??= childDialer(address, options, onLine)
+      return await child.dial(events, signal)
+    },
+    lastLines: count => child?.lastLines(count) ?? []
+  }
+}
+
+function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, { maxUpstreamMessage, maxUpstreamValues }: ChildOptions): Dial {
   return async (events, signal) => {
-    if (address.kind === 'stdio') {
-      const { dialChild } = await import('./supervision/child-dial.js')
-      return await dialChild(address)(events, signal)
-    }
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage: 64 * 1024 * 1024, limits: LIMITS, connections: 128, maxQueue: 64 * 1024 * 1024, heartbeat: 30_000 })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage: maxUpstreamMessage, limits: upstreamLimits(maxUpstreamValues), connections: 128, maxQueue: 64 * 1024 * 1024, heartbeat: 30_000 })(events, signal)
   }
 }

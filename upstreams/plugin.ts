@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import { processSurroundings } from '../system/environment.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
@@ -43,7 +44,12 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   fastify.addHook('onClose', async () => await upstreams?.close())
 
   async function load (): Promise<void> {
-    const [{ Upstreams }, { dialOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
-    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options, dialOf })
+    const [{ Upstreams }, { dialerOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
+    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options, dialerOf: entry => dialerOf(entry, options, lineLogger(log, entry.alias)) })
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp'] })
+
+/** Writes what a server writes for people to the log, at level debug; undefined when that is not logged. */
+function lineLogger (log: FastifyBaseLogger, upstream: string): ((line: string) => void) | undefined {
+  return log.level === 'debug' || log.level === 'trace' ? line => log.debug({ upstream }, `standard error of upstream ${upstream}: ${line}`) : undefined
+}

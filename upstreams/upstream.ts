@@ -28,8 +28,13 @@ export interface ConfiguredUpstreamOptions {
   readonly starts: Semaphore
   readonly limits: UpstreamLimits
   readonly parked: ParkedCalls
+  /** What its processes wrote last for people. */
+  readonly lastLines: (count: number) => readonly string[]
   readonly log: SupervisorLog
 }
+
+/** How many lines of a server that failed are in the log. */
+const LINES_IN_LOG = 10
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
@@ -117,6 +122,7 @@ export class ConfiguredUpstream implements Upstream {
       startTimeout: startTimeout ?? limits.startTimeout,
       idle: isShared ? idle : idle ?? limits.isolatedIdle,
       isBusy: connection => connection.callsInFlight > 0,
+      lastLines: () => this.#options.lastLines(LINES_IN_LOG),
       keep: isShared && start === 'eager' && idle === undefined,
       refuse: (why, retryAfter) => this.#refuse(why, retryAfter),
       log

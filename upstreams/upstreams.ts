@@ -2,19 +2,23 @@ import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
-import type { Dial } from '../transports/client/link.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
 import { EraMemory } from './connection/era-memory.js'
+import type { Dialer } from './dial.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { ServerEntry } from './server-entry.js'
+import type { ChildOptions } from './supervision/child-dial.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
-export interface UpstreamOptions {
+export interface UpstreamOptions extends ChildOptions {
   readonly upstreamProbeWait: number
   readonly upstreamStartTimeout: number
+  readonly upstreamRestartDelay: number
+  readonly upstreamRestartDelayMax: number
+  readonly maxUpstreamFailures: number
   readonly upstreamIdle: number
   readonly maxUpstreamConnections: number
   readonly maxUpstreamStarts: number
@@ -32,7 +36,7 @@ export interface UpstreamHost {
   readonly values: Values
   readonly log: ConnectionLog & SupervisorLog
   readonly options: UpstreamOptions
-  readonly dialOf: (entry: ServerEntry) => Dial
+  readonly dialerOf: (entry: ServerEntry) => Dialer
 }
 
 /** The upstream servers that are configured. */
@@ -85,23 +89,27 @@ export class Upstreams {
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
-    const { clientInfo, values, log, options, dialOf } = this.#host
+    const { clientInfo, values, log, options, dialerOf } = this.#host
     const eras = new EraMemory(values, entry)
-    const settings = { entry, dial: dialOf(entry), clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
+    const { dial, lastLines } = dialerOf(entry)
+    const settings = { entry, dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
     return new ConfiguredUpstream({
       entry,
       connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parked,
+      lastLines,
       log
     })
   }
 }
 
-/** A server that fails is tried again after half a second, then after twice as long, up to half a minute; five failures in a minute end that. */
-const BACK_OFF = { first: 500, longest: 30_000, maxFailures: 5, period: 60_000 }
+/** Within how many milliseconds failures are counted, and after how many without one they are forgotten. */
+const PERIOD = 60_000
 
-function limitsOf ({ upstreamStartTimeout, upstreamIdle, maxUpstreamConnections, grace }: UpstreamOptions): UpstreamLimits {
-  return { startTimeout: upstreamStartTimeout, backOff: BACK_OFF, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, grace }
+function limitsOf (options: UpstreamOptions): UpstreamLimits {
+  const { upstreamStartTimeout, upstreamRestartDelay, upstreamRestartDelayMax, maxUpstreamFailures, upstreamIdle, maxUpstreamConnections, grace } = options
+  const backOff = { first: upstreamRestartDelay, longest: upstreamRestartDelayMax, maxFailures: maxUpstreamFailures, period: PERIOD }
+  return { startTimeout: upstreamStartTimeout, backOff, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, grace }
 }

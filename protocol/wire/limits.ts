@@ -30,3 +30,6 @@ export const LIMITS: Limits = {
   callTimeoutMax: 600_000,
   grace: 10_000
 }
+
+/** What a message of an upstream may be made of, whose lists may be long. */
+export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxKeys: maxValues, maxValues, maxBatch: 1_000 })

@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withTimeout } from '../../lib/time/with-timeout.js'
@@ -17,19 +17,19 @@ export class ServerProcess {
   readonly pid: number
   /** Settles when the program has ended and its output was read, with the reason. Never rejects. */
   readonly ended: Promise<string>
-  readonly #child: ChildProcess
+  readonly #child: ChildProcessWithoutNullStreams
   readonly #stepMs: number
   readonly #exited: Promise<string>
   #hasEnded = false
   #stopping: Promise<void> | undefined
 
   /** `child` was spawned. `stepMs` is how long each step of `stop` may take. */
-  constructor (child: ChildProcess & { stdin: Writable, stdout: Readable, pid: number }, stepMs: number) {
+  constructor (child: ChildProcessWithoutNullStreams, pid: number, stepMs: number) {
     this.#child = child
     this.#stepMs = stepMs
     this.stdin = child.stdin
     this.stdout = child.stdout
-    this.pid = child.pid
+    this.pid = pid
     const forget = killAtExit(() => this.#signal('SIGKILL'))
     this.#exited = this.#end()
     this.ended = this.#exited.then(async reason => {
@@ -65,7 +65,7 @@ export class ServerProcess {
     await withTimeout(closed, PIPE_TIMEOUT, () => {})
     this.stdin.destroy()
     this.stdout.destroy()
-    this.#child.stderr?.destroy()
+    this.#child.stderr.destroy()
     return reason
   }
 

@@ -1,59 +1,53 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { resolve } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
-import type { Environment } from '../environment.js'
-import { isExecutable, isFolder, lookUp } from './executable.js'
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { deathSignalPrefix } from './death-signal.js'
+import { findProgram, type Wanted } from './find-program.js'
 import { ServerProcess } from './server-process.js'
+import { readThrottled } from './throttle.js'
+import { windowsCommand } from './windows-command.js'
 
-export interface ServerProgram {
-  /** A name on the PATH of `env`, or a path, which may be relative to `cwd`. */
-  command: string
+export interface ServerProgram extends Wanted {
   args: readonly string[]
-  /** All of its variables. */
-  env: Environment
-  /** The working directory of this process when absent. */
-  cwd: string | undefined
   /** How long each step of stopping it may take, in milliseconds. */
   stopStep: number
-  /** Gets what it writes to standard error; reading stops while it returns true, until `resume` is called. */
+  /** Gets what it writes to standard error. */
   onError: (chunk: Buffer) => void
 }
-
-type Spawned = ChildProcess & { stdin: Writable, stdout: Readable, stderr: Readable, pid: number }
 
 const FAILURES: Record<string, string> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  ENOENT: 'the interpreter in its first line is not there',
+  ENOENT: 'the interpreter that its first line names is not there',
   ENOEXEC: 'it is not a program for this machine',
   E2BIG: 'its arguments and environment are too long',
   EAGAIN: 'there are too many processes',
+  ENOMEM: 'there is too little memory',
   EMFILE: 'there are too many open files'
 }
 
-/** Starts a program in a process group and session of its own: it has no terminal. Rejects with a sentence that says what to do. */
+/** Starts a program with exactly these variables, in a process group and session of its own: it has no terminal. Rejects with a sentence that says what to do. */
 export async function startServer (program: ServerProgram): Promise<ServerProcess> {
-  const { args, env, cwd, stopStep, onError } = program
   const path = findProgram(program)
-  const child = spawn(path, args, { cwd, env: { ...env, NODE_V8_COVERAGE: env['NODE_V8_COVERAGE'] }, stdio: 'pipe', shell: false, detached: true, windowsHide: true })
-  await spawned(child, program.command)
-  child.stderr.on('data', onError).on('error', () => {})
-  return new ServerProcess(child as Spawned, stopStep)
+  const child = spawnDetached(program, path, await deathSignalPrefix())
+  const pid = await spawned(child, program.command)
+  readThrottled(child.stderr, program.onError)
+  return new ServerProcess(child, pid, program.stopStep)
 }
 
-function findProgram ({ command, env, cwd }: ServerProgram): string {
-  if (cwd !== undefined && !isFolder(cwd)) throw new Error(`its folder ${cwd} is not there, or may not be entered; correct cwd`)
-  const path = /[/\\]/.test(command) ? resolve(cwd ?? '.', command) : lookUp(command, env['PATH'])
-  if (path === undefined) throw new Error(`${command} is not on PATH=${env['PATH'] ?? ''}; write the whole path of the program as its command, or set PATH in its env`)
-  if (!isExecutable(path)) throw new Error(`${path} is no program that this user may execute; correct command`)
-  return path
+function spawnDetached ({ args, env, cwd }: ServerProgram, path: string, prefix: string[]): ChildProcessWithoutNullStreams {
+  // Node.js passes this variable on unless it is set here.
+  const common = { cwd, env: { NODE_V8_COVERAGE: undefined, ...env }, shell: false, detached: true, windowsHide: true }
+  if (process.platform === 'win32') {
+    const { windowsVerbatimArguments, ...command } = windowsCommand(path, args, env['COMSPEC'])
+    return spawn(command.path, command.args, { ...common, windowsVerbatimArguments })
+  }
+  const [first = path, ...rest] = [...prefix, path, ...args]
+  return spawn(first, rest, common)
 }
 
-async function spawned (child: ChildProcess, command: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve).once('error', (error: NodeJS.ErrnoException) => {
-      const code = error.code ?? 'unknown'
-      reject(new Error(`${command} could not be started: ${FAILURES[code] ?? code}`))
-    })
+async function spawned (child: ChildProcess, command: string): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const fail = (code = 'unknown') => reject(new Error(`${command} could not be started: ${FAILURES[code] ?? code}`))
+    child.on('error', (error: NodeJS.ErrnoException) => fail(error.code))
+    child.once('spawn', () => child.pid === undefined ? fail() : resolve(child.pid))
   })
 }

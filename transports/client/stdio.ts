@@ -46,6 +46,8 @@ class StdioLink implements Link {
   readonly #events: LinkEvents
   readonly #options: StdioLinkOptions
   readonly #writer: LineWriter
+  /** True when no more follows: the last line may be half a message. */
+  #cut = false
   #ended = false
   #timer: NodeJS.Timeout | undefined
 
@@ -80,10 +82,14 @@ class StdioLink implements Link {
     const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, HEAD)) })
     lines.onSkipped = tail => {
       const concern = concernOf(head, tail)
-      if (concern === undefined) this.#options.onNoise(head)
+      if (concern === undefined || this.#cut) this.#options.onNoise(head)
       else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
     }
     this.#child.stdout.on('data', (chunk: Buffer) => { if (!this.#ended) lines.push(chunk) })
+    this.#child.stdout.once('end', () => {
+      this.#cut = true
+      lines.end()
+    })
   }
 
   #receive (line: Buffer): void {
@@ -94,7 +100,7 @@ class StdioLink implements Link {
 
   #pass (message: Message, line: Buffer): void {
     if (message.kind !== 'invalid') return this.#events.message(message, undefined)
-    const id = idOfAnswer(line)
+    const id = this.#cut ? undefined : idOfAnswer(line)
     if (id === undefined) this.#options.onNoise(line)
     else this.#events.failed(id, new Error(`its response cannot be read: ${message.error.message}`))
   }

@@ -1,18 +1,57 @@
-import { LIMITS } from '../../protocol/wire/limits.js'
-import { startServer } from '../../system/programs/start-server.js'
+import { upstreamLimits } from '../../protocol/wire/limits.js'
 import { childEnvironment } from '../../system/programs/child-environment.js'
+import { ErrorOutput } from '../../system/programs/error-output.js'
+import { startServer } from '../../system/programs/start-server.js'
 import type { Dial } from '../../transports/client/link.js'
 import { openStdioLink } from '../../transports/client/stdio.js'
 import type { Address } from '../server-entry.js'
+import { hideValues } from './hide-values.js'
 
 export type StdioAddress = Extract<Address, { kind: 'stdio' }>
 
-/** Dials a server by starting its program. */
-export function dialChild ({ command, args, env, cwd }: StdioAddress): Dial {
+/** What the options say about servers that are started. */
+export interface ChildOptions {
+  readonly maxUpstreamMessage: number
+  readonly maxUpstreamValues: number
+  readonly maxUpstreamQueue: number
+  readonly maxUpstreamErrorOutput: number
+  readonly upstreamStopTimeout: number
+  readonly upstreamProxies: boolean
+}
+
+export interface ChildDialer {
+  readonly dial: Dial
+  /** What its processes wrote last for people, without the values of its environment. */
+  lastLines (count: number): string[]
+}
+
+/** Dials a server by starting its program. `onLine` gets the lines that it writes for people; without it they are only kept. */
+export function childDialer (address: StdioAddress, options: ChildOptions, onLine?: (line: string) => void): ChildDialer {
+  const hide = hideValues(address.env)
+  const output = new ErrorOutput(options.maxUpstreamErrorOutput, onLine === undefined ? undefined : line => onLine(hide(line)))
+  return {
+    dial: dialChild(address, options, output),
+    lastLines: count => output.lastLines(count).map(hide)
+  }
+}
+
+function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, output: ErrorOutput): Dial {
+  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, upstreamStopTimeout, upstreamProxies } = options
   return async (events, signal) => {
     signal.throwIfAborted()
-    const child = await startServer({ command, args, env: { ...childEnvironment(), ...env }, cwd, stopStep: 2_000, onError: () => {} })
-    signal.addEventListener('abort', () => { void child.stop() }, { once: true })
-    return openStdioLink(child, events, { maxMessage: 64 * 1024 * 1024, maxQueue: 4 * 1024 * 1024, limits: LIMITS, onNoise: () => {} })
+    const child = await startServer({
+      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: upstreamStopTimeout, onError: chunk => output.add(chunk)
+    })
+    const link = openStdioLink(child, events, {
+      maxMessage: maxUpstreamMessage,
+      maxQueue: maxUpstreamQueue,
+      limits: upstreamLimits(maxUpstreamValues),
+      onNoise: line => output.addLine(line)
+    })
+    if (signal.aborted) {
+      await link.close()
+      signal.throwIfAborted()
+    }
+    return link
   }
 }
