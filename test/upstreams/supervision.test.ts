@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { build, type Options } from '../../app.js'
+import { now } from '../../lib/time/clock.js'
+import type { Connection, Upstream } from '../../upstreams/ports.js'
+import { folder } from '../support/process.js'
+import { isRunning, pidsIn, untilGone } from '../support/processes.js'
+import { until } from '../support/wait.js'
+
+const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
+
+/** A gateway in front of programs that each have these variables; the alias is the key. */
+async function open (t: Test, servers: Record<string, Record<string, string>>, options: Partial<Options> = {}, fields = {}) {
+  const mcpServers = Object.fromEntries(Object.entries(servers).map(([alias, env]) => [alias, { command: process.execPath, args: [PROGRAM], env, ...fields }]))
+  const app = await build({ ephemeral: true, upstreamStopTimeout: 200, upstreamRestartDelay: 20, ...options, mcpServers })
+  t.teardown(async () => await app.close())
+  await app.ready()
+  const get = (alias: string): Upstream => {
+    const upstream = app.mcp.upstreams.get(alias)
+    if (upstream === undefined) throw new Error(`there is no upstream ${alias}`)
+    return upstream
+  }
+  return { app, get }
+}
+
+const call = async (connection: Connection, name: string, key = ''): Promise<string> => {
+  const { content } = await connection.request({ method: 'tools/call', params: { name, arguments: { key } } })
+  return (content as { text: string }[])[0]?.text ?? ''
+}
+
+for (const way of ['exit', 'half', 'crash']) {
+  t.test(`calls in flight fail at once when the server ends (${way}), and those of other servers go on`, async t => {
+    const { get } = await open(t, { a: {}, b: {} })
+    const [a, b] = await Promise.all([get('a').shared(), get('b').shared()])
+    const hanging = call(a, 'hang')
+    const other = call(b, 'hang')
+    const begin = now()
+    await t.rejects(call(a, way), { message: /upstream server a .* whether the call took effect is not known/ })
+    await t.rejects(hanging, { message: /upstream server a / })
+    t.ok(now() - begin < 1_000, 'within a second')
+    t.equal(await call(b, 'echo', 'x'), 'x')
+    t.equal(await Promise.race([other.catch(() => 'failed'), Promise.resolve('waits')]), 'waits')
+    other.catch(() => {})
+  })
+}
+
+t.test('a server that ended is back after the delay, and says why it ended', async t => {
+  const { get } = await open(t, { a: {} })
+  const upstream = get('a')
+  const first = await upstream.shared()
+  await t.rejects(call(first, 'exit'))
+  await until(() => upstream.status.state === 'ready')
+  t.match(upstream.status, { restarts: 1, lastError: 'it exited with code 7' })
+  t.not(await upstream.shared(), first)
+})
+
+t.test('a call during the delay is refused with the time of the next try', async t => {
+  const { get } = await open(t, { a: {} }, { upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 })
+  const upstream = get('a')
+  await t.rejects(call(await upstream.shared(), 'exit'))
+  await until(() => upstream.status.state === 'backing off')
+  await t.rejects(upstream.shared(), { message: /^The upstream server a is not available: .*; it is tried again in \d+ s$/, data: { upstream: 'a' } })
+})
+
+t.test('a server that fails too often is not started again until it is asked for', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const { get } = await open(t, { a: { STARTS: starts } }, { maxUpstreamFailures: 3, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 })
+  const upstream = get('a')
+  for (let count = 1; count <= 3; count++) {
+    await until(() => upstream.status.state === 'ready')
+    await t.rejects(call(await upstream.shared(), 'exit'))
+  }
+  await until(() => upstream.status.state === 'crash loop')
+  const [, , last = 0] = await pidsIn(starts, 3)
+  await untilGone([last])
+  t.equal(readFileSync(starts, 'utf8').trim().split('\n').length, 3)
+  await until(async () => await upstream.shared().then(() => true, () => false))
+  t.equal(await call(await upstream.shared(), 'echo', 'back'), 'back')
+  await t.rejects(call(await upstream.shared(), 'exit'))
+  t.equal(upstream.status.state, 'crash loop', 'one try for each time it is asked for')
+})
+
+t.test('a server that does not get ready is ended after the time for a start', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const { get } = await open(t, { a: { STARTS: starts, SILENT: '1' } }, { upstreamStartTimeout: 1_500, upstreamRestartDelay: 60_000, upstreamRestartDelayMax: 60_000 })
+  const upstream = get('a')
+  await t.rejects(upstream.shared(), { message: /upstream server a is not available/ })
+  t.match(upstream.status, { state: 'backing off', lastError: 'it was not ready within 1.5 s' })
+  await untilGone(await pidsIn(starts, 1))
+})
+
+t.test('few servers start at a time, one that is called starts at once', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const env = { STARTS: starts, SILENT: '1' }
+  const { get } = await open(t, { a: env, b: env, c: env, d: { STARTS: starts } }, { maxUpstreamStarts: 1 })
+  await pidsIn(starts, 1)
+  t.equal(await call(await get('d').shared(), 'echo', 'x'), 'x')
+  t.equal((await pidsIn(starts, 2)).length, 2)
+})
+
+t.test('a lazy server is started by the first call and stopped when it is not used', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const { get } = await open(t, { a: { STARTS: starts } }, {}, { start: 'lazy', idle: 300 })
+  const upstream = get('a')
+  t.equal(upstream.status.state, 'stopped')
+  const connection = await upstream.shared()
+  const pid = Number(await call(connection, 'pid'))
+  await until(() => upstream.status.state === 'stopped')
+  await untilGone([pid])
+  t.not(Number(await call(await upstream.shared(), 'pid')), pid)
+})
+
+t.test('nothing is left of a server and what it started when the gateway is closed', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const { app, get } = await open(t, { a: { STARTS: starts, GRANDCHILD: '1', DEAF: '1' } })
+  await get('a').shared()
+  const pids = await pidsIn(starts, 2)
+  t.ok(pids.every(isRunning))
+  await app.close()
+  t.notOk(pids.some(isRunning))
+})
+
+t.test('a start that is under way when the gateway is closed leaves nothing', async t => {
+  const starts = join(await folder(t, {}), 'starts')
+  const { app } = await open(t, { a: { STARTS: starts, SILENT: '1', DEAF: '1', GRANDCHILD: '1' } })
+  const pids = await pidsIn(starts, 2)
+  await app.close()
+  await untilGone(pids, 5_000)
+})
