@@ -69,7 +69,7 @@ t.test('a line over the limit fails the request that it answers, and the server 
 })
 
 t.test('a response that cannot be read fails its request', async t => {
-  const { failures } = await open(t, shell(`echo '{"jsonrpc":"2.0","id":1,"error":"no"}'; echo '{"jsonrpc":"2.0","id":2,"result":[1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'; cat`), { maxUpstreamValues: 10 })
+  const { failures } = await open(t, shell('echo \'{"jsonrpc":"2.0","id":1,"error":"no"}\'; echo \'{"jsonrpc":"2.0","id":2,"result":[1,1,1,1,1,1,1,1,1,1,1,1,1,1]}\'; cat'), { maxUpstreamValues: 10 })
   t.match(await failures.next(), { id: 1, text: /^its response cannot be read: / })
   t.match(await failures.next(), { id: 2, text: /^its response cannot be read: / })
 })
