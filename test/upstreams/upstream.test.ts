@@ -24,6 +24,7 @@ function createUpstream (t: Test, fake: FakeUpstream, given: Partial<ServerEntry
     starts: new Semaphore(4),
     limits: { ...LIMITS, ...limits },
     parked: new ParkedCalls({ parkedCallLifetime: 60_000, maxParkedCalls: 8, maxParkedCallsPerUpstream: 8, maxParkedCallsPerCaller: 8 }),
+    lastLines: () => [],
     log
   })
   t.teardown(async () => await upstream.close(0))
