@@ -29,6 +29,7 @@ export class HttpLink implements Link, RequestHost {
   readonly channel: Channel
   readonly limits: UpstreamLimits
   readonly events: LinkEvents
+  isExpired = false
   readonly #client: HttpClient
   readonly #configured: string[]
   readonly #requests = new Set<RequestChannel>()
@@ -77,7 +78,7 @@ export class HttpLink implements Link, RequestHost {
 
   send (text: string, method: string | undefined): void {
     // Revisions without sessions have requests only.
-    if (this.#isClosed || this.#revision?.stateless === true) return
+    if (this.#isClosed || this.isExpired || this.#revision?.stateless === true) return
     const answered = this.#control('POST', text, CONTROL_TIMEOUT)
     if (method === 'notifications/initialized') this.#beginSession(answered)
   }
@@ -85,7 +86,9 @@ export class HttpLink implements Link, RequestHost {
   readHead ({ method }: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean {
     if (path !== this.#path && status < 400) this.#path = path
     if (method === 'initialize' && status < 300) this.#readSession(headers['mcp-session-id'])
-    return !(status === 404 && this.hasSession && method !== 'initialize')
+    if (status !== 404 || !this.hasSession || method === 'initialize') return true
+    this.isExpired = true
+    return false
   }
 
   explain (status: number, headers: IncomingHttpHeaders): string {
@@ -101,14 +104,15 @@ export class HttpLink implements Link, RequestHost {
     this.#isClosed = true
     this.#listening?.close()
     for (const request of this.#requests) request.drop()
-    if (this.hasSession) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
+    if (this.hasSession && !this.isExpired) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
     await this.#client.close()
     this.events.closed(new Error('the connection was closed'))
   }
 
   /** The session is gone at the upstream; it need not be ended there. */
   #expire (): void {
-    this.#sessionId = undefined
+    if (this.isExpired) return
+    this.isExpired = true
     if (!this.#isClosed) this.events.expired?.(undefined)
   }
 

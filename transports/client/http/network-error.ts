@@ -29,7 +29,7 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
 /** Says in words why an HTTP exchange or a socket failed. */
 export function describeNetworkError (error: unknown): string {
   const code = codeOf(error)
-  if (code.startsWith('HPE_')) return 'what it sent is not HTTP'
+  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) return 'what it sent is not HTTP'
   return WORDS[code] ?? (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_)/.test(code)
     ? `the TLS handshake failed (${code})`
     : 'the connection was closed before the answer was complete')

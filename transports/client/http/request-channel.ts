@@ -11,6 +11,8 @@ export interface RequestHost {
   readonly limits: UpstreamLimits
   readonly events: LinkEvents
   readonly hasSession: boolean
+  /** True once the server does not know the session any more: nothing is sent. */
+  isExpired: boolean
   /** What requests have to wait for: the end of the handshake. Never rejects. */
   readonly ready: Promise<void> | undefined
   /** Sends the request. Undefined when too much waits already. */
@@ -113,6 +115,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   }
 
   #start (text: string): void {
+    if (this.#host.isExpired) return this.#expire()
     this.#exchange = this.#host.post(this.#request, text, this)
     if (this.#exchange === undefined) this.#fail('too much waits to be sent to it already; try again later')
   }
@@ -127,7 +130,10 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (this.#isDone) return
     if (message.kind === 'invalid') this.#invalid = `its answer cannot be read: ${message.error.message}`
     if (!this.#isAnswer(message)) return this.#host.events.message(message, this)
-    if (this.#isAboutSession(message)) return this.#expire()
+    if (this.#isAboutSession(message)) {
+      this.#host.isExpired = true
+      return this.#expire()
+    }
     this.#isDone = true
     if (this.#body?.isStream === true) this.#timer = setTimeout(() => this.drop(), LINGER).unref()
     const status = this.#status === 200 ? undefined : this.#status
