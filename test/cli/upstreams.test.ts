@@ -53,7 +53,7 @@ t.test('upstreams on the command line', async t => {
     const lines = stderr.split('\n')
     for (const line of [
       'patchbay: config file PLACE/patchbay.json, line 6: option mcpServers.a.env.KEY needs the environment variable NOT_SET, which is not set',
-      'patchbay: config file PLACE/patchbay.json, line 9: option mcpServers.b needs a command or a url',
+      'patchbay: config file PLACE/patchbay.json, line 9: option mcpServers.b needs a command or a url; did you mean "command" where it has "comand"?',
       'patchbay: PLACE/mcp.json, line 5: server "c": headers must be an object with a string for each name',
       'patchbay: PLACE/mcp.json, line 9: server "d": timeout must be a number of milliseconds',
       'patchbay: PLACE/mcp.json, line 10: server "d": isolate must be one of none, principal, session',

@@ -9,7 +9,7 @@ export class Findings {
 
   /** A mistake in a field of a server. The text never has a value of the field. */
   mistake (server: FoundServer, field: string, text: string): void {
-    this.mistakes.push({ path: placeOf(server, field).join('.'), text: `${describe(server, field)} ${text}` })
+    this.mistakes.push({ path: isOption(server) ? placeOf(server, field).join('.') : '', text: `${describe(server, field)} ${text}` })
   }
 
   warn (server: FoundServer, field: string, text: string): void {
@@ -27,9 +27,11 @@ export class Findings {
 /** `.mcp.json, line 7: server "files": env.TOKEN`, or `option mcpServers.files.env.TOKEN`. */
 function describe (server: FoundServer, field: string): string {
   const place = placeOf(server, field)
-  if (server.source.startsWith('option ')) return `option ${place.join('.')}`
+  if (isOption(server)) return `option ${place.join('.')}`
   const line = server.lineOf(place)
   return `${server.source}${line === undefined ? '' : `, line ${line}`}: server "${server.name}"${field === '' ? '' : `: ${field}`}`
 }
 
 const placeOf = ({ path }: FoundServer, field: string): string[] => field === '' ? [...path] : [...path, ...field.split('.')]
+
+const isOption = ({ source }: FoundServer): boolean => source.startsWith('option ')

@@ -81,7 +81,7 @@ class FieldReader {
     const { command, url, type, args = [] } = this.#values
     const kind = kindOf({ command, url, type, lenient: this.#server.lenient })
     if ('mistake' in kind) {
-      this.#mistake(kind.field, kind.mistake)
+      this.#mistake(kind.field, kind.mistake + this.#misspelt())
       return undefined
     }
     if (kind.kind !== 'stdio') return this.#remote(kind.kind)
@@ -109,6 +109,13 @@ class FieldReader {
       elicitation,
       sampling
     }
+  }
+
+  /** What is likely meant by a field that is not known, for a server without an address. */
+  #misspelt (): string {
+    const { command, url } = this.#values
+    const field = command === undefined && url === undefined ? this.#fields.unused.find(name => nearestName(name, ['command', 'url']) !== undefined) : undefined
+    return field === undefined ? '' : `; did you mean "${nearestName(field, ['command', 'url'])}" where it has "${field}"?`
   }
 
   #remote (kind: Exclude<Address['kind'], 'stdio'>): Address | undefined {
