@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { resolveOptions } from '../../../options.js'
+import { OptionsError } from '../../../options/mistakes.js'
+import { readEntries } from '../../../upstreams/config/read-entries.js'
+import { folder } from '../../support/process.js'
+
+/** Reads one file; gives the aliases, the warnings, and the mistakes without the folder. */
+async function read (t: Test, name: string, text: string | Buffer, env: Record<string, string> = {}) {
+  const place = await folder(t, {})
+  const file = join(place, name)
+  await writeFile(file, text)
+  const short = (sentence: string): string => sentence.replaceAll(`${place}/`, '')
+  try {
+    const { entries, warnings } = await readEntries(resolveOptions({ mcpConfig: [file] }), { env, home: undefined, cwd: '/' })
+    return { entries, aliases: entries.map(({ alias }) => alias), warnings: warnings.map(short), mistakes: [] }
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error
+    return { entries: [], aliases: [], warnings: [], mistakes: error.mistakes.map(({ text }) => short(text)) }
+  }
+}
+
+const deep = (open: string, close: string): string => open.repeat(100_000) + close.repeat(100_000)
+
+const refused: Record<string, [name: string, text: string | Buffer, mistake: RegExp]> = {
+  'an empty file': ['a.json', ' \n', /^a\.json: it is empty$/],
+  'half a JSON object': ['a.json', '{\n"mcpServers": {', /^a\.json, line 2: this is not JSON \(close brace expected\)$/],
+  'something else than an object': ['a.json', '[1]', /^a\.json: it must hold an object with the servers$/],
+  'UTF-16': ['a.json', Buffer.from('{"mcpServers":{}}', 'utf16le'), /^a\.json: it is not text in UTF-8; save it as UTF-8$/],
+  'deeply nested JSON': ['a.json', `{"mcpServers":${deep('[', ']')}}`, /^a\.json: it is nested too deeply$/],
+  'deeply nested YAML': ['a.yaml', `mcpServers: ${deep('[', ']')}`, /^a\.yaml.*: /],
+  'deeply nested TOML': ['a.toml', `a = ${deep('[', ']')}`, /^a\.toml.*: /],
+  'billions of values from a few lines of YAML': [
+    'a.yaml',
+    `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[index]}`).join(',')}]`).join('\n')}\nmcpServers: *i\n`,
+    /^a\.yaml: it uses anchors more than 100 times$/
+  ],
+  'wrong YAML': ['a.yml', 'mcpServers:\n  - name: x\n   command: y\n', /^a\.yml, line \d: this is not YAML \(/],
+  'a list that is a text': ['a.json', '{"mcpServers":"x"}', /^a\.json: mcpServers must be an object with the servers by name$/],
+  'a misspelt list': ['a.json', '{"mcpServer":{"a":{"command":"x"}}}', /^a\.json has no servers; did you mean "mcpServers" where it has "mcpServer"\?$/],
+  'a server that is a text': ['a.json', '{"mcpServers":{"a":"npx x"}}', /^a\.json, line 1: server "a" must be an object/],
+  'a file of variables that is not there': ['a.json', '{"mcpServers":{"a":{"command":"x","envFile":".env"}}}', /^a\.json, line 1: server "a": envFile needs the file \.env, which is not there$/],
+  'a variable of the client': ['a.json', '{"mcpServers":{"a":{"command":"${command:pick}"}}}', /^a\.json, line 1: server "a": command uses \$\{command:pick\}, which only the client knows/] // eslint-disable-line no-template-curly-in-string
+}
+
+for (const [what, [name, text, mistake]] of Object.entries(refused)) {
+  t.test(`${what} is refused in words`, { timeout: 30_000 }, async t => {
+    const { mistakes } = await read(t, name, text)
+    t.equal(mistakes.length, 1, mistakes.join('\n').slice(0, 500))
+    t.match(mistakes[0], mistake)
+  })
+}
+
+t.test('a folder and a missing file are refused in words', async t => {
+  const place = await folder(t, {})
+  await mkdir(join(place, 'sub'))
+  await t.rejects(readEntries(resolveOptions({ mcpConfig: [join(place, 'sub'), join(place, 'none')] }), { env: {}, home: undefined, cwd: '/' }), { message: `${place}/sub: this is not a file; ${place}/none: there is no such file` })
+})
+
+t.test('a file without servers is a warning', async t => {
+  t.strictSame((await read(t, 'settings.json', '{"theme":"dark"}')).warnings, ['settings.json has no servers: none of mcpServers, servers, mcp_servers, context_servers is in it'])
+  t.strictSame((await read(t, 'settings.json', '{"mcpServers":{}}')).warnings, [])
+})
+
+t.test('names that reach prototypes are names like others', async t => {
+  for (const [name, text] of [['a.json', '{"mcpServers":{"__proto__":{"command":"x","env":{"__proto__":"1"},"__proto__":{"args":["y"]}}}}'], ['a.toml', '[mcp_servers.__proto__]\ncommand = "x"\n'], ['a.yaml', 'mcpServers:\n  __proto__:\n    command: x\n']] as const) {
+    const { aliases, entries } = await read(t, name, text)
+    t.strictSame(aliases, ['proto'], name)
+    t.match(entries, [{ address: { command: 'x', args: [] } }])
+  }
+  t.equal(({} as Record<string, unknown>)['command'], undefined)
+})
+
+t.test('comments, a byte order mark and commas at the end are accepted', async t => {
+  t.strictSame((await read(t, 'a.json', '\uFEFF// servers\n{ "mcpServers": { /* one */ "a": { "command": "x", }, }, }')).aliases, ['a'])
+})
+
+t.test('a field that is not known is a warning, once for each file', async t => {
+  const { warnings } = await read(t, 'a.json', '{"mcpServers":{"a":{"command":"x","colour":"red","excludeTool":["y"]},"b":{"command":"y","colour":"blue"}}}')
+  t.strictSame(warnings, ['a.json, line 1: server "a": colour has no meaning for Patchbay', 'a.json, line 1: server "a": excludeTool has no meaning for Patchbay; did you mean "excludeTools"?'])
+})
+
+t.test('a value is expanded once, and nothing of a shell', async t => {
+  const { entries } = await read(t, 'a.json', JSON.stringify({ mcpServers: { a: { command: 'sh', args: ['-c', 'echo $HOME ${#list} ${1} ${A} ${NONE:-${A}', '${A:-b}${EMPTY:-c}${EMPTY}'] } } }), { A: '${B}', EMPTY: '' }) // eslint-disable-line no-template-curly-in-string
+  t.match(entries, [{ address: { args: ['-c', 'echo $HOME ${#list} ${1} ${B} ${NONE:-${B}', '${B}c'] } }]) // eslint-disable-line no-template-curly-in-string
+})
