@@ -176,7 +176,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(resources, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText, maxUri: options.maxUri })
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
   await fastify.register(rateLimiter, options)
-  await fastify.register(upstreams, { ...options, upstreamProbeWait: 300, upstreamIdle: 300_000, maxUpstreamConnections: 64, maxUpstreamQuestions: 64 })
+  await fastify.register(upstreams, options)
 })
 
 async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
