@@ -45,7 +45,8 @@ export class ConfiguredUpstream implements Upstream {
   readonly #changed = new Listeners<[]>()
   readonly #shared: Supervisor<OpenConnection>
   readonly #isolated: IsolatedConnections
-  #closing: Promise<void> | undefined
+  #draining: Promise<void> | undefined
+  #ended: Promise<unknown> | undefined
   /** Of the latest shared connection. */
   #latest: Pick<Connection, 'transport' | 'revision'> | undefined
 
@@ -88,19 +89,21 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   async close (grace = this.#options.limits.grace): Promise<void> {
-    await (this.#closing ??= this.#close(grace))
+    const drained = this.#draining ??= this.#drain(grace)
+    if (grace > 0) await drained
+    this.#ended ??= Promise.all([this.#shared.close(), this.#isolated.close()])
+    await this.#ended
   }
 
-  async #close (grace: number): Promise<void> {
+  async #drain (grace: number): Promise<void> {
     this.parked.end('the server was removed', this.entry.alias)
     const open = [this.#shared.connection, ...this.#isolated.connections()]
-    await Promise.all(open.map(async connection => { if (grace > 0) await connection?.drain(grace) }))
-    await Promise.all([this.#shared.close(), this.#isolated.close()])
+    if (grace > 0) await Promise.all(open.map(async connection => await connection?.drain(grace)))
   }
 
   #check (): void {
     if (this.entry.disabled) throw this.#refuse('it is disabled')
-    if (this.#closing !== undefined) throw this.#refuse('it was removed from the configuration')
+    if (this.#draining !== undefined) throw this.#refuse('it was removed from the configuration')
   }
 
   #refuse (why: string, retryAfter?: number): Error {

@@ -43,6 +43,8 @@ export interface UpstreamHost {
 export class Upstreams {
   readonly #host: UpstreamHost
   #all = new Map<string, ConfiguredUpstream>()
+  /** Those that let their calls finish. */
+  readonly #removed = new Set<ConfiguredUpstream>()
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
   readonly #starts: Semaphore
@@ -69,9 +71,10 @@ export class Upstreams {
     await this.#configuring
   }
 
+  /** Ends all at once: the gateway has waited for its calls. */
   async close (): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#all.values()].map(async upstream => await upstream.close()))
+    await Promise.all([...this.#all.values(), ...this.#removed].map(async upstream => await upstream.close(0)))
   }
 
   #take (entries: readonly ServerEntry[]): void {
@@ -79,8 +82,13 @@ export class Upstreams {
     const next = new Map(entries.map(entry => [entry.alias, this.#unchanged(entry) ?? this.#create(entry)]))
     const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
     this.#all = next
-    for (const upstream of removed) void upstream.close()
+    for (const upstream of removed) this.#remove(upstream)
     for (const upstream of next.values()) upstream.start()
+  }
+
+  #remove (upstream: ConfiguredUpstream): void {
+    this.#removed.add(upstream)
+    void upstream.close().then(() => this.#removed.delete(upstream))
   }
 
   #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {

@@ -18,7 +18,8 @@ export class QuestionsOfUpstream {
     this.#max = max
   }
 
-  async answer (request: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object> {
+  /** Undefined when the upstream does not wait for the answer any more. */
+  async answer (request: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object | undefined> {
     const { method } = request
     const { roots } = this.#permissions
     if (method === 'ping') return {}
@@ -43,7 +44,7 @@ export class QuestionsOfUpstream {
     return method === 'sampling/createMessage' && this.#permissions.sampling
   }
 
-  async #ask ({ id, method, params }: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object> {
+  async #ask ({ id, method, params }: Request, calls: CallsInFlight, on: Channel | undefined): Promise<object | undefined> {
     if (this.#open.has(id)) throw errors.invalidRequest(`the id ${JSON.stringify(id)} is in use`)
     if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (option maxUpstreamQuestions)`)
     const call = calls.asked(method, params, on)
@@ -53,6 +54,9 @@ export class QuestionsOfUpstream {
     this.#open.set(id, controller)
     try {
       return await call.ask(method, params, controller.signal)
+    } catch (error) {
+      if (controller.signal.aborted) return undefined
+      throw error
     } finally {
       this.#open.delete(id)
     }

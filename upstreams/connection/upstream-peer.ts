@@ -11,8 +11,8 @@ import { RequestFailed, SessionLost } from './failure.js'
 
 /** What comes from an upstream unasked. */
 export interface PeerEvents {
-  /** Answers a request of the upstream; rejects with an `McpError`. */
-  request (request: Request, on: Channel | undefined, peer: UpstreamPeer): Promise<object>
+  /** Answers a request of the upstream, or not if that is undefined; rejects with an `McpError`. */
+  request (request: Request, on: Channel | undefined, peer: UpstreamPeer): Promise<object | undefined>
   notification (method: string, params: Params, on: Channel | undefined, peer: UpstreamPeer): void
   /** Something came that a correct server does not send. */
   odd (what: string): void
@@ -147,9 +147,9 @@ export class UpstreamPeer {
 
   async #answer (request: Request, on: Channel | undefined): Promise<void> {
     const answer = await this.#events.request(request, on, this).then(
-      result => encodeResult(request.id, JSON.stringify(result)),
+      result => result === undefined ? undefined : encodeResult(request.id, JSON.stringify(result)),
       (error: unknown) => encodeError(request.id, isMcpError(error) ? error : errors.cannotAttribute(request.method, 'the gateway could not answer it')))
-    if (!this.closed) this.#link?.channel.respond(answer, 200)
+    if (answer !== undefined && !this.closed) this.#link?.channel.respond(answer, 200)
   }
 
   #closed (why: Error): void {

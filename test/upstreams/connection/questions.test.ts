@@ -123,13 +123,15 @@ t.test('what the client answers with an error reaches the upstream as that error
 
 t.test('a question that the upstream takes back is aborted, and so are all when it ends', async t => {
   const call = new FakeCall()
-  call.answer = async () => await new Promise(() => {})
+  call.answer = async () => await new Promise((_resolve, reject) => { call.asked.at(-1)?.signal.addEventListener('abort', reject) })
   const { upstream: { link } } = await busy(t, [call])
   link.send({ id: 'a', ...question })
   link.send({ id: 'b', ...question })
   await until(() => call.asked.length === 2)
   link.send({ method: 'notifications/cancelled', params: { requestId: 'a' } })
   t.strictSame(call.asked.map(({ signal }) => signal.aborted), [true, false])
+  link.send({ id: 'c', method: 'ping' })
+  t.match(await link.answers.next(), { id: 'c' }, 'the one that was taken back is not answered')
   link.end('it exited with code 0')
   t.strictSame(call.asked.map(({ signal }) => signal.aborted), [true, true])
 })
