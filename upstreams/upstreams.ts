@@ -66,9 +66,9 @@ export class Upstreams {
 
   /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */
   async configure (entries: readonly ServerEntry[]): Promise<void> {
-    const former = this.#configuring
-    this.#configuring = former.then(() => this.#take(entries))
-    await this.#configuring
+    const configuring = this.#configuring.then(() => this.#take(entries))
+    this.#configuring = configuring.catch(() => {})
+    await configuring
   }
 
   /** Ends all at once: the gateway has waited for its calls. */

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { createClient, type Client, type Options } from '../../app.js'
-import type { UpstreamStatus } from '../../upstreams/ports.js'
+import type { Options } from '../../app.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { Peer } from '../../protocol/peer/peer.js'
+import { newestStateful } from '../../protocol/revisions/table.js'
+import type { Connection, UpstreamStatus } from '../../upstreams/ports.js'
+import { FakeCall } from '../support/fake-upstream.js'
 import { gateway } from '../support/gateway.js'
 import { newestLegacy } from '../support/specification/revisions.js'
 import { inTime, until } from '../support/wait.js'
@@ -18,11 +22,12 @@ async function withServers (t: Test, mcpServers: Servers, options: Partial<Optio
 
 const statusOf = (app: FastifyInstance, alias: string): UpstreamStatus | undefined => app.mcp.upstreams.status().find(status => status.alias === alias)
 
-async function clientOf (app: FastifyInstance, principal: string, answer?: () => Promise<object>): Promise<Client> {
-  return await createClient(app, {
-    identity: { principal, scopes: 'all' },
-    ...(answer === undefined ? {} : { capabilities: { elicitation: {} }, answers: { 'elicitation/create': answer } })
-  })
+/** The connection for calls of a principal. */
+async function connectionOf (app: FastifyInstance, alias: string, principal: string): Promise<Connection> {
+  const upstream = app.mcp.upstreams.get(alias)
+  if (upstream === undefined) throw new Error(`there is no ${alias}`)
+  const call = { peer: new Peer(), principal, revision: newestStateful, signal: new AbortController().signal }
+  return await inTime(upstream.connectionFor(call as unknown as Call), 'the connection')
 }
 
 t.test('a server that is not ready in time has failed, and is tried again', async t => {
@@ -43,28 +48,26 @@ t.test('a few servers start at a time; the others wait for them, unless a call n
 
 t.test('single callers have a bounded number of processes, and unused ones end', async t => {
   const { server, entry } = await openFixture(t, 'stdio', newestLegacy)
-  const app = await withServers(t, { one: { ...entry, isolate: 'principal' } }, { maxUpstreamConnections: 1, upstreamIdle: 200 })
-  await until(() => statusOf(app, 'one')?.tools !== 0 && statusOf(app, 'one')?.state === 'ready')
-  const [ada, bob] = [await clientOf(app, 'ada'), await clientOf(app, 'bob')]
-  const hanging = ada.request('tools/call', { name: 'one__hang', arguments: { key: 'k' } })
-  hanging.catch(() => {})
+  const app = await withServers(t, { one: { ...entry, start: 'lazy', isolate: 'principal' } }, { maxUpstreamConnections: 1, upstreamIdle: 200 })
+  const ada = await connectionOf(app, 'one', 'ada')
+  const controller = new AbortController()
+  ada.request({ method: 'tools/call', params: { name: 'hang', arguments: { key: 'k' } }, call: new FakeCall('ada'), signal: controller.signal }).catch(() => {})
   await until(() => server.hanging.has('k'))
-  t.equal(server.conversations.size, 2, 'one is for lists')
-  await t.rejects(bob.request('tools/call', { name: 'one__echo', arguments: { text: 'a' } }), /1 callers use connections of their own already/)
-  ada.close()
-  await until(() => server.conversations.size === 1, 'the end of the unused one')
+  await t.rejects(connectionOf(app, 'one', 'bob'), /1 callers use connections of their own already/)
+  t.equal(server.conversations.size, 1)
+  controller.abort()
+  await until(() => ada.closed && server.conversations.size === 0, 'the end of the unused one')
 })
 
 t.test('a server has a bounded number of questions open', async t => {
-  const { server, entry } = await openFixture(t, 'stdio', newestLegacy)
+  const { entry } = await openFixture(t, 'stdio', newestLegacy)
   const app = await withServers(t, { one: entry }, { maxUpstreamQuestions: 1 })
-  await until(() => statusOf(app, 'one')?.tools !== 0 && statusOf(app, 'one')?.state === 'ready')
-  let asked = 0
-  const ada = await clientOf(app, 'ada', async () => { asked++; return await new Promise(() => {}) })
-  const ask = async (): Promise<object> => await ada.request('tools/call', { name: 'one__ask_form', arguments: {} })
+  const connection = await connectionOf(app, 'one', 'ada')
+  const call = new FakeCall('ada')
+  call.answer = async () => await new Promise(() => {})
+  const ask = async (): Promise<object> => await connection.request({ method: 'tools/call', params: { name: 'ask_form', arguments: {} }, call })
   ask().catch(() => {})
-  await until(() => asked === 1)
+  await until(() => call.asked.length === 1)
   t.match(await ask(), { isError: true, content: [{ text: /refused: -32603 .*1 questions are open already/ }] })
-  t.equal(asked, 1)
-  t.equal(server.runs.get('ask_form'), 2)
+  t.equal(call.asked.length, 1)
 })
