@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { lookUp } from './executable.js'
+import { lookUp } from '../executable.js'
 
 let tried: Promise<string[]> | undefined
 

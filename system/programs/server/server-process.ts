@@ -1,9 +1,9 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withTimeout } from '../../lib/time/with-timeout.js'
-import { killAtExit } from './kill-at-exit.js'
-import { signalGroup } from './signal-group.js'
+import { withTimeout } from '../../../lib/time/with-timeout.js'
+import { killAtExit } from '../kill-at-exit.js'
+import { signalGroup } from '../signal-group.js'
 
 /** How long the rest of the output is read after the program ended, in milliseconds: a process that left the group may hold the pipes open. */
 const PIPE_TIMEOUT = 250

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { Environment } from '../environment.js'
-import { isExecutable, isFolder, lookUp } from './executable.js'
+import type { Environment } from '../../environment.js'
+import { isExecutable, isFolder, lookUp } from '../executable.js'
 
 export interface Wanted {
   /** A name on the PATH of `env`, or a path, which may be relative to `cwd`. */

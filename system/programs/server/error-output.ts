@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
-import { oneLine } from '../../lib/one-line.js'
-import { Tail } from '../../lib/tail.js'
-import { now } from '../../lib/time/clock.js'
+import { oneLine } from '../../../lib/one-line.js'
+import { Tail } from './tail.js'
+import { now } from '../../../lib/time/clock.js'
 
 /** The longest line, in characters. */
 const MAX_LINE = 1_000
