@@ -281,3 +281,19 @@ t.test('a time that no timer can wait for is waited for in parts', async t => {
     t.strictSame(expired, after(long, 'patient'))
   })
 })
+
+t.test('a call that waits for an upstream may have a timeout of its own, within callTimeoutMax', async t => {
+  turning(USUAL, ({ begin, pass, expired }) => {
+    begin('usual')
+    begin('shorter').deadline.waitFor('files', 50)
+    begin('longer').deadline.waitFor('files', 300)
+    begin('too long').deadline.waitFor('files', 5_000)
+    begin('the same').deadline.waitFor('files', undefined)
+    const extended = begin('extended')
+    extended.deadline.waitFor('files', 300)
+    pass(200)
+    extended.extend()
+    pass(1_000)
+    t.strictSame(expired, ['shorter after 50', 'usual after 100', 'the same after 100', 'longer after 300', 'extended after 500', 'too long after 1000'])
+  })
+})
