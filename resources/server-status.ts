@@ -10,8 +10,8 @@ export default async function serverStatus ({ mcp: { resources, health } }: Fast
     description: 'Current server status',
     mimeType: 'application/json',
     read: () => {
-      const { status, uptime, reason } = health.now()
-      return { status, uptime, ...(reason === undefined ? {} : { reason }) }
+      const { status, uptime, reason, upstreams } = health.now()
+      return { status, uptime, ...(reason === undefined ? {} : { reason }), ...(upstreams && { upstreams }) }
     }
   }))
   health.onChange(() => resources.updated(URI))

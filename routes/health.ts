@@ -17,11 +17,11 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
     config: { always: true, public: true, anyHost: true },
     handler: async (request, reply) => {
       const { name, version } = mcp.dispatcher.server.info
-      const { status, ready, reason, parts, uptime, sessions, peers } = mcp.health.now()
+      const { status, ready, reason, parts, uptime, sessions, peers, upstreams } = mcp.health.now()
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
       if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers }
+      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers, ...(upstreams && { upstreams }) }
     }
   }])
 }

@@ -17,6 +17,17 @@ const Output = Type.Object({
   peers: Type.Integer(),
   memory: Type.Object({ rss: Type.Integer(), heapUsed: Type.Integer() }, { description: 'Bytes' }),
   store: Type.Object({ kind: Type.Unsafe<'memory' | 'disk'>({ type: 'string', enum: ['memory', 'disk'] }), writable: Type.Boolean() }),
+  upstreams: Type.Optional(Type.Array(Type.Object({
+    alias: Type.String(),
+    state: Type.String({ description: 'ready, starting, stopped, backing off, crash loop, disabled or closed' }),
+    stale: Type.Boolean({ description: 'True while its lists are those of an earlier start' }),
+    transport: Type.String(),
+    revision: Type.Optional(Type.String()),
+    tools: Type.Integer(),
+    restarts: Type.Integer(),
+    lastError: Type.Optional(Type.String()),
+    warnings: Type.Integer({ description: 'How many things it lists are left out or hidden' })
+  }), { description: 'The servers behind this one' })),
   unavailable: Type.Record(Type.String(), Type.String(), { description: 'What is not served here, and why' })
 })
 
@@ -24,7 +35,7 @@ export default async function healthCheck ({ mcp, mcp: { tools, health, unavaila
   tools.add(tool({
     name: 'health_check',
     title: 'Health',
-    description: 'Tell how the server is: status, uptime, versions, transports, sessions, memory and store',
+    description: 'Tell how the server is: status, uptime, versions, transports, sessions, memory, store and upstream servers',
     annotations: { readOnlyHint: true, openWorldHint: false },
     output: Output,
     run: () => {

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { processSurroundings } from '../system/environment.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
+import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { Upstreams, UpstreamOptions } from './upstreams.js'
 
@@ -43,13 +44,25 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   // After the calls in flight were waited for, which is done before this hook.
   fastify.addHook('onClose', async () => await upstreams?.close())
 
+  function reportHealth (alias: string, trouble: string | undefined): void {
+    mcp.health.report(`upstream ${alias}`, trouble)
+    mcp.health.noteChange()
+  }
+
   async function load (): Promise<void> {
     const [{ Upstreams }, { dialerOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
-    upstreams = new Upstreams({ clientInfo: mcp.dispatcher.server.info, values: mcp.store.values, log, options, dialerOf: entry => dialerOf(entry, options, lineLogger(log, entry.alias)) })
+    upstreams = new Upstreams({
+      clientInfo: mcp.dispatcher.server.info,
+      values: mcp.store.values,
+      log,
+      options,
+      dialerOf: (entry, redact) => dialerOf(entry, options, lineLogger(log, entry.alias, redact)),
+      reportHealth
+    })
   }
-}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp'] })
+}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-health'] })
 
-/** Writes what a server writes for people to the log, at level debug; undefined when that is not logged. */
-function lineLogger (log: FastifyBaseLogger, upstream: string): ((line: string) => void) | undefined {
-  return log.level === 'debug' || log.level === 'trace' ? line => log.debug({ upstream }, `standard error of upstream ${upstream}: ${line}`) : undefined
+/** Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not logged. */
+function lineLogger (log: FastifyBaseLogger, upstream: string, redact: Redact): ((line: string) => void) | undefined {
+  return log.level === 'debug' || log.level === 'trace' ? line => log.debug({ upstream }, `standard error of upstream ${upstream}: ${redact(line)}`) : undefined
 }

@@ -7,6 +7,7 @@ import { isolationKey } from './isolation.js'
 import { IsolatedConnections } from './isolated-connections.js'
 import type { Connection, Upstream } from './ports.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
+import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { BackOffOptions } from './supervision/back-off.js'
 import { Supervisor, type SupervisorLog } from './supervision/supervisor.js'
@@ -30,6 +31,8 @@ export interface ConfiguredUpstreamOptions {
   readonly parked: ParkedCalls
   /** What its processes wrote last for people. */
   readonly lastLines: (count: number) => readonly string[]
+  /** Hides the secrets of the entry. */
+  readonly redact: Redact
   readonly log: SupervisorLog
 }
 
@@ -61,7 +64,7 @@ export class ConfiguredUpstream implements Upstream {
   get status (): Upstream['status'] {
     const { disabled, address } = this.entry
     const { state, restarts, lastError } = this.#shared
-    return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError }
+    return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
   }
 
   async connectionFor (call: Call): Promise<Connection> {
@@ -113,7 +116,8 @@ export class ConfiguredUpstream implements Upstream {
   #supervise (isShared: boolean): Supervisor<OpenConnection> {
     const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, log } = this.#options
     const announce = (connection: OpenConnection | Connection): void => {
-      this.#latest = { transport: connection.transport, revision: connection.revision }
+      const { transport, revision } = this.#latest = { transport: connection.transport, revision: connection.revision }
+      log.info({ upstream: alias, transport, revision: revision.version }, `upstream ${alias} ready (${transport}, ${revision.version})`)
       this.#ready.notify(connection)
     }
     return new Supervisor<OpenConnection>({

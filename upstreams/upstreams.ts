@@ -7,6 +7,7 @@ import { EraMemory } from './connection/era-memory.js'
 import type { Dialer } from './dial.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import { ParkedCalls } from './relay/parking/parked-calls.js'
+import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { ChildOptions } from './supervision/child-dial.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
@@ -36,7 +37,9 @@ export interface UpstreamHost {
   readonly values: Values
   readonly log: ConnectionLog & SupervisorLog
   readonly options: UpstreamOptions
-  readonly dialerOf: (entry: ServerEntry) => Dialer
+  readonly dialerOf: (entry: ServerEntry, redact: Redact) => Dialer
+  /** Takes what is wrong with an upstream, or undefined when nothing is; called whenever its state has changed. */
+  readonly reportHealth: (alias: string, trouble: string | undefined) => void
 }
 
 /** The upstream servers that are configured. */
@@ -83,12 +86,20 @@ export class Upstreams {
     const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
     this.#all = next
     for (const upstream of removed) this.#remove(upstream)
-    for (const upstream of next.values()) upstream.start()
+    for (const upstream of next.values()) {
+      this.#report(upstream)
+      upstream.start()
+    }
+  }
+
+  #report (upstream: ConfiguredUpstream): void {
+    if (this.#all.get(upstream.entry.alias) === upstream) this.#host.reportHealth(upstream.entry.alias, troubleOf(upstream))
   }
 
   #remove (upstream: ConfiguredUpstream): void {
     this.#removed.add(upstream)
     void upstream.close().then(() => this.#removed.delete(upstream))
+    if (!this.#all.has(upstream.entry.alias)) this.#host.reportHealth(upstream.entry.alias, undefined)
   }
 
   #unchanged (entry: ServerEntry): ConfiguredUpstream | undefined {
@@ -97,20 +108,30 @@ export class Upstreams {
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
-    const { clientInfo, values, log, options, dialerOf } = this.#host
+    const { clientInfo, values, options, dialerOf } = this.#host
+    const redact = redactor(entry)
+    const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
     const eras = new EraMemory(values, entry)
-    const { dial, lastLines } = dialerOf(entry)
+    const { dial, lastLines } = dialerOf(entry, redact)
     const settings = { entry, dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
-    return new ConfiguredUpstream({
+    const upstream = new ConfiguredUpstream({
       entry,
       connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parked,
       lastLines,
+      redact,
       log
     })
+    upstream.onChange(() => this.#report(upstream))
+    return upstream
   }
+}
+
+/** What is wrong with an upstream that should run and does not. */
+function troubleOf ({ entry: { alias }, status: { state, lastError } }: ConfiguredUpstream): string | undefined {
+  return state === 'backing off' || state === 'crash loop' ? `upstream ${alias} does not run: ${lastError}` : undefined
 }
 
 /** Within how many milliseconds failures are counted, and after how many without one they are forgotten. */

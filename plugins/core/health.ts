@@ -8,7 +8,9 @@ declare module './mcp.js' {
       now: () => Health
       /** Reports that a part does not work, with a reason that clients may read, or that it works again when there is no reason. */
       report: (part: string, why: string | undefined, status?: Trouble) => void
-      /** Runs when the status changes, or the reason for it; returns how to remove it. */
+      /** Reports that something changed which is no trouble, such as the state of an upstream. */
+      noteChange: () => void
+      /** Runs when the status changes, the reason for it, or the state of an upstream; returns how to remove it. */
       onChange: (listener: () => void) => () => void
     }
   }
@@ -31,6 +33,22 @@ export interface Health {
   sessions: number
   peers: number
   store: { kind: 'memory' | 'disk', writable: boolean }
+  /** The upstream servers; absent when none is configured. */
+  upstreams?: UpstreamHealth[]
+}
+
+/** The state of an upstream server. */
+export interface UpstreamHealth {
+  alias: string
+  state: string
+  stale: boolean
+  transport: string
+  revision?: string
+  tools: number
+  restarts: number
+  lastError?: string
+  /** How many there are. */
+  warnings: number
 }
 
 const RANK: Trouble[] = ['degraded', 'overloaded', 'draining']
@@ -51,9 +69,11 @@ export default fp(async fastify => {
       transports: transports(),
       sessions: 'sessions' in mcp ? mcp.sessions.size : 0,
       peers: dispatcher.lifecycle.peers.size,
-      store: { kind: store.kind, writable: store.failure === undefined }
+      store: { kind: store.kind, writable: store.failure === undefined },
+      ...upstreams()
     }),
     report,
+    noteChange: () => listeners.notify(),
     onChange: listener => listeners.add(listener)
   })
 
@@ -64,6 +84,11 @@ export default fp(async fastify => {
     offFailureChange()
     listeners.clear()
   })
+
+  function upstreams (): Pick<Health, 'upstreams'> {
+    const all = 'upstreams' in mcp ? mcp.upstreams.status() : []
+    return all.length === 0 ? {} : { upstreams: all.map(({ revision, lastError, warnings, ...rest }) => ({ ...rest, ...(revision && { revision }), ...(lastError && { lastError }), warnings: warnings.length })) }
+  }
 
   function transports (): string[] {
     const served = 'sessions' in mcp ? ['http', 'sse', 'websocket'] : []

@@ -23,6 +23,7 @@ function createUpstream (t: Test, fake: FakeUpstream, given: Partial<ServerEntry
     connect: async (signal, onReopen) => await connect({ entry, dial: fake.dial, clientInfo: { name: 'gateway', version: '9' }, eras, probeWait: 20, maxQuestions: 8, log, onReopen }, signal),
     starts: new Semaphore(4),
     limits: { ...LIMITS, ...limits },
+    redact: text => text,
     parked: new ParkedCalls({ parkedCallLifetime: 60_000, maxParkedCalls: 8, maxParkedCallsPerUpstream: 8, maxParkedCallsPerCaller: 8 }),
     lastLines: () => [],
     log
