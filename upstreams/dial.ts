@@ -9,8 +9,13 @@ export interface Dialer {
   lastLines (count: number): readonly string[]
 }
 
+export interface DialOptions extends ChildOptions {
+  readonly maxUpstreamSockets: number
+  readonly heartbeat: number
+}
+
 /** How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what its processes write for people. */
-export function dialerOf ({ address }: ServerEntry, options: ChildOptions, onLine?: (line: string) => void): Dialer {
+export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine?: (line: string) => void): Dialer {
   if (address.kind !== 'stdio') return { dial: dialAddress(address, options), lastLines: () => [] }
   let child: ChildDialer | undefined
   return {
@@ -23,9 +28,10 @@ export function dialerOf ({ address }: ServerEntry, options: ChildOptions, onLin
   }
 }
 
-function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, { maxUpstreamMessage, maxUpstreamValues }: ChildOptions): Dial {
+function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
   return async (events, signal) => {
+    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, heartbeat } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage: maxUpstreamMessage, limits: upstreamLimits(maxUpstreamValues), connections: 128, maxQueue: 64 * 1024 * 1024, heartbeat: 30_000 })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), connections, maxQueue, heartbeat })(events, signal)
   }
 }

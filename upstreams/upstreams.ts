@@ -4,17 +4,16 @@ import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
 import { EraMemory } from './connection/era-memory.js'
-import type { Dialer } from './dial.js'
+import type { Dialer, DialOptions } from './dial.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import { ParkedCalls } from './relay/parking/parked-calls.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
-import type { ChildOptions } from './supervision/child-dial.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
-export interface UpstreamOptions extends ChildOptions {
+export interface UpstreamOptions extends DialOptions {
   readonly upstreamProbeWait: number
   readonly upstreamStartTimeout: number
   readonly upstreamRestartDelay: number

@@ -4,7 +4,7 @@ import { HttpExchange, type HttpRequest, type ReplyReceiver } from './http-excha
 export interface HttpClientOptions {
   /** The most connections for requests; answers, notifications and streams have some of their own, so that they never wait for a call. */
   readonly connections: number
-  /** The most bytes of requests that wait for the head of their reply. */
+  /** The most bytes of requests that wait for a connection. */
   readonly maxQueue: number
 }
 

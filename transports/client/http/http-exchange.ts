@@ -33,21 +33,21 @@ export class HttpExchange {
   readonly #origin: string
   readonly #request: HttpRequest
   readonly #receiver: ReplyReceiver
-  readonly #onAnswered: () => void
+  readonly #onStart: () => void
   #path: string
   #redirects = 0
   #received = 0
   #attempt: Attempt | undefined
-  #isAnswered = false
+  #isStarted = false
   #isDone = false
 
-  /** `onAnswered` is called once, when the head of the reply is there or will never be. */
-  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, onAnswered: () => void = () => {}) {
+  /** `onStart` is called once, when the request does not wait for a connection any more. */
+  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, onStart: () => void = () => {}) {
     this.#dispatcher = dispatcher
     this.#origin = origin
     this.#request = request
     this.#receiver = receiver
-    this.#onAnswered = onAnswered
+    this.#onStart = onStart
     this.#path = request.path
   }
 
@@ -72,8 +72,13 @@ export class HttpExchange {
     this.#attempt?.controller?.resume()
   }
 
+  onStart (): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#onStart()
+  }
+
   onHead (status: number, headers: IncomingHttpHeaders): void {
-    this.#answered()
     const encoding = headers['content-encoding']
     if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
     else if (encoding !== undefined && encoding !== 'identity') this.fail('its answer is compressed, which was not asked for')
@@ -112,15 +117,9 @@ export class HttpExchange {
     }
   }
 
-  #answered (): void {
-    if (this.#isAnswered) return
-    this.#isAnswered = true
-    this.#onAnswered()
-  }
-
   #finish (): void {
     this.#isDone = true
-    this.#answered()
+    this.onStart()
     this.#attempt?.drop()
   }
 }
@@ -144,6 +143,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   onRequestStart (controller: Dispatcher.DispatchController): void {
     this.controller = controller
+    this.#exchange.onStart()
     // It waited for a connection when it was dropped.
     if (this.#isDropped) controller.abort(new Error('the request was dropped'))
   }
