@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Options } from '../../app.js'
+import { modern } from '../../protocol/revisions/table.js'
+import type { Connection } from '../../upstreams/ports.js'
+import { FakeCall } from '../support/fake-upstream.js'
+import { gateway } from '../support/gateway.js'
+import { inTime, until } from '../support/wait.js'
+import { answerHandshake, end, event, resultOf, sendJson, startEvents, startRawServer, type Got } from '../transports/client/raw-server.js'
+
+t.test('401 and 500 are no era: the server is asked again, and what it says then counts', async t => {
+  const statuses = [401, 500]
+  const seen: string[] = []
+  const { url } = await startRawServer(t, got => {
+    seen.push(got.message.method ?? got.method)
+    const status = statuses.shift()
+    return status === undefined ? answerModern(got) : end(got, status)
+  })
+  const app = await gatewayOf(t, url, { upstreamRestartDelay: 1, upstreamRestartDelayMax: 1 })
+  const connection = await connectionOf(app)
+  t.equal(connection.revision, modern)
+  t.same(seen.filter(method => method === 'initialize'), [])
+})
+
+t.test('an upstream that wants a credential is reported with what to set, and with no secret', async t => {
+  const { url } = await startRawServer(t, got => sendJson(got, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'hidden' } }, 401))
+  const app = await gatewayOf(t, `${url}?token=sesame`, {}, { 'X-Key': 'sesame' })
+  await until(() => app.mcp.upstreams.status()[0]?.lastError !== undefined)
+  const [status] = app.mcp.upstreams.status()
+  t.match(status?.lastError, /status 401.*set the header Authorization in "headers"/)
+  t.notMatch(JSON.stringify(status), /sesame|127\.0\.0\.1|hidden/)
+})
+
+t.test('a session that is lost is opened again once, and the call that was refused is repeated once', async t => {
+  let session = 1
+  let lost = false
+  const seen: string[] = []
+  const { url } = await startRawServer(t, got => {
+    seen.push(`${got.message.method ?? got.method} ${got.headers['mcp-session-id'] ?? '-'}`)
+    if (lost && got.headers['mcp-session-id'] === 'session-1') return end(got, 404)
+    if (got.message.method === 'server/discover') return end(got, 400)
+    if (got.message.method === 'initialize') return answerHandshake(got, { session: `session-${session++}` })
+    return answerHandshake(got) || sendJson(got, resultOf(got, { content: [] }))
+  })
+  const app = await gatewayOf(t, url)
+  const connection = await connectionOf(app)
+  lost = true
+  const calls = [1, 2, 3].map(async () => await connection.request({ method: 'tools/call', params: { name: 'x' }, call: new FakeCall() }))
+  for (const result of await Promise.all(calls)) t.same(result, { content: [] })
+  t.equal(seen.filter(text => text.startsWith('initialize')).length, 2, 'one for each session')
+  t.equal(seen.filter(text => text === 'tools/call session-2').length, 3)
+  await app.close()
+  t.ok(seen.includes('DELETE session-2'))
+  t.notOk(seen.includes('DELETE session-1'), 'what is lost is not ended')
+})
+
+t.test('as many connections as the option says are used; further calls wait', async t => {
+  const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
+  const app = await gatewayOf(t, url, { maxUpstreamSockets: 1 })
+  const connection = await connectionOf(app)
+  const calls = ['a', 'b'].map(async name => await connection.request({ method: 'tools/call', params: { name }, call: new FakeCall() }))
+  const first = await got.take('a')
+  const other = connection.request({ method: 'tools/call', params: { name: 'c' }, call: new FakeCall(), signal: AbortSignal.abort() })
+  await t.rejects(other)
+  t.same(got.empty(), [])
+  sendJson(first, resultOf(first, { content: [], resultType: 'complete' }))
+  const second = await got.take('b')
+  sendJson(second, resultOf(second, { content: [], resultType: 'complete' }))
+  await Promise.all(calls)
+})
+
+t.test('a call that breaks off in the middle fails within a second, names the upstream, and is not sent twice', async t => {
+  const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
+  const connection = await connectionOf(await gatewayOf(t, url))
+  const call = connection.request({ method: 'tools/call', params: { name: 'a' }, call: new FakeCall() })
+  const item = await got.take('call')
+  startEvents(item).write(event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} }))
+  item.socket.destroy()
+  await t.rejects(inTime(call, 'the failure'), { message: /\bup\b.*closed before the answer was complete/ })
+  t.same(got.empty(), [])
+})
+
+t.test('a cancelled call closes its reply', async t => {
+  const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
+  const connection = await connectionOf(await gatewayOf(t, url))
+  const controller = new AbortController()
+  const call = connection.request({ method: 'tools/call', params: { name: 'a' }, call: new FakeCall(), signal: controller.signal })
+  call.catch(() => {})
+  const { response } = await got.take('call')
+  const closed = once(response, 'close')
+  controller.abort()
+  await inTime(closed, 'the end of the reply')
+  await t.rejects(call)
+})
+
+function answerModern (got: Got): boolean {
+  if (got.message.method === 'server/discover') return sendJson(got, resultOf(got, { resultType: 'complete', supportedVersions: [modern.version], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' }))
+  if (got.message.method === 'tools/list') return sendJson(got, resultOf(got, { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' }))
+  return sendJson(got, { jsonrpc: '2.0', id: got.message.id, error: { code: -32601, message: 'Method not found' } }, 404)
+}
+
+async function gatewayOf (t: Test, url: string, options: Partial<Options> = {}, headers: Record<string, string> = {}): Promise<FastifyInstance> {
+  return await gateway(t, { tools: false, plugins: [], ephemeral: true, mcpServers: { up: { type: 'http', url, headers } }, ...options })
+}
+
+async function connectionOf (app: FastifyInstance): Promise<Connection> {
+  const upstream = app.mcp.upstreams.get('up')
+  if (upstream === undefined) throw new Error('there is no upstream')
+  let connection: Connection | undefined
+  await until(async () => {
+    connection = await upstream.shared().catch(() => undefined)
+    return connection !== undefined
+  }, 'the connection')
+  return connection as Connection
+}
