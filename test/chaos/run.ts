@@ -10,10 +10,11 @@ import { silence } from './silence.js'
 import { starts } from './starts.js'
 import { storm } from './storm.js'
 import { disk, kill } from './tests.js'
+import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME...] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const scenarios: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, kill, disk }
+const scenarios: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 
