@@ -67,7 +67,14 @@ export const upstreams = {
   upstreamRestartDelayMax: Milliseconds(30_000, 'The longest delay before an upstream server is started again'),
   maxUpstreamFailures: Count(5, 'After how many failures within a minute an upstream server is not started again until a call or a reload asks for it'),
   maxUpstreamStarts: Count(4, 'The most upstream servers that are started at the same time, unless a call waits for them'),
-  upstreamProxies: Type.Boolean({ default: false, description: 'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started' })
+  upstreamProxies: Type.Boolean({ default: false, description: 'Pass HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, which may have passwords, to the upstream servers that are started' }),
+  maxUpstreamPages: Count(1_000, 'The most pages that are read of one list of an upstream'),
+  maxUpstreamEntries: Count(10_000, 'The most tools, prompts, resources or templates of one upstream'),
+  maxUpstreamEntry: Count(256 * 1024, 'The longest definition of one tool, prompt, resource or template of an upstream, in characters of JSON'),
+  maxUpstreamList: Count(16 * 1024 * 1024, 'The longest list of an upstream, in characters of JSON'),
+  maxUpstreamInstructions: Count(8_192, 'The longest instructions of one upstream, in characters; the rest is cut off'),
+  maxUpstreamLinks: Count(1_000, 'The most links in results of upstreams that are remembered for one caller, and the most callers'),
+  upstreamListDelay: Milliseconds(200, 'How long a list of an upstream that was just read is left alone before it is read again')
 }
 
 /** What is wrong with the servers of `mcpServers`, one mistake for each field. Fields that are not known are none. */

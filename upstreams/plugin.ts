@@ -54,13 +54,14 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     upstreams = new Upstreams({
       clientInfo: mcp.dispatcher.server.info,
       values: mcp.store.values,
+      gateway: mcp,
       log,
       options,
       dialerOf: (entry, redact) => dialerOf(entry, options, lineLogger(log, entry.alias, redact)),
       reportHealth
     })
   }
-}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-health'] })
+}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
 
 /** Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not logged. */
 function lineLogger (log: FastifyBaseLogger, upstream: string, redact: Redact): ((line: string) => void) | undefined {

@@ -5,6 +5,9 @@ import type { Values } from '../protocol/store.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
 import { EraMemory } from './connection/era-memory.js'
 import type { Dialer, DialOptions } from './dial.js'
+import type { ListGateway } from './lists/gateway.js'
+import type { ListLimits } from './lists/limits.js'
+import { Lists } from './lists/lists.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import { ParkedCalls } from './relay/parking/parked-calls.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
@@ -13,7 +16,7 @@ import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
-export interface UpstreamOptions extends DialOptions {
+export interface UpstreamOptions extends DialOptions, ListLimits {
   readonly upstreamProbeWait: number
   readonly upstreamStartTimeout: number
   readonly upstreamRestartDelay: number
@@ -34,6 +37,8 @@ export interface UpstreamOptions extends DialOptions {
 export interface UpstreamHost {
   readonly clientInfo: Implementation
   readonly values: Values
+  /** Where the lists of upstreams go. */
+  readonly gateway: ListGateway
   readonly log: ConnectionLog & SupervisorLog
   readonly options: UpstreamOptions
   readonly dialerOf: (entry: ServerEntry, redact: Redact) => Dialer
@@ -51,11 +56,13 @@ export class Upstreams {
   #closed = false
   readonly #starts: Semaphore
   readonly #parked: ParkedCalls
+  readonly #lists: Lists
 
   constructor (host: UpstreamHost) {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
     this.#parked = new ParkedCalls(host.options)
+    this.#lists = new Lists(host.gateway, host.values, host.options, host.log)
   }
 
   get (alias: string): Upstream | undefined {
@@ -63,7 +70,7 @@ export class Upstreams {
   }
 
   status (): UpstreamStatus[] {
-    return [...this.#all.values()].map(({ entry: { alias }, status }) => ({ alias, ...status, stale: false, tools: 0, warnings: [] }))
+    return [...this.#all.values()].map(({ entry: { alias }, status }) => ({ alias, ...status, ...this.#lists.statusOf(alias) }))
   }
 
   /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */
@@ -76,18 +83,23 @@ export class Upstreams {
   /** Ends all at once: the gateway has waited for its calls. */
   async close (): Promise<void> {
     this.#closed = true
+    await this.#configuring
+    this.#lists.close()
     await Promise.all([...this.#all.values(), ...this.#removed].map(async upstream => await upstream.close(0)))
   }
 
-  #take (entries: readonly ServerEntry[]): void {
+  async #take (entries: readonly ServerEntry[]): Promise<void> {
     if (this.#closed) return
     const next = new Map(entries.map(entry => [entry.alias, this.#unchanged(entry) ?? this.#create(entry)]))
     const removed = [...this.#all.values()].filter(upstream => next.get(upstream.entry.alias) !== upstream)
     this.#all = next
+    await this.#lists.configure([...next.values()])
     for (const upstream of removed) this.#remove(upstream)
-    for (const upstream of next.values()) {
-      this.#report(upstream)
-      upstream.start()
+    if (!this.#closed) {
+      for (const upstream of next.values()) {
+        this.#report(upstream)
+        upstream.start()
+      }
     }
   }
 

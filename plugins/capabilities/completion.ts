@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Completers } from '../../protocol/definitions/completion.js'
+import type { Relay } from '../../protocol/definitions/relay.js'
+import { relayed } from '../../protocol/revisions/relayed.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { checkLengths } from '../../protocol/wire/result-size.js'
@@ -11,7 +13,7 @@ const MAX_VALUES = 100
 
 interface Reference { type?: unknown, name?: unknown, uri?: unknown }
 
-interface Completable { names: readonly string[], complete: Completers }
+interface Completable { names: readonly string[], complete: Completers, relay: Relay | undefined }
 
 const Complete = Type.Object({
   ref: Type.Union([
@@ -29,7 +31,8 @@ export default fp(async ({ mcp }) => {
   dispatcher.capabilities.declare('completions', ({ features }) => features.completions ? {} : undefined)
 
   mcp.method('completion/complete', Complete, async ({ ref, argument, context }, call, found: Completable | undefined) => {
-    const { names, complete } = found ?? missing(ref)
+    const { names, complete, relay } = found ?? missing(ref)
+    if (relay !== undefined) return relayed.anyResult(await relay(call.params, call), call.revision)
     if (!names.includes(argument.name)) throw errors.invalidParams(`there is no argument "${shorten(argument.name)}"`)
     const all = await complete[argument.name]?.(argument.value, context?.arguments ?? {}, call) ?? []
     checkLengths(all)
@@ -40,10 +43,10 @@ export default fp(async ({ mcp }) => {
   function find (ref: Reference, seen: Pick<View, 'prompts' | 'resources'> | undefined): Target<Completable> | undefined {
     if (ref.type === 'ref/prompt') {
       const prompt = typeof ref.name === 'string' ? seen?.prompts.get(ref.name) : undefined
-      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { names: prompt.arguments, complete: prompt.complete } }
+      return prompt && { ...scopes.target('prompts', prompt.name, prompt), item: { names: prompt.arguments, complete: prompt.complete, relay: prompt.relayCompletion } }
     }
     const resource = typeof ref.uri === 'string' ? seen?.resources.get(ref.uri) : undefined
-    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { names: resource.template.variables, complete: resource.complete } }
+    return resource?.template && { ...scopes.target('resources', resource.uri, resource), item: { names: resource.template.variables, complete: resource.complete, relay: resource.relayCompletion } }
   }
 }, { name: 'patchbay-completion', dependencies: ['patchbay-mcp', 'patchbay-prompts', 'patchbay-resources', 'patchbay-scopes', 'patchbay-views'] })
 

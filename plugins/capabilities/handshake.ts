@@ -9,6 +9,15 @@ import { convert } from '../../protocol/revisions/convert.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import { versions } from '../../protocol/revisions/table.js'
 
+declare module '../core/mcp.js' {
+  interface Mcp {
+    instructions: {
+      /** Sets what clients are told after the operator's own instructions. */
+      append: (text: string | undefined) => void
+    }
+  }
+}
+
 // Lenient on purpose: clients of the first years leave out any of these.
 const Initialize = Type.Object({
   protocolVersion: Type.Optional(Type.String()),
@@ -36,7 +45,15 @@ const exceeds = (capabilities: object, max: number, limits: MessageLimits): bool
 /** The handshake of the stateful revisions, and discovery in the stateless one. */
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   const { dispatcher } = mcp
-  const initializeResults = new WeakMap<object, PreparedResult>()
+  let initializeResults = new WeakMap<object, PreparedResult>()
+  let appended: string | undefined
+
+  mcp.provide('instructions', {
+    append: text => {
+      appended = text
+      initializeResults = new WeakMap()
+    }
+  })
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
@@ -81,7 +98,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   }
 
   function instructions (view: string | undefined): { instructions?: string } {
-    const text = view === undefined ? dispatcher.server.instructions : mcp.views.get(view)?.instructions
-    return text === undefined ? {} : { instructions: text }
+    const text = view === undefined ? [dispatcher.server.instructions, appended].filter(Boolean).join('\n\n') : mcp.views.get(view)?.instructions
+    return text === undefined || text === '' ? {} : { instructions: text }
   }
 }, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-views'] })

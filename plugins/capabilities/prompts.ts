@@ -5,6 +5,7 @@ import { registryOf, type Registry } from '../../protocol/definitions/definition
 import { errors } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'
+import { relayed } from '../../protocol/revisions/relayed.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -38,6 +39,7 @@ export default fp(async ({ mcp }) => {
 
   mcp.method('prompts/get', GetParams, async ({ name, arguments: given = {} }, call, prompt: Prompt | undefined) => {
     if (prompt === undefined) throw errors.unknownPrompt(name)
+    if (prompt.relay !== undefined) return relayed.promptResult(await prompt.relay(call.params, call), call.revision)
     const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
     if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
     const { messages, ...rest } = await prompt.get(given, call)

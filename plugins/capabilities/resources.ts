@@ -4,8 +4,10 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { errors, shorten, type McpError } from '../../protocol/wire/errors.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { ByView } from '../core/views/by-view.js'
-import type { FoundResource, ResourceSet } from '../../protocol/definitions/resource-set.js'
+import type { FoundResource } from '../../protocol/definitions/resource-set.js'
 import { convert } from '../../protocol/revisions/convert.js'
+import { relayed } from '../../protocol/revisions/relayed.js'
+import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Target } from '../../protocol/dispatch/target.js'
 import type { SubscriptionLimits } from '../../protocol/definitions/subscriptions/subscription-budget.js'
 import type { Mcp } from '../core/mcp.js'
@@ -58,9 +60,16 @@ export default fp(async (fastify, { maxUri, ...limits }: ResourceOptions) => {
 function serveRead (mcp: Mcp, parts: ByView<ResourcePart>): void {
   mcp.method('resources/read', ByUri, async ({ uri }, call, found: FoundResource | undefined) => {
     const { resource, variables } = found ?? notFound(uri, call)
+    if (resource.relay !== undefined) return relayed.readResult(await resource.relay(call.params, call), call.revision, mostHints(call))
     const contents = await resource.read(uri, variables, call) ?? notFound(uri, call)
     return call.revision.cached({ contents: convert.contents(contents, call.revision.features) }, { ttlMs: 0, cacheScope: 'private', ...resource.cache })
-  }, { target: ({ uri }, { peer }) => targetOf(mcp, parts.of(peer.view).resources, uri), unknown: unknownResource })
+  }, { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource })
+}
+
+/** The most that a client may keep of what an upstream allows to keep: what was asked for may depend on the caller, and on its answers. */
+function mostHints ({ identity: { principal, scopes }, params }: Call): CacheHints {
+  const isRetry = 'inputResponses' in params || 'requestState' in params
+  return { ttlMs: isRetry ? 0 : Infinity, cacheScope: principal === undefined && scopes === 'all' && !isRetry ? 'public' : 'private' }
 }
 
 function serveSubscribe (mcp: Mcp, parts: ByView<ResourcePart>, { maxSubscriptions, maxSubscriptionText }: SubscriptionLimits): void {
@@ -73,7 +82,7 @@ function serveSubscribe (mcp: Mcp, parts: ByView<ResourcePart>, { maxSubscriptio
     if (isNew && subscriptionTextLength + uri.length > maxSubscriptionText) throw errors.tooLongSubscriptions(maxSubscriptionText)
     if (!await parts.of(call.peer.view).subscribers.add(uri, call.peer)) notFound(uri, call)
     return {}
-  }, { target: ({ uri }, { peer }) => targetOf(mcp, parts.of(peer.view).resources, uri), unknown: unknownResource })
+  }, { target: ({ uri }, call) => targetOf(mcp, parts, uri, call), unknown: unknownResource })
 
   mcp.method('resources/unsubscribe', ByUri, ({ uri }, { peer }) => {
     parts.of(peer.view).subscribers.remove(uri, peer)
@@ -81,8 +90,8 @@ function serveSubscribe (mcp: Mcp, parts: ByView<ResourcePart>, { maxSubscriptio
   }, { scopes: [] })
 }
 
-function targetOf ({ scopes }: Mcp, resources: ResourceSet, uri: unknown): Target<FoundResource> | undefined {
-  const found = typeof uri === 'string' ? resources.find(uri) : undefined
+function targetOf ({ scopes }: Mcp, parts: ByView<ResourcePart>, uri: unknown, call: Call): Target<FoundResource> | undefined {
+  const found = typeof uri === 'string' ? parts.of(call.peer.view).find(uri, call) : undefined
   return found && { ...scopes.target('resources', found.resource.uri, found.resource), item: found }
 }
 

@@ -9,7 +9,7 @@ export interface Registry<T> {
   get: (name: string) => T | undefined
   names: () => string[]
   /** Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win, and their names are returned. */
-  relay: (removed: Iterable<string>, items: readonly T[]) => string[]
+  relay: (removed: readonly T[], items: readonly T[]) => string[]
 }
 
 /** The registry of a collection whose keys are the names of its items. */
@@ -26,7 +26,7 @@ export function registryOf<T extends { readonly kind: string, readonly name: str
     remove: name => collection.remove(name),
     get: name => collection.get(name),
     names: () => collection.keys(),
-    relay: (removed, items) => collection.relay(removed, items.map(item => ({ key: item.name, item, spellings: item.spellings })))
+    relay: (removed, items) => collection.relay(removed.map(({ name }) => name), items.map(item => ({ key: item.name, item, spellings: item.spellings })))
   }
 }
 

@@ -8,10 +8,14 @@ export type Relay = (params: Params, call: Call) => Promise<Record<string, unkno
 export interface Relayed {
   /** Answers in place of the functions of an author: arguments and results are not checked. */
   readonly relay?: Relay | undefined
+  /** Answers `completion/complete` for it. */
+  readonly relayCompletion?: Relay | undefined
   /** The alias of the upstream. */
   readonly upstream?: string | undefined
   /** The name, or URI, that it has in the operator's options such as `scopes` and `toolRates`, where it is listed by another one: in a view. */
   readonly accessName?: string | undefined
+  /** The place of the upstream among the others: the lowest wins. */
+  readonly rank?: (() => number) | undefined
   /** Other names under which it is found, but not listed. */
   readonly spellings?: readonly string[] | undefined
 }

@@ -41,14 +41,15 @@ export class ResourceSet {
     this.templates.clear()
   }
 
-  /** Removes and puts resources of upstreams, by URI or template. Returns those that local ones have. */
-  relay (removed: readonly string[], resources: readonly Resource[]): string[] {
-    const items = resources.map(item => ({ key: item.uri, item, spellings: item.spellings }))
-    const isFixed = ({ item: { template } }: { item: Resource }): boolean => template === undefined
-    return [
-      ...this.fixed.relay(removed, items.filter(isFixed)),
-      ...this.templates.relay(removed, items.filter(item => !isFixed(item)))
-    ]
+  /** Removes and puts resources of upstreams. Returns the URIs and templates that local ones have. */
+  relay (removed: readonly Resource[], put: readonly Resource[]): string[] {
+    return [this.fixed, this.templates].flatMap(collection => {
+      const isHere = (resource: Resource): boolean => this.#collectionOf(resource) === collection
+      return collection.relay(
+        removed.filter(isHere).map(({ uri }) => uri),
+        put.filter(isHere).map(item => ({ key: item.uri, item, spellings: item.spellings }))
+      )
+    })
   }
 
   get (uri: string): Resource | undefined {
@@ -64,14 +65,25 @@ export class ResourceSet {
     if (uri.length > this.#maxUri) return undefined
     const exact = this.fixed.get(uri)
     if (exact !== undefined) return { resource: exact, variables: {} }
+    return this.#findByTemplate(uri)
+  }
+
+  // Templates of upstreams come after local ones, in the order of their upstreams.
+  #findByTemplate (uri: string): FoundResource | undefined {
+    let found: FoundResource | undefined
     for (const resource of this.templates.values()) {
+      if (found !== undefined && rankOf(resource) >= rankOf(found.resource)) continue
       const variables = resource.template?.match(uri)
-      if (variables !== undefined) return { resource, variables }
+      if (variables === undefined) continue
+      if (resource.rank === undefined) return { resource, variables }
+      found = { resource, variables }
     }
-    return undefined
+    return found
   }
 
   #collectionOf ({ template }: Resource): Collection<Resource> {
     return template === undefined ? this.fixed : this.templates
   }
 }
+
+const rankOf = ({ rank }: Resource): number => rank?.() ?? -1

@@ -2,13 +2,16 @@ import { Listeners } from '../../../lib/listeners.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import { resourceListing } from '../../../protocol/definitions/resource-listing.js'
-import { ResourceSet } from '../../../protocol/definitions/resource-set.js'
+import { ResourceSet, type FoundResource } from '../../../protocol/definitions/resource-set.js'
 import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
 import type { MayKnow } from '../subscriptions.js'
+
+/** Finds a resource that is not listed, for one caller. */
+export type FindUnlisted = (uri: string, call: Call) => Resource | undefined
 
 /** What authors use to add resources and to announce their changes. */
 export interface ResourceRegistry {
@@ -19,7 +22,9 @@ export interface ResourceRegistry {
   remove: (uri: string) => boolean
   get: (uri: string) => Resource | undefined
   /** Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their URIs are returned. */
-  relay: (removed: readonly string[], resources: readonly Resource[]) => string[]
+  relay: (removed: readonly Resource[], resources: readonly Resource[]) => string[]
+  /** Sets the function that finds resources which are not listed, such as those that results of upstreams link to. */
+  findUnlistedWith: (find: FindUnlisted) => void
   /** The URIs and templates, in order. */
   uris: () => string[]
   /** Notifies the subscribers that the contents changed; with `mayKnow` only those whose principal it accepts. */
@@ -38,6 +43,8 @@ export interface ResourcePart {
   readonly registry: ResourceRegistry
   readonly fixedListing: Listing
   readonly templateListing: Listing
+  /** The resource of a URI for a caller, listed or not. */
+  find: (uri: string, call: Call) => FoundResource | undefined
   clear: () => void
 }
 
@@ -56,6 +63,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     return watch === undefined ? () => {} : await watch(uri, () => updated(uri))
   })
   const subscribers = new Subscribers(watches)
+  let findUnlisted: FindUnlisted = () => undefined
   for (const source of [fixed, templates]) mcp.announce(source, LIST_CHANGED, of => of === view)
   mcp.announce({ onChange: listener => listeners.add(listener) }, LIST_CHANGED, of => of === view)
   const isAllowed = (call: Call, resource: Resource): boolean => scopes.allows(call, 'resources', resource.uri, resource)
@@ -73,6 +81,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       remove: uri => resources.remove(uri),
       get: uri => resources.get(uri),
       relay: (removed, items) => resources.relay(removed, items),
+      findUnlistedWith: find => { findUnlisted = find },
       uris: () => resources.uris(),
       updated,
       listChanged: mayKnow => listeners.notify(mayKnow),
@@ -80,10 +89,18 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     },
     fixedListing: resourceListing(scopes.listing('resources', fixed), templates, isAllowed),
     templateListing: scopes.listing('resources', templates),
+    find,
     clear: () => {
       resources.clear()
       watches.stopAll()
     }
+  }
+
+  function find (uri: string, call: Call): FoundResource | undefined {
+    const listed = resources.find(uri)
+    if (listed !== undefined || uri.length > maxUri) return listed
+    const resource = findUnlisted(uri, call)
+    return resource && { resource, variables: {} }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {

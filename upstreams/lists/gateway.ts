@@ -1,0 +1,27 @@
+import type { Registry } from '../../protocol/definitions/definition-registry.js'
+import type { Prompt } from '../../protocol/definitions/prompt.js'
+import type { Resource } from '../../protocol/definitions/resource.js'
+import type { Tool } from '../../protocol/definitions/tool.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+
+/** Finds a resource that is not listed. */
+export type FindUnlisted = (uri: string, call: Call) => Resource | undefined
+
+/** Where the definitions of upstreams go: those of the gateway, or those of one view. */
+export interface Registries {
+  readonly tools: Pick<Registry<Tool>, 'relay'>
+  readonly prompts: Pick<Registry<Prompt>, 'relay'>
+  readonly resources: {
+    relay: (removed: readonly Resource[], put: readonly Resource[]) => string[]
+    findUnlistedWith: (find: FindUnlisted) => void
+  }
+}
+
+export interface ViewRegistries extends Registries { instructions: string | undefined }
+
+/** What the lists of upstreams use of the gateway. */
+export interface ListGateway extends Registries {
+  readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
+  /** Sets what `initialize` and `server/discover` say after the operator's own instructions. */
+  readonly instructions: { append: (text: string | undefined) => void }
+}

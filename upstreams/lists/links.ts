@@ -1,0 +1,57 @@
+import { isObject } from '../../protocol/wire/json.js'
+
+/** How many values of a result are looked at for links. */
+const LOOKED_AT = 1_000
+
+/** Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the oldest are forgotten. */
+export class Links {
+  readonly #max: number
+  readonly #callers = new Map<string | undefined, Map<string, string>>()
+
+  /** `max` is the most links of one caller, and the most callers. */
+  constructor (max: number) {
+    this.#max = max
+  }
+
+  /** Remembers the links, embedded resources and pages of a result. */
+  note (principal: string | undefined, alias: string, result: Readonly<Record<string, unknown>>): void {
+    const uris = linksIn(result)
+    if (uris.length === 0) return
+    const links = this.#callers.get(principal) ?? new Map<string, string>()
+    for (const uri of uris) setLast(links, uri, alias, this.#max)
+    setLast(this.#callers, principal, links, this.#max)
+  }
+
+  /** The alias of the upstream that handed it out last. */
+  find (principal: string | undefined, uri: string): string | undefined {
+    return this.#callers.get(principal)?.get(uri)
+  }
+}
+
+/** The URIs of `resource_link` and `resource` blocks and of `_meta.ui.resourceUri`. */
+export function linksIn ({ content, messages, _meta }: Readonly<Record<string, unknown>>): string[] {
+  const uris = pageIn(_meta)
+  if (Array.isArray(content)) for (const block of content.slice(0, LOOKED_AT)) addLink(block, uris)
+  if (Array.isArray(messages)) for (const message of messages.slice(0, LOOKED_AT)) addLink(isObject(message) ? message.content : undefined, uris)
+  return uris
+}
+
+/** The page that a tool or result names for its user interface. */
+export function pageIn (meta: unknown): string[] {
+  const ui = isObject(meta) ? meta.ui : undefined
+  return isObject(ui) && typeof ui.resourceUri === 'string' ? [ui.resourceUri] : []
+}
+
+function addLink (block: unknown, uris: string[]): void {
+  if (!isObject(block)) return
+  const { type, resource, _meta } = block
+  const uri = type === 'resource_link' ? block.uri : type === 'resource' && isObject(resource) ? resource.uri : undefined
+  if (typeof uri === 'string') uris.push(uri)
+  if (_meta !== undefined) uris.push(...pageIn(_meta))
+}
+
+function setLast<K, V> (map: Map<K, V>, key: K, value: V, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > max) map.delete(map.keys().next().value as K)
+}

@@ -1,0 +1,145 @@
+import type { Call } from '../../protocol/dispatch/call.js'
+import type { Resource } from '../../protocol/definitions/resource.js'
+import type { Values } from '../../protocol/store.js'
+import type { Upstream, UpstreamStatus } from '../ports.js'
+import type { Registries, ListGateway } from './gateway.js'
+import { joinInstructions } from './instructions.js'
+import type { ListLimits } from './limits.js'
+import { Links } from './links.js'
+import { MergedList } from './offers/merged-list.js'
+import { OfferedList } from './offers/offered-list.js'
+import type { Definitions } from './offers/offered.js'
+import { UpstreamOrigin } from './origin.js'
+import { unlistedResource } from './offers/resource-definitions.js'
+import type { Snapshot } from './snapshot.js'
+import { identityOf, StoredLists } from './stored-lists.js'
+import { UpstreamLists } from './upstream-lists.js'
+
+interface Log { warn (data: object, text: string): void }
+
+interface Served { readonly origin: UpstreamOrigin, readonly lists: UpstreamLists }
+
+type Merged = { [K in keyof Definitions]: MergedList<Definitions[K]> }
+
+/** The lists of all upstreams, merged into those of the gateway, and each in the view of its upstream. */
+export class Lists {
+  readonly #gateway: ListGateway
+  readonly #limits: ListLimits
+  readonly #log: Log
+  readonly #stored: StoredLists
+  readonly #links: Links
+  readonly #merged: Merged
+  readonly #logged = new Map<string, string>()
+  #all = new Map<string, Served>()
+
+  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log) {
+    this.#gateway = gateway
+    this.#limits = limits
+    this.#log = log
+    this.#stored = new StoredLists(values, limits.maxUpstreamList)
+    this.#links = new Links(limits.maxUpstreamLinks)
+    this.#merged = mergedIn(gateway)
+    gateway.resources.findUnlistedWith((uri, call) => this.#findUnlisted(uri, call))
+  }
+
+  /** Serves the lists of these upstreams, and no others; the first wins where two have the same. Shows what is stored of them before it settles. */
+  async configure (upstreams: readonly Upstream[]): Promise<void> {
+    const enabled = upstreams.filter(({ entry }) => !entry.disabled)
+    const known = new Map(await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const)))
+    const former = this.#all
+    for (const { lists } of former.values()) if (!known.has(lists.upstream)) lists.close()
+    this.#all = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias), known.get(upstream))]))
+    for (const merged of Object.values(this.#merged)) merged.rerank()
+    for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
+    this.#renewInstructions()
+    await this.#forgetRemoved()
+  }
+
+  statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
+    return this.#all.get(alias)?.lists.status ?? { tools: 0, stale: false, warnings: [] }
+  }
+
+  close (): void {
+    for (const { lists } of this.#all.values()) lists.close()
+    this.#all.clear()
+  }
+
+  /** What was read of the server before: by the upstream that it replaces, or at an earlier start. */
+  async #snapshotOf ({ entry }: Upstream): Promise<Snapshot | undefined> {
+    const former = this.#all.get(entry.alias)?.lists
+    if (former !== undefined && identityOf(former.upstream.entry) === identityOf(entry)) return former.snapshot
+    return await this.#stored.load(entry)
+  }
+
+  #serve (upstream: Upstream, rank: number, former: Served | undefined, known: Snapshot | undefined): Served {
+    if (former?.lists.upstream === upstream) {
+      former.origin.rank = rank
+      return former
+    }
+    const served = this.#create(upstream, rank)
+    if (known !== undefined) served.lists.show(known)
+    // Nothing is known of its lists, so that no call could ever start it.
+    else if (upstream.entry.start === 'lazy') upstream.shared().catch(() => {})
+    return served
+  }
+
+  #create (upstream: Upstream, rank: number): Served {
+    const { entry, entry: { alias } } = upstream
+    const view = this.#gateway.views.open(alias)
+    const { tools, prompts, resources } = view
+    const origin = new UpstreamOrigin(upstream, rank, this.#links, () => lists)
+    const lists = new UpstreamLists(upstream, this.#limits, {
+      tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) => tools.relay(hidden, shown)),
+      prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),
+      resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) => resources.relay(hidden, shown)),
+      templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) => resources.relay(hidden, shown))
+    }, origin.subscriptions, isNew => this.#read(lists, isNew))
+    // Whatever the clients of the view ask for is the upstream's.
+    resources.findUnlistedWith(uri => lists.snapshot.reads ? unlistedResource(origin, uri) : undefined)
+    return { origin, lists }
+  }
+
+  #read (lists: UpstreamLists, isNew: boolean): void {
+    const { entry, entry: { alias } } = lists.upstream
+    this.#logWarnings(alias, lists.status.warnings)
+    if (!isNew) return
+    this.#renewInstructions()
+    this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))
+  }
+
+  #logWarnings (alias: string, warnings: readonly string[]): void {
+    const text = warnings.join('\n')
+    if (text === (this.#logged.get(alias) ?? '')) return
+    this.#logged.set(alias, text)
+    if (warnings.length > 0) this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
+  }
+
+  #renewInstructions (): void {
+    const all = [...this.#all].map(([alias, { lists: { snapshot: { instructions } } }]) => ({ alias, instructions }))
+    for (const { alias, instructions } of all) this.#gateway.views.open(alias).instructions = instructions
+    this.#gateway.instructions.append(joinInstructions(all))
+  }
+
+  #findUnlisted (uri: string, { principal }: Call): Resource | undefined {
+    const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
+    const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.pages.has(uri)) ?? {}
+    return origin === undefined ? undefined : unlistedResource(origin, uri)
+  }
+
+  async #forgetRemoved (): Promise<void> {
+    try {
+      for (const alias of await this.#stored.aliases()) if (!this.#all.has(alias)) await this.#stored.remove(alias)
+    } catch (err) {
+      this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
+    }
+  }
+}
+
+function mergedIn ({ tools, prompts, resources }: Registries): Merged {
+  return {
+    tools: new MergedList((hidden, shown) => tools.relay(hidden, shown)),
+    prompts: new MergedList((hidden, shown) => prompts.relay(hidden, shown)),
+    resources: new MergedList((hidden, shown) => resources.relay(hidden, shown)),
+    templates: new MergedList((hidden, shown) => resources.relay(hidden, shown))
+  }
+}

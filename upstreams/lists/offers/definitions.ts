@@ -1,0 +1,80 @@
+import type { Call } from '../../../protocol/dispatch/call.js'
+import type { Prompt, PromptResult } from '../../../protocol/definitions/prompt.js'
+import type { Relayed } from '../../../protocol/definitions/relay.js'
+import type { Tool } from '../../../protocol/definitions/tool.js'
+import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mirrored-headers.js'
+import type { CallToolResult } from '../../../protocol/wire/content.js'
+import type { Schema } from '../../../protocol/schema/schema.js'
+import { isObject } from '../../../protocol/wire/json.js'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import type { Entry } from '../reading/kinds.js'
+import type { Owner } from './merged-list.js'
+import type { PublicName } from './names.js'
+
+/** The upstream that definitions come from. */
+export interface Origin extends Owner {
+  readonly scopes: readonly string[] | undefined
+  /** Sends a client's request to the upstream. */
+  relay (method: string, params: Params, call: Call, headers?: Readonly<Record<string, string>>): Promise<Record<string, unknown>>
+  /** The same for `completion/complete`, where the upstream has it. */
+  complete (params: Params, call: Call): Promise<Record<string, unknown>>
+  /** Watches a resource of the upstream; resolves to how to stop. */
+  watch (uri: string, changed: () => void): Promise<() => void>
+}
+
+/** A tool of an upstream under a name of ours. Its schemas are listed as they are and never compiled. */
+export function relayedTool (origin: Origin, entry: Entry, { name, spellings, accessName }: PublicName): Tool {
+  const original = entry.name as string
+  const mirrors = mirrorsIn(entry.inputSchema)
+  const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, headersOf(mirrors, params))
+  return {
+    kind: 'tool',
+    scopes: origin.scopes,
+    name,
+    spellings,
+    accessName,
+    upstream: origin.alias,
+    listed: { ...entry, name },
+    mirrors,
+    checkInput: () => undefined,
+    relay,
+    run: (input, call) => relay({ arguments: input }, call),
+    finish: output => output as CallToolResult
+  }
+}
+
+/** A prompt of an upstream under a name of ours. */
+export function relayedPrompt (origin: Origin, entry: Entry, { name, spellings, accessName }: PublicName): Prompt {
+  const original = entry.name as string
+  const relay: Relayed['relay'] = (params, call) => origin.relay('prompts/get', { ...params, name: original }, call)
+  return {
+    kind: 'prompt',
+    scopes: origin.scopes,
+    name,
+    spellings,
+    accessName,
+    upstream: origin.alias,
+    listed: { ...entry, name },
+    required: [],
+    arguments: [],
+    complete: {},
+    relay,
+    relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), name: original } }, call),
+    get: async (given, call) => await relay({ arguments: given }, call) as unknown as PromptResult
+  }
+}
+
+export const refOf = ({ ref }: Params): Record<string, unknown> => isObject(ref) ? ref : {}
+
+/** An annotation that is not valid is no concern of ours: the upstream is not reached over HTTP, or was found to have none. */
+function mirrorsIn (inputSchema: unknown): Mirror[] {
+  try {
+    return mirrorsOf(inputSchema as Schema)
+  } catch {
+    return []
+  }
+}
+
+function headersOf (mirrors: Mirror[], { arguments: args }: Params): Record<string, string> | undefined {
+  return mirrors.length === 0 || !isObject(args) ? undefined : mirrorParams(mirrors, args)
+}

@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Prompt } from '../../../protocol/definitions/prompt.js'
+import type { Resource } from '../../../protocol/definitions/resource.js'
+import type { Tool } from '../../../protocol/definitions/tool.js'
+import { fitsGlob } from '../../../lib/patterns/glob.js'
+import type { ServerEntry } from '../../server-entry.js'
+import { relayedPrompt, relayedTool, type Origin } from './definitions.js'
+import { KINDS, type Entry, type Kind } from '../reading/kinds.js'
+import type { Offer } from './merged-list.js'
+import { publicNames, type PublicName } from './names.js'
+import { relayedResource, relayedTemplate } from './resource-definitions.js'
+
+/** The definition of each kind of list. */
+export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource, templates: Resource }
+
+/** One entry of an upstream as it is offered to all clients, and under its own name to those of the upstream's view. */
+export interface Offered<T> { readonly entry: Entry, readonly name: string, readonly offer: Offer<T>, readonly bare: T }
+
+type Make = { [K in Kind]: (origin: Origin, entry: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
+
+/** What an upstream offers of one kind, by its own names. Definitions of entries that did not change are those of `former`. */
+export function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Map<string, Offered<Definitions[K]>> {
+  const { key } = KINDS[kind]
+  const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
+  const names = served.map(entry => entry[key] as string)
+  const named = kind === 'tools' || kind === 'prompts' ? publicNames(server.prefix ?? `${server.alias}__`, names) : undefined
+  const offered = new Map<string, Offered<Definitions[K]>>()
+  for (const entry of served) {
+    const own = entry[key] as string
+    const name = named === undefined ? { name: own, spellings: [] } : named.get(own)
+    if (name === undefined) continue
+    const known = former.get(own)
+    const isSame = known !== undefined && known.name === name.name && isDeepStrictEqual(known.entry, entry)
+    offered.set(own, isSame ? known : { entry, name: name.name, ...MAKE[kind](origin, entry, name) })
+  }
+  return offered
+}
+
+/** The entry's globs, on the names that the upstream gave. */
+export function isServed (name: string, { includeTools, excludeTools }: Pick<ServerEntry, 'includeTools' | 'excludeTools'>): boolean {
+  return (includeTools.length === 0 || includeTools.some(glob => fitsGlob(glob, name))) && !excludeTools.some(glob => fitsGlob(glob, name))
+}
+
+const bareName = (entry: Entry, { name }: PublicName): PublicName => ({ name: entry.name as string, spellings: [], accessName: name })
+
+const MAKE: Make = {
+  tools: (origin, entry, name) => ({ offer: { key: name.name, item: relayedTool(origin, entry, name) }, bare: relayedTool(origin, entry, bareName(entry, name)) }),
+  prompts: (origin, entry, name) => ({ offer: { key: name.name, item: relayedPrompt(origin, entry, name) }, bare: relayedPrompt(origin, entry, bareName(entry, name)) }),
+  resources: (origin, entry, { name }) => {
+    const item = relayedResource(origin, entry, false)
+    return { offer: { key: name, item, alternate: relayedResource(origin, entry, true) }, bare: item }
+  },
+  templates: (origin, entry, { name }) => {
+    const item = relayedTemplate(origin, entry, false)
+    return { offer: { key: name, item, alternate: relayedTemplate(origin, entry, true) }, bare: item }
+  }
+}

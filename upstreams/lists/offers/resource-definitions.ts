@@ -1,0 +1,76 @@
+import type { Relayed } from '../../../protocol/definitions/relay.js'
+import type { Resource } from '../../../protocol/definitions/resource.js'
+import { uriTemplate, type UriTemplate } from '../../../protocol/definitions/uri-template.js'
+import type { ResourceContents } from '../../../protocol/wire/content.js'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import { refOf, type Origin } from './definitions.js'
+import type { Entry } from '../reading/kinds.js'
+
+/** The URI of a resource whose own URI another server has. */
+export const qualifiedUri = (alias: string, uri: string): string => `${alias}+${uri}`
+
+/** A resource of an upstream, under its own URI or, when `qualified`, with the alias before it. */
+export function relayedResource (origin: Origin, entry: Entry, qualified: boolean): Resource {
+  const original = entry.uri as string
+  const other = qualifiedUri(origin.alias, original)
+  const uri = qualified ? other : original
+  return { ...relayedReading(origin, () => original), uri, template: undefined, listed: { ...entry, uri }, spellings: qualified ? [] : [other] }
+}
+
+/** A template of an upstream; URIs that match are the upstream's. */
+export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolean): Resource {
+  const original = entry.uriTemplate as string
+  const prefix = qualifiedUri(origin.alias, '')
+  const other = prefix + original
+  const uri = qualified ? other : original
+  const bare = (asked: string): string => asked.startsWith(prefix) ? asked.slice(prefix.length) : asked
+  return {
+    ...relayedReading(origin, bare),
+    uri,
+    template: templateOf(original, bare),
+    listed: { ...entry, uriTemplate: uri },
+    spellings: qualified ? [] : [other],
+    relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), uri: original } }, call)
+  }
+}
+
+/** A resource that an upstream did not list, such as the target of a link in a result. */
+export function unlistedResource (origin: Origin, uri: string): Resource {
+  return { ...relayedReading(origin, () => uri), uri, template: undefined, listed: { uri, name: uri } }
+}
+
+/** Tells whether we understand a template; the upstream may understand more. */
+export function isMatchable (template: string): boolean {
+  return parse(template) !== undefined
+}
+
+function relayedReading (origin: Origin, originalOf: (uri: string) => string): Omit<Resource, 'uri' | 'template' | 'listed'> {
+  const relay: Relayed['relay'] = (params, call) => origin.relay('resources/read', { ...params, uri: originalOf(String(params.uri)) }, call)
+  return {
+    kind: 'resource',
+    scopes: origin.scopes,
+    upstream: origin.alias,
+    rank: () => origin.rank,
+    cache: {},
+    complete: {},
+    list: undefined,
+    watch: async (uri, changed) => await origin.watch(originalOf(uri), changed),
+    relay,
+    read: async (uri, _variables, call) => (await relay({ uri } satisfies Params, call)).contents as ResourceContents[]
+  }
+}
+
+function templateOf (original: string, bare: (uri: string) => string): UriTemplate {
+  const parsed = parse(original)
+  return parsed === undefined ? UNMATCHED : { variables: parsed.variables, match: uri => parsed.match(bare(uri)) }
+}
+
+const UNMATCHED: UriTemplate = { variables: [], match: () => undefined }
+
+function parse (template: string): UriTemplate | undefined {
+  try {
+    return uriTemplate(template)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import type { Call } from '../../protocol/dispatch/call.js'
+import type { Params } from '../../protocol/wire/jsonrpc.js'
+import type { Upstream } from '../ports.js'
+import { relayRequest } from '../relay/relay-request.js'
+import type { Origin } from './offers/definitions.js'
+import type { Links } from './links.js'
+import { Subscriptions } from './subscriptions/subscriptions.js'
+import type { UpstreamLists } from './upstream-lists.js'
+
+const NO_SUGGESTIONS = { completion: { values: [], total: 0, hasMore: false } }
+
+/** An upstream as its definitions see it. */
+export class UpstreamOrigin implements Origin {
+  readonly alias: string
+  readonly scopes: readonly string[] | undefined
+  readonly subscriptions: Subscriptions
+  readonly #upstream: Upstream
+  readonly #links: Links
+  readonly #lists: () => UpstreamLists
+  rank: number
+
+  constructor (upstream: Upstream, rank: number, links: Links, lists: () => UpstreamLists) {
+    this.alias = upstream.entry.alias
+    this.scopes = upstream.entry.scopes
+    this.rank = rank
+    this.#upstream = upstream
+    this.#links = links
+    this.#lists = lists
+    this.subscriptions = new Subscriptions(() => { upstream.shared().catch(() => {}) }, () => lists().relistAll())
+  }
+
+  async relay (method: string, params: Params, call: Call, headers?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+    const result = await relayRequest(call, this.#upstream, method, params, headers === undefined ? undefined : { headers })
+    this.#links.note(call.principal, this.alias, result)
+    return result
+  }
+
+  async complete (params: Params, call: Call): Promise<Record<string, unknown>> {
+    return this.#lists().snapshot.completes ? await relayRequest(call, this.#upstream, 'completion/complete', params) : NO_SUGGESTIONS
+  }
+
+  async watch (uri: string, changed: () => void): Promise<() => void> {
+    return await this.subscriptions.watch(uri, changed)
+  }
+}

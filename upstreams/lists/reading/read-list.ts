@@ -1,0 +1,89 @@
+import { hintsOf, leastHints } from '../../../protocol/revisions/cache-hints.js'
+import type { CacheHints } from '../../../protocol/revisions/revision.js'
+import type { Connection } from '../../ports.js'
+import { checkEntry } from './check-entry.js'
+import { KINDS, type Entry, type Kind } from './kinds.js'
+import type { ListLimits } from '../limits.js'
+import { quote, Warnings } from './warnings.js'
+
+/** One list of an upstream: the entries that clients can get, and sentences about those that were left out. */
+export interface ReadList { readonly entries: Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[] }
+
+export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [] }
+
+/** Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. */
+export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal): Promise<ReadList> {
+  const { method, noun } = KINDS[kind]
+  const gathering = new Gathering(kind, limits, connection.transport === 'http' && connection.revision.stateless)
+  const cursors = new Set<string>()
+  let cursor: string | undefined
+  for (let pages = 1; ; pages++) {
+    const page = await connection.request({ method, params: cursor === undefined ? {} : { cursor }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
+    const isFull = !gathering.take(page)
+    const { nextCursor } = page
+    if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
+    if (typeof nextCursor !== 'string') return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
+    if (cursors.has(nextCursor)) return gathering.list(`a cursor of the ${noun} list came twice: the list ends there`)
+    if (pages >= limits.maxUpstreamPages) return gathering.list(`the ${noun} list has more than ${pages} pages (option maxUpstreamPages): the others are left out`)
+    cursors.add(nextCursor)
+    cursor = nextCursor
+  }
+}
+
+/** The entries of the pages so far. */
+class Gathering {
+  readonly #kind: Kind
+  readonly #limits: ListLimits
+  readonly #mirrorsHeaders: boolean
+  readonly #entries = new Map<string, Entry>()
+  readonly #warnings = new Warnings()
+  #length = 0
+  #hints: CacheHints | undefined
+
+  constructor (kind: Kind, limits: ListLimits, mirrorsHeaders: boolean) {
+    this.#kind = kind
+    this.#limits = limits
+    this.#mirrorsHeaders = mirrorsHeaders
+  }
+
+  /** False when a limit was reached, so that no more can be taken. */
+  take (page: Readonly<Record<string, unknown>>): boolean {
+    const { member, noun } = KINDS[this.#kind]
+    const hints = hintsOf(page)
+    if (hints !== undefined) this.#hints = this.#hints === undefined ? hints : leastHints(this.#hints, hints)
+    const entries = page[member]
+    if (!Array.isArray(entries)) this.#warnings.add(`a page of the ${noun} list has no "${member}"`)
+    else for (const entry of entries) if (!this.#takeOne(entry)) return false
+    return true
+  }
+
+  list (warning?: string): ReadList {
+    if (warning !== undefined) this.#warnings.add(warning)
+    return { entries: [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list() }
+  }
+
+  #takeOne (entry: unknown): boolean {
+    const { maxUpstreamEntries, maxUpstreamEntry, maxUpstreamList } = this.#limits
+    const { noun, key } = KINDS[this.#kind]
+    const wrong = checkEntry(this.#kind, entry, maxUpstreamEntry, this.#mirrorsHeaders)
+    const fields = entry as Record<string, unknown> | null | undefined
+    const name = fields?.[key] ?? fields?.name
+    if (wrong !== undefined) return this.#leaveOut(name, wrong)
+    if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
+    this.#length += JSON.stringify(entry).length
+    if (this.#entries.size >= maxUpstreamEntries) return this.#end(`the ${noun} list has more than ${maxUpstreamEntries} entries (option maxUpstreamEntries): the others are left out`)
+    if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (option maxUpstreamList): the rest is left out`)
+    this.#entries.set(name as string, entry as Entry)
+    return true
+  }
+
+  #leaveOut (name: unknown, why: string): true {
+    this.#warnings.add(`${KINDS[this.#kind].noun} ${quote(name)} is left out: ${why}`)
+    return true
+  }
+
+  #end (warning: string): false {
+    this.#warnings.add(warning)
+    return false
+  }
+}

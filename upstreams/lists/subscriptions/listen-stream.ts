@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import type { Connection } from '../../ports.js'
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
+/** How long the former request stays open at most when the upstream does not acknowledge the next one, in milliseconds. */
+const ACKNOWLEDGE_WITHIN = 5_000
+/** The waits before a request is sent again that the upstream ended, in milliseconds. */
+const RETRY = { first: 500, most: 30_000 }
+
+/**
+ * The one `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new request is sent and
+ * acknowledged before the former one ends, so that nothing is lost in between.
+ */
+export class ListenStream {
+  readonly #connection: Connection
+  readonly #resumed: () => void
+  #wanted: Params = {}
+  #open: { readonly wanted: Params, readonly end: AbortController } | undefined
+  #retry: NodeJS.Timeout | undefined
+  #failures = 0
+  #closed = false
+
+  /** `resumed` runs when the upstream had ended the stream and it is open again: changes may have been missed. */
+  constructor (connection: Connection, resumed: () => void) {
+    this.#connection = connection
+    this.#resumed = resumed
+  }
+
+  /** Listens to these notifications from now on, to none when it is empty. */
+  want (notifications: Params): void {
+    this.#wanted = notifications
+    if (this.#retry === undefined) this.#renew()
+  }
+
+  close (): void {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    this.#open?.end.abort()
+  }
+
+  #renew (): void {
+    const former = this.#open
+    const wanted = this.#wanted
+    if (this.#closed || this.#connection.closed || (former !== undefined && isDeepStrictEqual(former.wanted, wanted))) return
+    if (Object.keys(wanted).length === 0) {
+      this.#open = undefined
+      return former?.end.abort()
+    }
+    const next = { wanted, end: new AbortController() }
+    this.#open = next
+    this.#onAcknowledged(() => {
+      if (this.#failures > 0) this.#resumed()
+      this.#failures = 0
+      former?.end.abort()
+    })
+    this.#connection.request({ method: 'subscriptions/listen', params: { notifications: wanted }, signal: next.end.signal })
+      .catch(() => {})
+      .finally(() => { if (this.#open === next) this.#ended() })
+  }
+
+  #onAcknowledged (done: () => void): void {
+    const finish = (): void => {
+      clearTimeout(timer)
+      off()
+      done()
+    }
+    const off = this.#connection.onNotification(method => { if (method === ACKNOWLEDGED) finish() })
+    const timer = setTimeout(finish, ACKNOWLEDGE_WITHIN).unref()
+  }
+
+  #ended (): void {
+    this.#open = undefined
+    if (this.#closed || this.#connection.closed) return
+    const wait = Math.min(RETRY.most, RETRY.first * 2 ** this.#failures++)
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      this.#renew()
+    }, wait).unref()
+  }
+}

@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util'
+import { codes, isMcpError } from '../../protocol/wire/errors.js'
+import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
+import { cutInstructions } from './instructions.js'
+import { pageIn } from './links.js'
+import { ALL_KINDS, KINDS, type Kind } from './reading/kinds.js'
+import type { ListLimits } from './limits.js'
+import type { OfferedList } from './offers/offered-list.js'
+import { EMPTY_LIST, readList, type ReadList } from './reading/read-list.js'
+import { Refresher } from './reading/refresher.js'
+import { isMatchable } from './offers/resource-definitions.js'
+import { EMPTY, type Snapshot } from './snapshot.js'
+import type { Subscriptions } from './subscriptions/subscriptions.js'
+import { quote } from './reading/warnings.js'
+
+export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
+
+/** The waits before lists that could not be read are read again, in milliseconds. */
+const RETRY = { first: 1_000, most: 30_000 }
+
+/** What is known of one upstream's lists. It is read when the upstream is ready, and again whenever the upstream says that it changed. */
+export class UpstreamLists {
+  readonly #upstream: Upstream
+  readonly #limits: ListLimits
+  readonly #offered: OfferedLists
+  readonly #subscriptions: Subscriptions
+  readonly #onRead: (isNew: boolean) => void
+  readonly #refresher: Refresher
+  readonly #ended = new AbortController()
+  readonly #unread = new Set<Kind>()
+  readonly #warnings = new Map<Kind, readonly string[]>()
+  readonly #off: () => void
+  #connection: Connection | undefined
+  #retry: NodeJS.Timeout | undefined
+  #failures = 0
+  #snapshot: Snapshot = EMPTY
+  #pages: ReadonlySet<string> = new Set()
+  #stale = true
+
+  /** `onRead` runs after each reading; `isNew` when something was not as before. */
+  constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, onRead: (isNew: boolean) => void) {
+    this.#upstream = upstream
+    this.#limits = limits
+    this.#offered = offered
+    this.#subscriptions = subscriptions
+    this.#onRead = onRead
+    this.#refresher = new Refresher(async () => await this.#read(), limits.upstreamListDelay)
+    this.#off = upstream.onReady(connection => this.#attach(connection))
+  }
+
+  get upstream (): Upstream {
+    return this.#upstream
+  }
+
+  get snapshot (): Snapshot {
+    return this.#snapshot
+  }
+
+  get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
+    const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].conflicts(KINDS[kind].noun))
+    return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched(), ...conflicts] }
+  }
+
+  /** Shows lists that were read earlier, until they are read again. */
+  show (snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    for (const kind of ALL_KINDS) this.#offered[kind].replace(snapshot.lists[kind])
+    this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
+  }
+
+  /** The pages for user interfaces that its tools name. */
+  get pages (): ReadonlySet<string> {
+    return this.#pages
+  }
+
+  relistAll (): void {
+    for (const kind of ALL_KINDS) this.#unread.add(kind)
+    this.#refresher.request()
+  }
+
+  /** Withdraws everything. */
+  close (): void {
+    this.#off()
+    this.#ended.abort()
+    this.#refresher.close()
+    clearTimeout(this.#retry)
+    this.#subscriptions.close()
+    for (const kind of ALL_KINDS) this.#offered[kind].replace([])
+  }
+
+  #attach (connection: Connection): void {
+    this.#connection = connection
+    this.#stale = true
+    this.#failures = 0
+    connection.onNotification(method => {
+      const changed = ALL_KINDS.filter(kind => KINDS[kind].changed === method)
+      for (const kind of changed) this.#unread.add(kind)
+      if (changed.length > 0) this.#refresher.request()
+    })
+    connection.onClose(() => {
+      if (this.#connection === connection) this.#stale = true
+    })
+    this.#subscriptions.attach(connection)
+    this.relistAll()
+  }
+
+  async #read (): Promise<void> {
+    const connection = this.#connection
+    const kinds = [...this.#unread]
+    this.#unread.clear()
+    if (connection === undefined || connection.closed) return
+    const read = await Promise.all(kinds.map(async kind => [kind, await this.#readOne(connection, kind)] as const))
+    if (this.#ended.signal.aborted) return
+    const found = read.filter((entry): entry is [Kind, ReadList] => entry[1] !== undefined)
+    const isNew = this.#take(connection, found)
+    const failed = read.filter(([, list]) => list === undefined).map(([kind]) => kind)
+    if (failed.length > 0) this.#readLater(failed)
+    else if (connection === this.#connection && !connection.closed) this.#settle()
+    this.#onRead(isNew)
+  }
+
+  /** Undefined when the upstream failed to answer. */
+  async #readOne (connection: Connection, kind: Kind): Promise<ReadList | undefined> {
+    if (connection.server.capabilities[KINDS[kind].capability] === undefined) return EMPTY_LIST
+    try {
+      return await readList(connection, kind, this.#limits, this.#ended.signal)
+    } catch (error) {
+      // Servers that have resources need not have templates.
+      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : undefined
+    }
+  }
+
+  #settle (): void {
+    this.#stale = false
+    this.#failures = 0
+  }
+
+  #readLater (kinds: readonly Kind[]): void {
+    for (const kind of kinds) {
+      this.#unread.add(kind)
+      this.#warnings.set(kind, [`the ${KINDS[kind].noun} list could not be read`])
+    }
+    const wait = Math.min(RETRY.most, RETRY.first * 2 ** this.#failures++)
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.#refresher.request(), wait).unref()
+  }
+
+  #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): boolean {
+    const { instructions, capabilities } = connection.server
+    for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
+    const next: Snapshot = {
+      lists: { ...this.#snapshot.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
+      hints: { ...this.#snapshot.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },
+      instructions: cutInstructions(instructions, this.#limits.maxUpstreamInstructions),
+      completes: capabilities.completions !== undefined,
+      reads: capabilities.resources !== undefined
+    }
+    const isNew = !isDeepStrictEqual(next, this.#snapshot)
+    if (isNew) this.show(next)
+    return isNew
+  }
+
+  #unmatched (): string[] {
+    const templates = this.#snapshot.lists.templates.map(({ uriTemplate }) => uriTemplate as string)
+    return templates.filter(template => !isMatchable(template)).map(template => `resource template ${quote(template)} is listed, but no URI is found by it`)
+  }
+}
