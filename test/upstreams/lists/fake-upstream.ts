@@ -1,0 +1,164 @@
+import { Listeners } from '../../../lib/listeners.js'
+import { modern, newestStateful } from '../../../protocol/revisions/table.js'
+import type { Revision } from '../../../protocol/revisions/revision.js'
+import { errors } from '../../../protocol/wire/errors.js'
+import type { Params } from '../../../protocol/wire/jsonrpc.js'
+import type { ListLimits } from '../../../upstreams/lists/limits.js'
+import type { Connection, Upstream, UpstreamRequest } from '../../../upstreams/ports.js'
+import { ParkedCalls } from '../../../upstreams/relay/parking/parked-calls.js'
+import type { ServerEntry } from '../../../upstreams/server-entry.js'
+
+type Json = Record<string, unknown>
+type Answer = (params: Params, request: UpstreamRequest) => Json | Promise<Json>
+
+export const LIMITS: ListLimits = {
+  maxUpstreamPages: 1_000,
+  maxUpstreamEntries: 10_000,
+  maxUpstreamEntry: 256 * 1024,
+  maxUpstreamList: 16 * 1024 * 1024,
+  maxUpstreamInstructions: 8_192,
+  maxUpstreamLinks: 1_000,
+  upstreamListDelay: 20,
+  callTimeout: 60_000
+}
+
+export interface Script {
+  tools?: Json[]
+  prompts?: Json[]
+  resources?: Json[]
+  templates?: Json[]
+  /** Answers by method, in place of those made of the lists. */
+  answers?: Record<string, Answer>
+  capabilities?: Json
+  instructions?: string
+  transport?: Connection['transport']
+  modern?: boolean
+}
+
+/** A connection to a server that exists in the test only. */
+export class FakeConnection implements Connection {
+  readonly revision: Revision
+  readonly transport: Connection['transport']
+  readonly server: Connection['server']
+  readonly requests: UpstreamRequest[] = []
+  closed = false
+  readonly #script: Script
+  readonly #notified = new Listeners<[method: string, params: Params]>()
+  readonly #closing = new Listeners<[why: Error]>()
+
+  constructor (script: Script) {
+    this.#script = script
+    this.revision = script.modern === true ? modern : newestStateful
+    this.transport = script.transport ?? 'stdio'
+    const capabilities = script.capabilities ?? { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {} }
+    this.server = { info: { name: 'fake', version: '1' }, capabilities, instructions: script.instructions }
+  }
+
+  async request (request: UpstreamRequest): Promise<Json> {
+    this.requests.push(request)
+    const { method, params } = request
+    const answer = this.#script.answers?.[method]
+    if (answer !== undefined) return await answer(params, request)
+    const { tools = [], prompts = [], resources = [], templates = [] } = this.#script
+    const lists: Record<string, Json> = { 'tools/list': { tools }, 'prompts/list': { prompts }, 'resources/list': { resources }, 'resources/templates/list': { resourceTemplates: templates } }
+    if (lists[method] !== undefined) return lists[method]
+    if (method === 'tools/call') return { content: [{ type: 'text', text: String(params.name) }] }
+    if (method === 'resources/read') return { contents: [{ uri: params.uri, text: 'read' }] }
+    throw errors.methodNotFound(method)
+  }
+
+  /** The requests of one method. */
+  of (method: string): UpstreamRequest[] {
+    return this.requests.filter(request => request.method === method)
+  }
+
+  notify (): void {}
+
+  emit (method: string, params: Params = {}): void {
+    this.#notified.notify(method, params)
+  }
+
+  onNotification (listener: (method: string, params: Params) => void): () => void {
+    return this.#notified.add(listener)
+  }
+
+  onClose (listener: (why: Error) => void): () => void {
+    return this.#closing.add(listener)
+  }
+
+  async close (): Promise<void> {
+    this.closed = true
+    this.#closing.notify(new Error('closed'))
+  }
+}
+
+export function entryOf (alias: string, more: Partial<ServerEntry> = {}): ServerEntry {
+  return {
+    alias,
+    name: alias,
+    source: 'test',
+    address: { kind: 'stdio', command: alias, args: [], env: {}, cwd: undefined },
+    disabled: false,
+    timeout: undefined,
+    startTimeout: undefined,
+    includeTools: [],
+    excludeTools: [],
+    prefix: undefined,
+    start: 'eager',
+    idle: undefined,
+    isolate: 'none',
+    scopes: undefined,
+    roots: undefined,
+    elicitation: true,
+    sampling: false,
+    ...more
+  }
+}
+
+/** A configured server that connects when the test says so. */
+export class FakeUpstream implements Upstream {
+  readonly entry: ServerEntry
+  readonly script: Script
+  connection: FakeConnection
+  readonly parked = new ParkedCalls({ parkedCallLifetime: 1_000, maxParkedCalls: 1, maxParkedCallsPerUpstream: 1, maxParkedCallsPerCaller: 1 })
+  starts = 0
+  readonly #ready = new Listeners<[connection: Connection]>()
+
+  constructor (alias: string, script: Script = {}, more: Partial<ServerEntry> = {}) {
+    this.entry = entryOf(alias, more)
+    this.script = script
+    this.connection = new FakeConnection(script)
+  }
+
+  /** Connects, again if it was connected. */
+  connect (): FakeConnection {
+    this.connection = new FakeConnection(this.script)
+    this.#ready.notify(this.connection)
+    return this.connection
+  }
+
+  async connectionFor (): Promise<Connection> {
+    return this.connection
+  }
+
+  async shared (): Promise<Connection> {
+    this.starts++
+    return this.connection
+  }
+
+  onReady (listener: (connection: Connection) => void): () => void {
+    return this.#ready.add(listener)
+  }
+
+  onChange (): () => void {
+    return () => {}
+  }
+
+  get status (): Upstream['status'] {
+    return { state: 'ready', transport: 'stdio', revision: this.connection.revision.version, restarts: 0, lastError: undefined }
+  }
+
+  async close (): Promise<void> {
+    await this.connection.close()
+  }
+}

@@ -1,0 +1,145 @@
+import t from 'tap'
+import { tool as localTool, type Client } from '../../../app.js'
+import { until } from '../../support/wait.js'
+import { FakeUpstream } from './fake-upstream.js'
+import { listed, served, tool, toolNames } from './served.js'
+
+const announcements = (client: { notifications: Array<{ method: string }> }): string[] => client.notifications.map(({ method }) => method)
+/** Settles when what was announced so far has been sent. */
+const sent = async (client: Client): Promise<void> => {
+  await new Promise(resolve => setImmediate(resolve))
+  await client.request('ping')
+}
+
+t.test('tools, prompts, resources and templates of an upstream are listed and reached', async t => {
+  const files = new FakeUpstream('files', {
+    tools: [tool('read.all', { title: 'Read', description: 'Reads', vendor: 1, _meta: { a: 1 } })],
+    prompts: [{ name: 'ask', arguments: [{ name: 'x' }] }],
+    resources: [{ uri: 'file:///a', name: 'a' }],
+    templates: [{ uriTemplate: 'file:///t/{x}', name: 't' }],
+    answers: { 'prompts/get': ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: String(name) } }] }) }
+  })
+  const { client: open, connect, lists } = await served(t, [files])
+  await connect(files)
+  const client = await open()
+  const { tools } = await client.request('tools/list') as { tools: Array<Record<string, unknown>> }
+  t.strictSame(tools.find(({ name }) => name === 'files__read_all'), { name: 'files__read_all', inputSchema: { type: 'object' }, title: 'Read', description: 'Reads', vendor: 1, _meta: { a: 1 } })
+  t.match(await client.request('tools/call', { name: 'files__read_all', arguments: { any: 'thing' } }), { content: [{ text: 'read.all' }] })
+  t.match(await client.request('tools/call', { name: 'files__read.all' }), { content: [{ text: 'read.all' }] }, 'the other spelling')
+  t.match(files.connection.of('tools/call')[0]?.params, { name: 'read.all', arguments: { any: 'thing' } })
+  t.match(await client.request('prompts/get', { name: 'files__ask' }), { messages: [{ content: { text: 'ask' } }] })
+  t.match(await client.request('resources/read', { uri: 'file:///a' }), { contents: [{ uri: 'file:///a' }] })
+  t.match(await client.request('resources/read', { uri: 'file:///t/1' }), { contents: [{ uri: 'file:///t/1' }] })
+  await t.rejects(client.request('resources/read', { uri: 'file:///u/1' }), { code: -32002 })
+  t.strictSame(lists.statusOf('files'), { tools: 1, stale: false, warnings: [] })
+  const inView = await open({ view: 'files' })
+  t.strictSame(await listed(inView, 'tools/list', 'tools', 'name'), ['read.all'])
+  t.match(await inView.request('tools/call', { name: 'read.all' }), { content: [{ text: 'read.all' }] })
+  t.match(await inView.request('resources/read', { uri: 'other://x' }), { contents: [{ uri: 'other://x' }] }, 'everything in a view is the upstream\'s')
+})
+
+t.test('names are the same after any order of start, and a server that joins renames nothing', async t => {
+  const make = (): FakeUpstream[] => [
+    new FakeUpstream('a', { tools: [tool('one'), tool('b.c'), tool('b c')] }),
+    new FakeUpstream('b', { tools: [tool('one'), tool('same')] }, { prefix: '' }),
+    new FakeUpstream('c', { tools: [tool('same'), tool('x'.repeat(100))] }, { prefix: '' })
+  ]
+  let expected: unknown
+  for (const order of [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]) {
+    const upstreams = make()
+    const { client: open, connect, lists } = await served(t, upstreams)
+    const client = await open()
+    for (const index of order) await connect(upstreams[index] as FakeUpstream)
+    const names = await listed(client, 'tools/list', 'tools', 'name')
+    expected ??= names
+    t.strictSame(names, expected)
+    t.match(await client.request('tools/call', { name: 'same' }), { content: [{ text: 'same' }] })
+    t.equal(upstreams[1]?.connection.of('tools/call').length, 1, 'the first that is configured wins')
+    t.match(lists.statusOf('c').warnings, [/tool "same" is also one of upstream b, which comes first/])
+  }
+})
+
+t.test('a local tool wins over that of an upstream, whenever it comes', async t => {
+  const upstream = new FakeUpstream('a', { tools: [tool('late'), tool('echo')] }, { prefix: '' })
+  const { app, client: open, connect, lists } = await served(t, [upstream])
+  await connect(upstream)
+  const client = await open()
+  t.match(lists.statusOf('a').warnings, [/tool "echo" is also one of this gateway/])
+  t.match(await client.request('tools/call', { name: 'late' }), { content: [{ text: 'late' }] })
+  app.mcp.tools.add(localTool({ name: 'late', description: 'Local', run: () => 'local' }))
+  t.match(await client.request('tools/call', { name: 'late' }), { content: [{ text: 'local' }] })
+  app.mcp.tools.remove('late')
+  t.match(await client.request('tools/call', { name: 'late' }), { content: [{ text: 'late' }] })
+})
+
+t.test('only the tools that the globs allow are listed and can be called, in the view, too', async t => {
+  const upstream = new FakeUpstream('a', { tools: [tool('read_file'), tool('read_secret'), tool('write_file')] }, { includeTools: ['read_*', 'w?'], excludeTools: ['*secret'] })
+  const { client: open, connect } = await served(t, [upstream])
+  await connect(upstream)
+  const client = await open()
+  t.strictSame(await toolNames(client), ['a__read_file'])
+  for (const name of ['a__read_secret', 'a__write_file']) await t.rejects(client.request('tools/call', { name }), /Unknown tool/)
+  await t.rejects((await open({ view: 'a' })).request('tools/call', { name: 'read_secret' }), /Unknown tool/)
+  t.equal(upstream.connection.of('tools/call').length, 0)
+})
+
+t.test('200 changes are two readings and one announcement; none where nothing changed', async t => {
+  const upstream = new FakeUpstream('a', { tools: [tool('one')] })
+  const { client: open, connect } = await served(t, [upstream], { upstreamListDelay: 30 })
+  await connect(upstream)
+  const client = await open()
+  await sent(client)
+  client.notifications.length = 0
+  const flood = async (): Promise<void> => {
+    const before = upstream.connection.of('tools/list').length
+    for (let count = 0; count < 200; count++) upstream.connection.emit('notifications/tools/list_changed')
+    await until(() => upstream.connection.of('tools/list').length > before, 'a reading')
+    for (let count = 0; count < 200; count++) upstream.connection.emit('notifications/tools/list_changed')
+    await until(() => upstream.connection.of('tools/list').length === before + 2, 'a second reading')
+    await sent(client)
+  }
+  await flood()
+  t.strictSame(announcements(client), [])
+  upstream.script.tools?.push(tool('two'))
+  await flood()
+  t.strictSame(announcements(client), ['notifications/tools/list_changed'])
+  t.strictSame(await toolNames(client), ['a__one', 'a__two'])
+})
+
+t.test('ten thousand tools are served, and changed with one announcement', async t => {
+  const tools = Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`))
+  const upstream = new FakeUpstream('a', { tools })
+  const { client: open, connect, lists } = await served(t, [upstream])
+  const client = await open()
+  await connect(upstream)
+  t.equal(lists.statusOf('a').tools, 10_000)
+  await until(() => client.notifications.length > 0, 'an announcement')
+  tools.splice(0, 5_000)
+  upstream.connection.emit('notifications/tools/list_changed')
+  await until(() => lists.statusOf('a').tools === 5_000, 'the change')
+  await sent(client)
+  t.strictSame(announcements(client), ['notifications/tools/list_changed', 'notifications/tools/list_changed'])
+  await t.rejects(client.request('tools/call', { name: 'a__t0' }), /Unknown tool/)
+})
+
+t.test('a list that could not be read is read again, and named meanwhile', async t => {
+  let failing = true
+  const upstream = new FakeUpstream('a', { answers: { 'tools/list': () => { if (failing) throw new Error('no'); return { tools: [tool('one')] } } } })
+  const { connect, lists } = await served(t, [upstream])
+  const connecting = connect(upstream)
+  await until(() => lists.statusOf('a').warnings.length > 0, 'a warning')
+  t.match(lists.statusOf('a'), { stale: true, tools: 0, warnings: [/tool list could not be read/] })
+  failing = false
+  await connecting
+  t.match(lists.statusOf('a'), { stale: false, tools: 1, warnings: [] })
+})
+
+t.test('instructions come after those of the operator, under the alias, cut', async t => {
+  const a = new FakeUpstream('a', { instructions: 'First do this. '.repeat(10) })
+  const b = new FakeUpstream('b', { instructions: 'Short.' })
+  const { client: open, connect } = await served(t, [a, b, new FakeUpstream('c')], { maxUpstreamInstructions: 14 })
+  await open()
+  await connect(b, a)
+  t.equal((await open()).server['instructions'], '## a\n\nFirst do this.…\n\n## b\n\nShort.')
+  t.equal((await open({ view: 'b' })).server['instructions'], 'Short.')
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { readList } from '../../../upstreams/lists/reading/read-list.js'
+import { FakeConnection, LIMITS, type Script } from './fake-upstream.js'
+
+const NEVER = new AbortController().signal
+const tool = (name: string, more = {}): Record<string, unknown> => ({ name, inputSchema: { type: 'object' }, ...more })
+const names = (entries: ReadonlyArray<Record<string, unknown>>): unknown[] => entries.map(({ name }) => name)
+
+/** A server with these pages of tools; the cursor of a page leads to the next one. */
+function pages (all: Array<{ tools: unknown, nextCursor?: unknown }>): Script {
+  const byCursor = new Map(all.map((page, index) => [index === 0 ? undefined : all[index - 1]?.nextCursor, page]))
+  return { answers: { 'tools/list': ({ cursor }) => byCursor.get(cursor) as Record<string, unknown> } }
+}
+
+t.test('all pages are read, also where the cursor is an empty text', async t => {
+  const connection = new FakeConnection(pages([{ tools: [tool('a')], nextCursor: '' }, { tools: [tool('b')], nextCursor: 'x' }, { tools: [tool('c')] }]))
+  const { entries, warnings } = await readList(connection, 'tools', LIMITS, NEVER)
+  t.strictSame(names(entries), ['a', 'b', 'c'])
+  t.strictSame(warnings, [])
+  t.strictSame(connection.requests.map(({ params }) => params), [{}, { cursor: '' }, { cursor: 'x' }])
+})
+
+t.test('a cursor that comes twice ends the list', async t => {
+  const connection = new FakeConnection({ answers: { 'tools/list': ({ cursor }) => ({ tools: [tool(`t${String(cursor)}`)], nextCursor: cursor === 'a' ? 'b' : 'a' }) } })
+  const { entries, warnings } = await readList(connection, 'tools', LIMITS, NEVER)
+  t.strictSame(names(entries), ['tundefined', 'ta', 'tb'])
+  t.match(warnings, [/came twice/])
+})
+
+t.test('a cursor that is no text ends the list', async t => {
+  const { entries, warnings } = await readList(new FakeConnection(pages([{ tools: [tool('a')], nextCursor: 7 }])), 'tools', LIMITS, NEVER)
+  t.strictSame(names(entries), ['a'])
+  t.match(warnings, [/is not text/])
+})
+
+t.test('an endless list ends at the limit of pages', async t => {
+  const connection = new FakeConnection({ answers: { 'tools/list': ({ cursor = 0 }) => ({ tools: [tool(`t${String(cursor)}`)], nextCursor: String(Number(cursor) + 1) }) } })
+  const { entries, warnings } = await readList(connection, 'tools', { ...LIMITS, maxUpstreamPages: 3 }, NEVER)
+  t.equal(entries.length, 3)
+  t.equal(connection.requests.length, 3)
+  t.match(warnings, [/more than 3 pages \(option maxUpstreamPages\)/])
+})
+
+t.test('a long list ends at the limit of entries, and at that of characters', async t => {
+  const tools = Array.from({ length: 50 }, (_, index) => tool(`t${index}`))
+  const few = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamEntries: 7 }, NEVER)
+  t.equal(few.entries.length, 7)
+  t.match(few.warnings, [/more than 7 entries \(option maxUpstreamEntries\)/])
+  const short = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamList: 200 }, NEVER)
+  t.ok(short.entries.length > 2 && short.entries.length < 7)
+  t.match(short.warnings, [/longer than 200 characters \(option maxUpstreamList\)/])
+})
+
+t.test('one bad tool is left out and named, the others are served as they are', async t => {
+  const deep = JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`) as object
+  const foreign = tool('foreign', { inputSchema: { $schema: 'urn:other-dialect', type: 'object', properties: { a: { type: 'nonsense' } } }, vendor: { x: 1 } })
+  const tools = [
+    tool('good'), null, 'text', { inputSchema: {} }, { name: '', inputSchema: {} }, { name: 'no-schema' }, tool('text-schema', { inputSchema: 'x' }),
+    tool('deep', { inputSchema: deep }), tool('long', { description: 'x'.repeat(1_000) }), tool('good', { description: 'again' }), foreign
+  ]
+  const { entries, warnings } = await readList(new FakeConnection({ tools: tools as Array<Record<string, unknown>> }), 'tools', { ...LIMITS, maxUpstreamEntry: 900 }, NEVER)
+  t.strictSame(entries, [tool('good'), foreign])
+  t.equal(warnings.length, 9)
+  t.match(warnings, [
+    /without a name is left out: it is not an object/, /not an object/, /it has no "name"/, /it has no "name"/, /"no-schema" is left out: its inputSchema is not an object/, /"text-schema"/,
+    /"deep" is left out: it is nested deeper/, /"long" is left out: it is longer than 900 characters \(option maxUpstreamEntry\)/, /"good" is left out: there is one of that name/
+  ])
+})
+
+t.test('a tool with a wrong x-mcp-header is left out where headers are mirrored, and only there', async t => {
+  const tools = [tool('wrong', { inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } } }), tool('fine')]
+  const overHttp = await readList(new FakeConnection({ tools, modern: true, transport: 'http' }), 'tools', LIMITS, NEVER)
+  t.strictSame(names(overHttp.entries), ['fine'])
+  t.match(overHttp.warnings, [/"wrong" is left out: x-mcp-header/])
+  for (const script of [{ tools, modern: true }, { tools, transport: 'http' as const }]) {
+    t.strictSame(names((await readList(new FakeConnection(script), 'tools', LIMITS, NEVER)).entries), ['wrong', 'fine'])
+  }
+})
+
+t.test('warnings are few, however many entries are bad', async t => {
+  const { warnings } = await readList(new FakeConnection({ tools: Array.from({ length: 500 }, (_, index) => ({ name: `t${index}` })) }), 'tools', LIMITS, NEVER)
+  t.equal(warnings.length, 21)
+  t.equal(warnings.at(-1), 'and 480 more')
+})
+
+t.test('the caching hints of pages are merged to the least', async t => {
+  const page = (ttlMs: unknown, cacheScope: unknown, nextCursor?: string): { tools: unknown } => ({ tools: [], ttlMs, cacheScope, ...(nextCursor === undefined ? {} : { nextCursor }) } as { tools: unknown })
+  t.strictSame((await readList(new FakeConnection(pages([page(500, 'public', 'a'), page(100, 'public')])), 'tools', LIMITS, NEVER)).hints, { ttlMs: 100, cacheScope: 'public' })
+  t.strictSame((await readList(new FakeConnection(pages([page(500, 'private', 'a'), page(900, 'public')])), 'tools', LIMITS, NEVER)).hints, { ttlMs: 500, cacheScope: 'private' })
+  t.equal((await readList(new FakeConnection(pages([page('soon', 'public')])), 'tools', LIMITS, NEVER)).hints, undefined)
+})
