@@ -29,20 +29,26 @@ export async function initialize (peer: UpstreamPeer, self: Self): Promise<Agree
 
 /**
  * Finds out whether a server needs a handshake: `server/discover`, and `initialize` behind it if that is not answered within `wait`
- * milliseconds. What `server/discover` says counts whenever it comes; undefined stands for a server that does not know it.
+ * milliseconds. `remember` gets what `server/discover` says, whenever it comes.
  */
-export async function probe (peer: UpstreamPeer, self: Self, wait: number, onLateDiscovery: () => void): Promise<Agreement> {
+export async function probe (peer: UpstreamPeer, self: Self, wait: number, remember: (modern: boolean) => void): Promise<Agreement> {
   const discovery = discover(peer, self)
   const silence = new AbortController()
   const found = await Promise.race([discovery, delay(wait, 'silent' as const, { ref: false, signal: silence.signal })]).finally(() => silence.abort())
-  if (found === undefined) return await initialize(peer, self)
-  if (found !== 'silent') return confirm(peer, found)
+  const agreement = found === undefined ? await initialize(peer, self) : confirm(peer, found === 'silent' ? await overtake(peer, self, discovery) : found)
+  remember(agreement.revision.stateless)
+  if (found === 'silent') discovery.then(late => { if (late !== undefined) remember(true) }, () => {})
+  return agreement
+}
+
+/** Sends `initialize` behind a `server/discover` that is not answered yet. */
+async function overtake (peer: UpstreamPeer, self: Self, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
   const shaken = handshake(peer, self)
   const first = await Promise.race([discovery, shaken.catch(async error => await lastWord(discovery, error))])
-  if (first?.revision.stateless === true) return confirm(peer, first)
-  const agreement = confirm(peer, await shaken)
-  discovery.then(late => { if (late !== undefined) onLateDiscovery() }, () => {})
-  return agreement
+  if (first?.revision.stateless !== true) return await shaken
+  // Where one connection is all there is, a server of both eras may have begun a session with `initialize`, and only its answer says so.
+  if (peer.transport === 'http') return first
+  return await Promise.race([shaken.catch(() => first), delay(LAST_WAIT, first, { ref: false })])
 }
 
 /** Undefined for a server that does not know `server/discover`. */

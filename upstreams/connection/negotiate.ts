@@ -43,9 +43,7 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
   }
 
   async function ask (peer: UpstreamPeer): Promise<Agreement> {
-    const agreement = await probe(peer, self, waitFor(peer), () => eras.remember(true))
-    eras.remember(agreement.revision.stateless)
-    return agreement
+    return await probe(peer, self, waitFor(peer), modern => eras.remember(modern))
   }
 
   function waitFor (peer: UpstreamPeer): number {

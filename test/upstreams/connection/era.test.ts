@@ -43,15 +43,18 @@ t.test('a silent server gets initialize close behind, on the same link', async t
   t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized']])
 })
 
-t.test('a slow server that answers both is spoken to without a handshake', async t => {
+t.test('a slow server that answers both has begun a session, and is asked without a handshake when it starts again', async t => {
+  const { values } = memoryStore()
+  const isSlow = (link: FakeLink): boolean => upstream.links[0] === link
   let isAnswered = false
-  const upstream = new FakeUpstream({
-    'server/discover': async (_request, link) => { await until(() => link.received.length === 2); isAnswered = true; return discovered },
+  const upstream: FakeUpstream = new FakeUpstream({
+    'server/discover': async (_request, link) => { if (isSlow(link)) await until(() => link.received.length === 2); isAnswered = true; return discovered },
     initialize: async () => { await until(() => isAnswered); return { result: legacyInitialize } }
   })
-  const connection = await connectTo(t, upstream)
-  t.equal(connection.revision.version, modern.version)
-  t.strictSame(upstream.methods, [['server/discover', 'initialize']])
+  t.equal((await connectTo(t, upstream, { values })).revision.version, newestLegacy.version)
+  t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized']])
+  t.equal((await connectTo(t, upstream, { values })).revision.version, modern.version)
+  t.strictSame(upstream.methods[1], ['server/discover'])
 })
 
 t.test('a slow server that refuses initialize first is waited for', async t => {
