@@ -134,7 +134,8 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (options.tools) await fastify.register(builtInServices, options)
   if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
-  await configureUpstreams(fastify, options)
+  // A host application listens where it wants.
+  await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
 }
 

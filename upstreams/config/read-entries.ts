@@ -4,10 +4,11 @@ import type { Environment } from '../../system/environment.js'
 import type { ServerEntry } from '../server-entry.js'
 import { Findings } from './findings.js'
 import type { FoundServer } from './found-server.js'
+import { isGatewayItself, type Listening } from './is-gateway-itself.js'
 import { toEntry } from './to-entry.js'
 
 /** The options that name upstream servers. */
-export interface UpstreamSources {
+export interface UpstreamSources extends Listening {
   readonly mcpServers: Readonly<Record<string, unknown>>
   readonly mcpConfig: readonly string[]
   readonly maxMcpConfig: number
@@ -29,7 +30,7 @@ export interface ReadEntries {
 }
 
 /** The upstream servers of the options and of the files that they name. Throws an OptionsError with everything that is wrong with them. */
-export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
+export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile, ...listening }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
   const onFile = (file: string): void => { files.add(file) }
@@ -39,7 +40,10 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
   for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
   const read = found.flatMap(server => {
     const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, findings)
-    return entry === undefined ? [] : [{ server, entry }]
+    if (entry === undefined) return []
+    if (!isGatewayItself(entry.address, mcpConfig, home, listening)) return [{ server, entry }]
+    findings.warn(server, '', 'is this gateway itself; it is left out')
+    return []
   })
   const entries = withoutRepeated(read, findings)
   if (findings.mistakes.length > 0) throw new OptionsError(findings.mistakes)

@@ -80,3 +80,14 @@ t.test('a file of a client that is larger than maxMcpConfig is refused', async t
   t.match((await readEntries(resolveOptions({ mcpConfig: [file] }), AROUND)).entries, [{ alias: 'a', source: file, address: { cwd: place } }])
   await t.rejects(readEntries(resolveOptions({ mcpConfig: [file], maxMcpConfig: 20 }), AROUND), { message: `${file}: it has more than 20 bytes (option maxMcpConfig)` })
 })
+
+t.test('an entry that is this gateway itself is left out, with a warning', async t => {
+  const servers = { patchbay: { command: 'patchbay', args: ['--stdio', '--mcp-config', 'mcp.json'] }, other: { command: 'patchbay', args: ['--stdio', '--mcp-config', 'other.json'] }, url: { url: 'http://localhost:9000/mcp' }, near: { url: 'http://localhost:9001/mcp' } }
+  const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: servers }) })
+  const file = join(place, 'mcp.json')
+  const { entries, warnings } = await readEntries(resolveOptions({ mcpConfig: [file], port: 9000 }), AROUND)
+  t.strictSame(entries.map(({ alias }) => alias), ['other', 'near'])
+  t.strictSame(warnings, [`${file}, line 1: server "patchbay" is this gateway itself; it is left out`, `${file}, line 1: server "url" is this gateway itself; it is left out`])
+  const overStdio = await readEntries(resolveOptions({ mcpConfig: [file], port: 9000, http: false }), AROUND)
+  t.strictSame(overStdio.entries.map(({ alias }) => alias), ['other', 'url', 'near'], 'a gateway that does not listen is not the one with the URL')
+})
