@@ -48,7 +48,7 @@ export const upstreams = {
   }),
   mcpConfig: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Configuration files of MCP clients whose servers are served, too' }),
   maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes'),
-  upstreamProbeWait: Milliseconds(300, 'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need'),
+  upstreamProbeWait: Milliseconds(1_000, 'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need. Only servers that leave a method they do not know without an answer make this wait matter, and once: what was found is remembered'),
   maxUpstreamConnections: Count(64, 'The most processes or connections of one server with `isolate`, besides the shared one'),
   upstreamIdle: Milliseconds(300_000, 'How long such a process or connection lives without a call, unless `idle` of the server says otherwise'),
   maxUpstreamQuestions: Count(64, 'The most questions to clients that one server may have open'),

@@ -3,9 +3,10 @@ import { initialize, probe, type Agreement, type Self } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
 import { UpstreamPeer, type PeerEvents } from './upstream-peer.js'
 
-/** How much longer an answer is waited for over HTTP, and where the server answered `server/discover` before. */
-const HTTP_FACTOR = 5
-const MODERN_FACTOR = 10
+/** How much longer an answer is waited for over HTTP. */
+const HTTP_FACTOR = 2
+/** How long it is waited for where the server is known to answer `server/discover`, in milliseconds: `initialize` would make it stateful. */
+const MODERN_WAIT = 30_000
 
 export interface Negotiated extends Agreement { readonly peer: UpstreamPeer }
 
@@ -47,8 +48,8 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
   }
 
   function waitFor (peer: UpstreamPeer): number {
-    if (era?.modern === false) return 0
-    return options.probeWait * (peer.transport === 'http' ? HTTP_FACTOR : 1) * (era?.modern === true ? MODERN_FACTOR : 1)
+    if (era !== undefined) return era.modern ? MODERN_WAIT : 0
+    return options.probeWait * (peer.transport === 'http' ? HTTP_FACTOR : 1)
   }
 }
 

@@ -53,8 +53,17 @@ t.test('a slow server that answers both has begun a session, and is asked withou
   })
   t.equal((await connectTo(t, upstream, { values })).revision.version, newestLegacy.version)
   t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized']])
-  t.equal((await connectTo(t, upstream, { values })).revision.version, modern.version)
-  t.strictSame(upstream.methods[1], ['server/discover'])
+  t.equal((await connectTo(t, upstream, { values, probeWait: 1 })).revision.version, modern.version)
+  t.strictSame(upstream.methods[1], ['server/discover'], 'however slow it is')
+})
+
+t.test('over HTTP a slow server that answers both is spoken to without a handshake', async t => {
+  const upstream = new FakeUpstream({
+    'server/discover': async (_request, link) => { await until(() => link.received.length === 2); return discovered },
+    initialize: SILENT
+  }, 'http')
+  t.equal((await connectTo(t, upstream, { probeWait: 1 })).revision.version, modern.version)
+  t.strictSame(upstream.methods, [['server/discover', 'initialize']])
 })
 
 t.test('a slow server that refuses initialize first is waited for', async t => {
