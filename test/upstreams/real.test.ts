@@ -1,0 +1,123 @@
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { StreamableHTTPClientTransport as StreamableV2 } from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import t, { type Test } from 'tap'
+import { connectV2 } from '../clients/client-v2.js'
+import type { Official } from '../clients/official.js'
+import { text } from '../clients/script.js'
+import { connectV1 } from '../clients/sdk-v1.js'
+import { inFrontOf } from '../support/upstreams.js'
+import { programOf, serveEverything } from './real/everything.js'
+import { listsOf } from './real/lists.js'
+
+type Entry = { command: string, args: string[], env?: Record<string, string> } | { type: string, url: string }
+
+t.test('server-everything', async t => {
+  t.setTimeout(120_000)
+  const [http, sse] = [await serveEverything(t, 'streamableHttp'), await serveEverything(t, 'sse')]
+  const entries = {
+    stdio: program('server-everything', ['stdio']),
+    http: { type: 'http', url: http },
+    sse: { type: 'sse', url: sse }
+  }
+  const mcpServers = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [`every-${name}`, { ...entry, sampling: true }]))
+  const { url } = await inFrontOf(t, mcpServers)
+  for (const [name, entry] of Object.entries(entries)) {
+    await t.test(`over ${name}`, async t => {
+      await sameLists(t, entry, `${url}/mcp/every-${name}`)
+      for (const [generation, official] of Object.entries(await inFront(t, `${url}/mcp/every-${name}`))) {
+        await t.test(`with the client ${generation}`, async t => await everything(t, official))
+      }
+    })
+  }
+})
+
+t.test('server-filesystem', async t => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'files-')))
+  t.teardown(async () => await rm(folder, { recursive: true, force: true }))
+  const entry = program('server-filesystem', [folder])
+  const { url } = await inFrontOf(t, { files: entry })
+  await sameLists(t, entry, `${url}/mcp/files`)
+  for (const [generation, { call }] of Object.entries(await inFront(t, `${url}/mcp/files`))) {
+    const path = join(folder, `${generation}.txt`)
+    await call({ name: 'write_file', arguments: { path, content: 'é\n' } })
+    t.equal(await readFile(path, 'utf8'), 'é\n')
+    t.equal(text(await call({ name: 'read_text_file', arguments: { path } })), 'é\n')
+    t.match(await call({ name: 'read_text_file', arguments: { path: '/etc/passwd' } }), { isError: true, content: [{ text: /[Aa]ccess denied/ }] }, 'the folder stays the only one')
+  }
+})
+
+t.test('server-memory', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'memory-'))
+  t.teardown(async () => await rm(folder, { recursive: true, force: true }))
+  const entry = program('server-memory', [], { MEMORY_FILE_PATH: join(folder, 'graph.jsonl') })
+  const { url } = await inFrontOf(t, { memory: entry })
+  await sameLists(t, entry, `${url}/mcp/memory`)
+  for (const [generation, { call }] of Object.entries(await inFront(t, `${url}/mcp/memory`))) {
+    await call({ name: 'create_entities', arguments: { entities: [{ name: generation, entityType: 'client', observations: ['asks'] }] } })
+    t.match(text(await call({ name: 'read_graph' })), generation)
+  }
+})
+
+t.test('a server of the second generation of the SDK', async t => {
+  const entry = { command: process.execPath, args: [fileURLToPath(new URL('real/sdk-v2-server.js', import.meta.url))] }
+  const { app, url } = await inFrontOf(t, { second: entry })
+  t.match(app.mcp.upstreams.status(), [{ state: 'ready' }])
+  await sameLists(t, entry, `${url}/mcp/second`)
+  for (const { call, verbs } of Object.values(await inFront(t, `${url}/mcp/second`))) {
+    t.equal(text(await call({ name: 'greet', arguments: { name: 'Ada' } })), 'Hello, Ada!')
+    t.equal(text(await call({ name: 'ask' })), 'Hello, Ada!')
+    t.match(await verbs.readResource({ uri: 'motd://today' }), { contents: [{ text: 'Be kind.' }] })
+    t.match(await verbs.getPrompt({ name: 'poem' }), { messages: [{ content: { text: 'Write a poem.' } }] })
+  }
+})
+
+/** What server-everything shows of the protocol. */
+async function everything (t: Test, { call, verbs }: Official): Promise<void> {
+  t.equal(text(await call({ name: 'echo', arguments: { message: 'é' } })), 'Echo: é')
+  t.match(await call({ name: 'get-tiny-image' }), { content: [{}, { type: 'image', mimeType: 'image/png' }, {}] })
+  t.match(await call({ name: 'get-structured-content', arguments: { location: 'Chicago' } }), { structuredContent: { temperature: Number } })
+  t.match(await call({ name: 'get-annotated-message', arguments: { messageType: 'error' } }), { content: [{ annotations: { priority: 1 } }] })
+  t.match(await call({ name: 'trigger-sampling-request', arguments: { prompt: 'Capital of France?', maxTokens: 10 } }), { content: [{ text: /Paris/ }] })
+  t.match(await call({ name: 'trigger-elicitation-request' }), { content: [{ text: /provided the requested information/ }] })
+  t.match(await call({ name: 'get-resource-links', arguments: { count: 2 } }), { content: [{}, { type: 'resource_link' }, { type: 'resource_link' }] })
+  const { resources: [first] } = await verbs.listResources()
+  t.match(await verbs.readResource({ uri: first?.uri ?? '' }), { contents: [{ uri: first?.uri }] })
+  t.match(await verbs.getPrompt({ name: 'args-prompt', arguments: { city: 'Paris' } }), { messages: [{ content: { text: /Paris/ } }] })
+  t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'completable-prompt' }, argument: { name: 'department', value: 'E' } }), { completion: { values: ['Engineering'] } })
+  t.notMatch(text(await call({ name: 'get-env' })), /MCP_SCHEMA_DIR/, 'the environment of the gateway is its own')
+}
+
+/** What a server lists to a client of its own it lists through the gateway. */
+async function sameLists (t: Test, entry: Entry, through: string): Promise<void> {
+  // Some servers list what they can do with this client only, so it declares what the gateway does.
+  const direct = new Client({ name: 'direct', version: '1.0.0' }, { capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } })
+  t.teardown(async () => await direct.close())
+  await direct.connect(transportOf(entry))
+  const relayed = await connectV1(t, new StreamableHTTPClientTransport(new URL(through)) as Transport)
+  t.strictSame(await listsOf(relayed.client), await listsOf(direct))
+  t.equal(relayed.client.getInstructions(), direct.getInstructions()?.trim())
+}
+
+async function inFront (t: Test, url: string): Promise<Record<string, Official>> {
+  return {
+    first: await connectV1(t, new StreamableHTTPClientTransport(new URL(url)) as Transport),
+    second: await connectV2(t, new StreamableV2(new URL(url)), { versionNegotiation: { mode: 'auto' } })
+  }
+}
+
+function transportOf (entry: Entry): Transport {
+  if ('command' in entry) return new StdioClientTransport(entry)
+  return (entry.type === 'sse' ? new SSEClientTransport(new URL(entry.url)) : new StreamableHTTPClientTransport(new URL(entry.url))) as Transport
+}
+
+function program (name: string, args: string[], env: Record<string, string> = {}): Entry {
+  return { command: process.execPath, args: [programOf(name), ...args], env }
+}
