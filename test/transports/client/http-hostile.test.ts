@@ -110,7 +110,7 @@ t.test('a server that does not speak TLS is named as such', async t => {
 
 t.test('refuses requests when too much waits to be sent, and serves the next when there is less', async t => {
   const { url, got } = await startRawServer(t)
-  const recorder = await connect(t, 'http', url, { connections: 1, maxQueue: 1_000 })
+  const recorder = await connect(t, 'http', url, { connections: 1, maxQueue: 3_000 })
   const first = recorder.send('tools/call', { text: 'x'.repeat(900), _meta })
   const call = await got.take('the first')
   recorder.send('tools/call', { text: 'x'.repeat(900), _meta })

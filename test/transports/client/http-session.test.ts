@@ -172,3 +172,29 @@ t.test('sends the headers that mirror a request without a session', async t => {
   t.equal(call.headers['mcp-session-id'], undefined)
   call.response.end()
 })
+
+t.test('a server that asks without an end and takes no answers costs a bounded number of requests', async t => {
+  const { url, got } = await startRawServer(t, item => item.message.result === undefined && answerHandshake(item))
+  const recorder = await connect(t, 'http', url, { maxQueue: 20_000 })
+  await recorder.initialize()
+  await recorder.ask('initialize')
+  for (let count = 0; count < 1_000; count++) recorder.link.channel.respond(encodeResult(count, '{}'), 200)
+  const answers = [await got.take('an answer')]
+  // Each answer that is taken makes way for one that waits.
+  for (let item = answers[0]; item !== undefined && answers.length < 10; answers.push(item)) {
+    end(item, 202)
+    item = await got.take('the next')
+  }
+  t.equal(answers.length, 10)
+  await recorder.link.close()
+  t.ok(got.empty().length < 100, 'most were dropped')
+})
+
+t.test('a server that is gone ends the link, which listened to it', async t => {
+  const server = await startRawServer(t, item => answerHandshake(item, { listens: true }))
+  const recorder = await connect(t, 'http', server.url)
+  await recorder.initialize()
+  startEvents(await server.got.take('GET'))
+  await server.stop()
+  t.match(await recorder.reports.take('closed'), { what: 'closed', why: /refused/ })
+})

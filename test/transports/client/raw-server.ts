@@ -25,6 +25,7 @@ export interface RawServer {
   /** Requests that were not answered by `answer`. */
   got: Mailbox<Got>
   sockets: Set<Socket>
+  stop: () => Promise<void>
 }
 
 /** An HTTP server that answers as the test says; `answer` returns false for requests that the test answers itself. */
@@ -50,7 +51,13 @@ export async function startRawServer (t: Test, answer: (got: Got) => boolean = (
   await once(server, 'listening')
   t.teardown(() => { server.closeAllConnections(); server.close() })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { origin, url: `${origin}/mcp`, got, sockets }
+  const stop = async (): Promise<void> => {
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  return { origin, url: `${origin}/mcp`, got, sockets, stop }
 }
 
 export async function connect (t: Test, kind: 'any' | 'http' | 'sse' | 'websocket', url: string, options: Partial<UrlDialOptions> = {}, headers: Record<string, string> = {}): Promise<LinkRecorder> {

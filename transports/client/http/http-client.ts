@@ -10,6 +10,8 @@ export interface HttpClientOptions {
 
 /** How many connections there are for what must not wait behind calls. */
 const CONTROL_CONNECTIONS = 8
+/** About how many bytes a request takes besides its body. */
+const REQUEST_SIZE = 1_024
 const CONNECT_TIMEOUT = 10_000
 const MAX_HEADERS = 65_536
 
@@ -20,7 +22,7 @@ export class HttpClient {
   readonly #control: Pool
   readonly #streams: Pool
   readonly #maxQueue: number
-  #queued = 0
+  readonly #queued = { calls: 0, control: 0 }
 
   constructor (Pool: new (origin: string, options: Pool.Options) => Pool, origin: string, { connections, maxQueue }: HttpClientOptions) {
     this.origin = origin
@@ -34,20 +36,24 @@ export class HttpClient {
 
   /** Sends a request whose reply may take any time. Undefined when too much waits already. */
   call (request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
-    const size = Buffer.byteLength(request.body ?? '')
-    if (this.#queued > 0 && this.#queued + size > this.#maxQueue) return undefined
-    this.#queued += size
-    return new HttpExchange(this.#calls, this.origin, request, receiver, () => { this.#queued -= size }).start()
+    return this.#send('calls', this.#calls, request, receiver)
   }
 
-  /** Sends what must not wait: notifications, answers, the end of a session. */
-  control (request: HttpRequest, receiver: ReplyReceiver): HttpExchange {
-    return new HttpExchange(this.#control, this.origin, request, receiver).start()
+  /** Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it waits already. */
+  control (request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
+    return this.#send('control', this.#control, request, receiver)
   }
 
   /** Opens an event stream. */
   stream (request: HttpRequest, receiver: ReplyReceiver): HttpExchange {
     return new HttpExchange(this.#streams, this.origin, request, receiver).start()
+  }
+
+  #send (lane: 'calls' | 'control', pool: Pool, request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
+    const size = Buffer.byteLength(request.body ?? '') + REQUEST_SIZE
+    if (this.#queued[lane] > 0 && this.#queued[lane] + size > this.#maxQueue) return undefined
+    this.#queued[lane] += size
+    return new HttpExchange(pool, this.origin, request, receiver, () => { this.#queued[lane] -= size }).start()
   }
 
   /** Ends all connections. Never rejects. */
