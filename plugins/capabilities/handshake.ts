@@ -6,14 +6,17 @@ import { inspect } from '../../protocol/wire/json.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
 import { PreparedResult } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
-import type { Revision } from '../../protocol/revisions/revision.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import type { Identity } from '../../protocol/wire/identity.js'
+import type { View } from '../core/views.js'
+import { Instructions, maySee, type Section } from './handshake/instructions.js'
 import { versions } from '../../protocol/revisions/table.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
     instructions: {
-      /** Sets what clients are told after the operator's own instructions. */
-      append: (text: string | undefined) => void
+      /** Sets what follows the operator's own instructions, each section for the callers who may see it. */
+      append: (sections: readonly Section[]) => void
     }
   }
 }
@@ -46,11 +49,11 @@ const exceeds = (capabilities: object, max: number, limits: MessageLimits): bool
 export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number }) => {
   const { dispatcher } = mcp
   let initializeResults = new WeakMap<object, PreparedResult>()
-  let appended: string | undefined
+  const instructions = new Instructions(dispatcher.server.instructions)
 
   mcp.provide('instructions', {
-    append: text => {
-      appended = text
+    append: sections => {
+      instructions.append(sections)
       initializeResults = new WeakMap()
     }
   })
@@ -64,17 +67,19 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
-    return peer.view === undefined ? initializeResult(revision) : new PreparedResult(initializeText(revision, peer.view))
+    return peer.view === undefined && instructions.areAllFor(call.identity) ? initializeResult(call) : new PreparedResult(initializeText(call))
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
   mcp.notification('initialized', Nothing, () => {})
   mcp.method('ping', Nothing, () => ({}), OPEN)
 
-  mcp.method('server/discover', Nothing, (_params, { revision, peer }) => {
+  mcp.method('server/discover', Nothing, (_params, call) => {
+    const { revision, peer, identity } = call
     checkView(peer.view)
     const capabilities = dispatcher.capabilities.of(revision)
-    return revision.cached({ supportedVersions: versions, capabilities, ...instructions(peer.view) }, { ttlMs: DISCOVER_TTL, cacheScope: 'public' })
+    const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ)
+    return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
   }, OPEN)
 
   // The upstream may have been removed since the client connected.
@@ -82,23 +87,27 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     if (view !== undefined && mcp.views.get(view) === undefined) throw errors.unknownView(view)
   }
 
-  /** Encoded once for each revision; that of a view is encoded for each client. */
-  function initializeResult (revision: Revision): PreparedResult {
+  /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
+  function initializeResult (call: Call): PreparedResult {
+    const { revision } = call
     const capabilities = dispatcher.capabilities.of(revision)
     const known = initializeResults.get(capabilities)
     if (known !== undefined) return known
-    const json = new PreparedResult(initializeText(revision, undefined))
+    const json = new PreparedResult(initializeText(call))
     initializeResults.set(capabilities, json)
     return json
   }
 
-  function initializeText (revision: Revision, view: string | undefined): string {
+  function initializeText (call: Call): string {
+    const { revision } = call
     const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
-    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision), serverInfo, ...instructions(view) })
+    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision), serverInfo, ...instructionsFor(call) })
   }
 
-  function instructions (view: string | undefined): { instructions?: string } {
-    const text = view === undefined ? [dispatcher.server.instructions, appended].filter(Boolean).join('\n\n') : mcp.views.get(view)?.instructions
+  function instructionsFor ({ identity, peer: { view } }: Call): { instructions?: string } {
+    const text = view === undefined ? instructions.textFor(identity) : instructionsOf(mcp.views.get(view), identity)
     return text === undefined || text === '' ? {} : { instructions: text }
   }
 }, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-views'] })
+
+const instructionsOf = (view: View | undefined, identity: Identity): string | undefined => view !== undefined && maySee(identity, view) ? view.instructions : undefined

@@ -22,9 +22,11 @@ export interface View {
   readonly name: string
   /** What `initialize` and `server/discover` tell the clients of the view. */
   instructions: string | undefined
+  /** What a caller must have been granted to see them; `mcp` when absent. */
+  scopes: readonly string[] | undefined
 }
 
-type PartName = Exclude<keyof View, 'name' | 'instructions'>
+type PartName = Exclude<keyof View, 'name' | 'instructions' | 'scopes'>
 
 interface Part<Registry> {
   readonly registry: Registry
@@ -54,7 +56,7 @@ export default fp(async ({ mcp }) => {
 
   function open (name: string): View {
     const members = [...parts].map(([member, part]) => [member, part.open(name).registry] as const)
-    const view = { name, instructions: undefined, ...Object.fromEntries(members) } as unknown as View
+    const view = { name, instructions: undefined, scopes: undefined, ...Object.fromEntries(members) } as unknown as View
     views.set(name, view)
     return view
   }

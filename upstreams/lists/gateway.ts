@@ -1,6 +1,7 @@
 import type { Registry } from '../../protocol/definitions/definition-registry.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
+import type { Section } from './instructions.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
@@ -17,11 +18,11 @@ export interface Registries {
   }
 }
 
-export interface ViewRegistries extends Registries { instructions: string | undefined }
+export interface ViewRegistries extends Registries { instructions: string | undefined, scopes: readonly string[] | undefined }
 
 /** What the lists of upstreams use of the gateway. */
 export interface ListGateway extends Registries {
   readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
   /** Sets what `initialize` and `server/discover` say after the operator's own instructions. */
-  readonly instructions: { append: (text: string | undefined) => void }
+  readonly instructions: { append: (sections: readonly Section[]) => void }
 }

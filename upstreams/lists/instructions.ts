@@ -1,7 +1,9 @@
-/** The instructions of all upstreams, each under its alias; undefined when there are none. */
-export function joinInstructions (all: ReadonlyArray<{ readonly alias: string, readonly instructions: string | undefined }>): string | undefined {
-  const parts = all.flatMap(({ alias, instructions }) => instructions === undefined ? [] : [`## ${alias}\n\n${instructions}`])
-  return parts.length === 0 ? undefined : parts.join('\n\n')
+/** Instructions, and what a caller must have been granted to see them. */
+export interface Section { readonly text: string, readonly scopes: readonly string[] | undefined }
+
+/** The instructions of upstreams, each under its alias. */
+export function sectionsOf (all: ReadonlyArray<{ readonly alias: string, readonly instructions: string | undefined, readonly scopes: readonly string[] | undefined }>): Section[] {
+  return all.flatMap(({ alias, instructions, scopes }) => instructions === undefined ? [] : [{ text: `## ${alias}\n\n${instructions}`, scopes }])
 }
 
 /** Text of an upstream, cut to a length; undefined when nothing is left. */

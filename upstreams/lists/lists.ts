@@ -3,7 +3,7 @@ import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Values } from '../../protocol/store.js'
 import type { Upstream, UpstreamStatus } from '../ports.js'
 import type { Registries, ListGateway } from './gateway.js'
-import { joinInstructions } from './instructions.js'
+import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
 import { Links } from './links.js'
 import { MergedList } from './offers/merged-list.js'
@@ -115,9 +115,9 @@ export class Lists {
   }
 
   #renewInstructions (): void {
-    const all = [...this.#all].map(([alias, { lists: { snapshot: { instructions } } }]) => ({ alias, instructions }))
-    for (const { alias, instructions } of all) this.#gateway.views.open(alias).instructions = instructions
-    this.#gateway.instructions.append(joinInstructions(all))
+    const all = [...this.#all].map(([alias, { lists: { snapshot: { instructions }, upstream: { entry: { scopes } } } }]) => ({ alias, instructions, scopes }))
+    for (const { alias, instructions, scopes } of all) Object.assign(this.#gateway.views.open(alias), { instructions, scopes })
+    this.#gateway.instructions.append(sectionsOf(all))
   }
 
   #findUnlisted (uri: string, { principal }: Call): Resource | undefined {
