@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { isUnauthenticated } from '../protocol/wire/identity.js'
+import { ADMIN_SCOPE, grants, isUnauthenticated } from '../protocol/wire/identity.js'
 import { addRoutes } from './paths.js'
 
 export default fp(healthRoutes, { name: 'patchbay-health-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin'] })
@@ -21,7 +21,14 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
       if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers, ...(upstreams && { upstreams }) }
+      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers, ...(upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withLines(upstreams) : upstreams }) }
     }
   }])
+  /** With what those that failed wrote last to standard error, which clients never see. */
+  function withLines (upstreams: ReadonlyArray<{ alias: string, lastError?: string }>): object[] {
+    return upstreams.map(upstream => {
+      const lastLines = upstream.lastError === undefined ? [] : mcp.upstreams.get(upstream.alias)?.lastLines() ?? []
+      return lastLines.length === 0 ? upstream : { ...upstream, lastLines }
+    })
+  }
 }

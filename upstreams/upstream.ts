@@ -29,15 +29,15 @@ export interface ConfiguredUpstreamOptions {
   readonly starts: Semaphore
   readonly limits: UpstreamLimits
   readonly parked: ParkedCalls
-  /** What its processes wrote last for people. */
+  /** What its processes wrote last for people, without secrets. */
   readonly lastLines: (count: number) => readonly string[]
   /** Hides the secrets of the entry. */
   readonly redact: Redact
   readonly log: SupervisorLog
 }
 
-/** How many lines of a server that failed are in the log. */
-const LINES_IN_LOG = 10
+/** How many lines of a server that failed are in the log and in `/health`. */
+const LINES = 10
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
@@ -65,6 +65,10 @@ export class ConfiguredUpstream implements Upstream {
     const { disabled, address } = this.entry
     const { state, restarts, lastError } = this.#shared
     return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
+  }
+
+  lastLines (): readonly string[] {
+    return this.#options.lastLines(LINES)
   }
 
   async connectionFor (call: Call): Promise<Connection> {
@@ -129,7 +133,7 @@ export class ConfiguredUpstream implements Upstream {
       startTimeout: startTimeout ?? limits.startTimeout,
       idle: isShared ? idle : idle ?? limits.isolatedIdle,
       isBusy: connection => connection.callsInFlight > 0,
-      lastLines: () => this.#options.lastLines(LINES_IN_LOG),
+      lastLines: () => this.lastLines(),
       keep: isShared && start === 'eager' && idle === undefined,
       refuse: (why, retryAfter) => this.#refuse(why, retryAfter),
       log

@@ -131,7 +131,7 @@ export class Upstreams {
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parked,
-      lastLines,
+      lastLines: count => lastLines(count).map(redact),
       redact,
       log
     })

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { build, type Options } from '../../app.js'
 import { now } from '../../lib/time/clock.js'
 import type { Connection, Upstream } from '../../upstreams/ports.js'
+import { ADA, apiKeys, bearer, BOB } from '../support/keys.js'
 import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { until } from '../support/wait.js'
@@ -100,16 +101,18 @@ t.test('few servers start at a time, one that is called starts at once', async t
   t.equal((await pidsIn(starts, 2)).length, 2)
 })
 
-t.test('a lazy server is started by the first call and stopped when it is not used', async t => {
+t.test('a lazy server is started by a call and stopped when it is not used', async t => {
   const starts = join(await folder(t, {}), 'starts')
   const { get } = await open(t, { a: { STARTS: starts } }, {}, { start: 'lazy', idle: 300 })
   const upstream = get('a')
-  t.equal(upstream.status.state, 'stopped')
+  // It is started once for its lists, which are not known yet.
+  await until(() => upstream.status.state === 'stopped' && upstream.status.revision !== undefined)
   const connection = await upstream.shared()
   const pid = Number(await call(connection, 'pid'))
   await until(() => upstream.status.state === 'stopped')
   await untilGone([pid])
   t.not(Number(await call(await upstream.shared(), 'pid')), pid)
+  t.equal((await pidsIn(starts, 3)).length, 3)
 })
 
 t.test('nothing is left of a server and what it started when the gateway is closed', async t => {
@@ -128,4 +131,25 @@ t.test('a start that is under way when the gateway is closed leaves nothing', as
   const pids = await pidsIn(starts, 2)
   await app.close()
   await untilGone(pids, 5_000)
+})
+
+t.test('what a server that failed wrote last is in the log and, for operators, in /health, without its secrets', async t => {
+  const { app, get } = await open(t, { a: { KEY: 'abcdefgh' } })
+  const upstream = get('a')
+  await t.rejects(call(await upstream.shared(), 'exit'))
+  await until(() => upstream.status.state === 'ready')
+  t.strictSame(upstream.lastLines().slice(0, 2), ['the server has started', 'the key is ***'])
+  const { body } = await app.inject('/health')
+  t.match(JSON.parse(body), { upstreams: [{ alias: 'a', lastError: 'it exited with code 7', lastLines: ['the server has started', 'the key is ***'] }] })
+  t.notMatch(body, 'abcdefgh')
+})
+
+t.test('what a server wrote is shown to operators only', async t => {
+  const { app, get } = await open(t, { a: {} }, { apiKeys })
+  await t.rejects(call(await get('a').shared(), 'exit'))
+  const health = async (headers: Record<string, string>) => (await app.inject({ url: '/health', headers })).body
+  t.notMatch(await health({}), 'has started')
+  t.match(await health(bearer(ADA)), 'it exited with code 7')
+  t.notMatch(await health(bearer(ADA)), 'has started')
+  t.match(await health(bearer(BOB)), 'has started')
 })

@@ -5,7 +5,6 @@ import { startServer } from '../../system/programs/server/start-server.js'
 import type { Dial } from '../../transports/client/link.js'
 import { openStdioLink } from '../../transports/client/stdio.js'
 import type { Address } from '../server-entry.js'
-import { hideValues } from './hide-values.js'
 
 export type StdioAddress = Extract<Address, { kind: 'stdio' }>
 
@@ -21,18 +20,14 @@ export interface ChildOptions {
 
 export interface ChildDialer {
   readonly dial: Dial
-  /** What its processes wrote last for people, without the values of its environment. */
+  /** What its processes wrote last for people. It may have secrets. */
   lastLines (count: number): string[]
 }
 
 /** Dials a server by starting its program. `onLine` gets the lines that it writes for people; without it they are only kept. */
 export function childDialer (address: StdioAddress, options: ChildOptions, onLine?: (line: string) => void): ChildDialer {
-  const hide = hideValues(address.env)
-  const output = new ErrorOutput(options.maxUpstreamErrorOutput, onLine === undefined ? undefined : line => onLine(hide(line)))
-  return {
-    dial: dialChild(address, options, output),
-    lastLines: count => output.lastLines(count).map(hide)
-  }
+  const output = new ErrorOutput(options.maxUpstreamErrorOutput, onLine)
+  return { dial: dialChild(address, options, output), lastLines: count => output.lastLines(count) }
 }
 
 function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, output: ErrorOutput): Dial {

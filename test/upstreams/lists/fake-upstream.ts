@@ -158,6 +158,10 @@ export class FakeUpstream implements Upstream {
     return { state: 'ready', transport: 'stdio', revision: this.connection.revision.version, restarts: 0, lastError: undefined }
   }
 
+  lastLines (): string[] {
+    return []
+  }
+
   async close (): Promise<void> {
     await this.connection.close()
   }

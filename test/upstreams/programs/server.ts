@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 
 interface Request { id?: number, method: string, params?: { name?: string, protocolVersion?: string, arguments?: { key?: string } } }
 
-const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT } = process.env
+const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT, KEY } = process.env
 const TOOLS = ['echo', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({ name, inputSchema: { type: 'object' } }))
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
@@ -41,7 +41,7 @@ if (DEAF !== undefined) {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   setInterval(() => {}, 1_000)
 }
-process.stderr.write('the server has started\n')
+process.stderr.write(`the server has started\n${KEY === undefined ? '' : `the key is ${KEY}`}\n`)
 
 createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params = {} } = JSON.parse(line) as Request
