@@ -3,6 +3,8 @@ import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { PreparedResult } from '../../protocol/wire/result.js'
+import { leastHints } from '../../protocol/revisions/cache-hints.js'
+import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 declare module '../core/mcp.js' {
@@ -21,6 +23,8 @@ export interface Listing {
   page: (after: string | undefined, size: number, call: Call) => Page | Promise<Page>
   /** Emptied when the list changes; absent when changes are not known. */
   readonly derived?: Map<string, PreparedResult>
+  /** The most that clients may be allowed to keep; absent where nothing limits it. */
+  readonly mostHints?: () => CacheHints | undefined
 }
 
 /** The list that the clients of a view see. */
@@ -47,16 +51,16 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const known = shared?.get(key)
       if (known !== undefined) return known
       const page = listing.page(after, pageSize, call)
-      return page instanceof Promise ? page.then(found => written(found, call, derived)) : kept(written(page, call, derived), shared, key)
+      return page instanceof Promise ? page.then(found => written(found, call, listing)) : kept(written(page, call, listing), shared, key)
     }, { scopes: [] })
 
-    function written ({ items, last }: Page, call: Call, derived: Listing['derived']): PreparedResult {
+    function written ({ items, last }: Page, call: Call, { derived, mostHints }: Listing): PreparedResult {
       const { features } = call.revision
       const page = {
         [member]: items.map(({ listed }) => convert.definition(listed, features)),
         ...(last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) })
       }
-      return new PreparedResult(JSON.stringify(call.revision.cached(page, derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN)))
+      return new PreparedResult(JSON.stringify(call.revision.cached(page, least(derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.()))))
     }
   })
 
@@ -66,6 +70,8 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
     return after
   }
 }, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp'] })
+
+const least = (own: CacheHints, most: CacheHints | undefined): CacheHints => most === undefined ? own : leastHints(own, most)
 
 /** True when the caller sees the same list as every other anonymous caller with all scopes. */
 const isShared = ({ identity: { principal, scopes } }: Call): boolean => principal === undefined && scopes === 'all'

@@ -3,6 +3,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import type { Collection, Filter } from '../../protocol/definitions/collection.js'
 import type { Relayed } from '../../protocol/definitions/relay.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
+import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { Listeners } from '../../lib/listeners.js'
 import type { PreparedResult } from '../../protocol/wire/result.js'
 import type { AuditSubject, Target } from '../../protocol/dispatch/target.js'
@@ -33,6 +34,7 @@ export interface Scoped extends Pick<Relayed, 'upstream' | 'accessName'> { reado
 
 interface Listing<T> {
   derived: Map<string, PreparedResult>
+  mostHints: () => CacheHints | undefined
   page: (after: string | undefined, size: number, call: Call) => { items: T[], last: string | undefined }
 }
 
@@ -59,6 +61,7 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
     allows,
     listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
+      mostHints: () => collection.mostHints,
       page: (after: string | undefined, size: number, call: Call) => {
         const filter: Filter<T> = (key, item) => allows(call, kind, key, item)
         return collection.page(after, size, call.identity.scopes === 'all' ? undefined : filter)

@@ -1,4 +1,5 @@
 import { Listeners, type Report } from '../../lib/listeners.js'
+import type { CacheHints } from '../revisions/revision.js'
 import type { PreparedResult } from '../wire/result.js'
 
 /** True for the items that a caller may see. */
@@ -18,6 +19,7 @@ export class Collection<T> {
   readonly #spellings = new Map<string, string>()
   readonly #listeners: Listeners<[]>
   #sorted: string[] | undefined
+  #mostHints: CacheHints | undefined
   /** A cache of prepared pages; cleared when an item is added or removed. */
   readonly derived = new Map<string, PreparedResult>()
 
@@ -73,6 +75,17 @@ export class Collection<T> {
     }
     if (changes > 0) this.#changed()
     return taken
+  }
+
+  /** How long clients may keep the list at most; undefined where upstreams do not limit it. */
+  get mostHints (): CacheHints | undefined {
+    return this.#mostHints
+  }
+
+  set mostHints (hints: CacheHints | undefined) {
+    if (hints?.ttlMs === this.#mostHints?.ttlMs && hints?.cacheScope === this.#mostHints?.cacheScope) return
+    this.#mostHints = hints
+    this.derived.clear()
   }
 
   /** By its key, or by another name of a relayed item. */

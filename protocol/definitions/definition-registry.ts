@@ -1,3 +1,4 @@
+import type { CacheHints } from '../revisions/revision.js'
 import type { Collection } from './collection.js'
 
 /** What authors use to add definitions and to look them up by name. */
@@ -10,6 +11,8 @@ export interface Registry<T> {
   names: () => string[]
   /** Removes and puts many definitions of an upstream; clients hear of it once. Local definitions of the same name win, and their names are returned. */
   relay: (removed: readonly T[], items: readonly T[]) => string[]
+  /** Sets how long clients may keep the list at most, as upstreams say; undefined when they do not. */
+  limitCaching: (hints: CacheHints | undefined) => void
 }
 
 /** The registry of a collection whose keys are the names of its items. */
@@ -26,7 +29,8 @@ export function registryOf<T extends { readonly kind: string, readonly name: str
     remove: name => collection.remove(name),
     get: name => collection.get(name),
     names: () => collection.keys(),
-    relay: (removed, items) => collection.relay(removed.map(({ name }) => name), items.map(item => ({ key: item.name, item, spellings: item.spellings })))
+    relay: (removed, items) => collection.relay(removed.map(({ name }) => name), items.map(item => ({ key: item.name, item, spellings: item.spellings }))),
+    limitCaching: hints => { collection.mostHints = hints }
   }
 }
 

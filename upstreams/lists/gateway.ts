@@ -3,6 +3,7 @@ import type { Prompt } from '../../protocol/definitions/prompt.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Section } from './instructions.js'
 import type { Tool } from '../../protocol/definitions/tool.js'
+import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
 /** Finds a resource that is not listed. */
@@ -10,10 +11,11 @@ export type FindUnlisted = (uri: string, call: Call) => Resource | undefined
 
 /** Where the definitions of upstreams go: those of the gateway, or those of one view. */
 export interface Registries {
-  readonly tools: Pick<Registry<Tool>, 'relay'>
-  readonly prompts: Pick<Registry<Prompt>, 'relay'>
+  readonly tools: Pick<Registry<Tool>, 'relay' | 'limitCaching'>
+  readonly prompts: Pick<Registry<Prompt>, 'relay' | 'limitCaching'>
   readonly resources: {
     relay: (removed: readonly Resource[], put: readonly Resource[]) => string[]
+    limitCaching: (hints: CacheHints | undefined) => void
     findUnlistedWith: (find: FindUnlisted) => void
   }
 }

@@ -11,7 +11,7 @@ import { OfferedList } from './offers/offered-list.js'
 import type { Definitions } from './offers/offered.js'
 import { UpstreamOrigin } from './origin.js'
 import { unlistedResource } from './offers/resource-definitions.js'
-import type { Snapshot } from './snapshot.js'
+import { leastHintsOf, type Snapshot } from './snapshot.js'
 import { identityOf, StoredLists } from './stored-lists.js'
 import { UpstreamLists } from './upstream-lists.js'
 
@@ -51,7 +51,7 @@ export class Lists {
     this.#all = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias), known.get(upstream))]))
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
-    this.#renewInstructions()
+    this.#renewSummaries()
     await this.#forgetRemoved()
   }
 
@@ -103,7 +103,7 @@ export class Lists {
     const { entry, entry: { alias } } = lists.upstream
     this.#logWarnings(alias, lists.status.warnings)
     if (!isNew) return
-    this.#renewInstructions()
+    this.#renewSummaries()
     this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))
   }
 
@@ -114,10 +114,15 @@ export class Lists {
     if (warnings.length > 0) this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
   }
 
-  #renewInstructions (): void {
-    const all = [...this.#all].map(([alias, { lists: { snapshot: { instructions }, upstream: { entry: { scopes } } } }]) => ({ alias, instructions, scopes }))
-    for (const { alias, instructions, scopes } of all) Object.assign(this.#gateway.views.open(alias), { instructions, scopes })
-    this.#gateway.instructions.append(sectionsOf(all))
+  /** What depends on all upstreams together, or is said of each view: instructions and caching hints. */
+  #renewSummaries (): void {
+    const known = [...this.#all].map(([alias, { lists: { snapshot, upstream: { entry: { scopes } } } }]) => ({ alias, snapshot, instructions: snapshot.instructions, scopes }))
+    for (const { alias, snapshot, instructions, scopes } of known) {
+      const view = Object.assign(this.#gateway.views.open(alias), { instructions, scopes })
+      limitCaching(view, [snapshot])
+    }
+    limitCaching(this.#gateway, known.map(({ snapshot }) => snapshot))
+    this.#gateway.instructions.append(sectionsOf(known))
   }
 
   #findUnlisted (uri: string, { principal }: Call): Resource | undefined {
@@ -133,6 +138,12 @@ export class Lists {
       this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
     }
   }
+}
+
+function limitCaching ({ tools, prompts, resources }: Registries, snapshots: readonly Snapshot[]): void {
+  tools.limitCaching(leastHintsOf(snapshots, 'tools'))
+  prompts.limitCaching(leastHintsOf(snapshots, 'prompts'))
+  resources.limitCaching(leastHintsOf(snapshots, 'templates'))
 }
 
 function mergedIn ({ tools, prompts, resources }: Registries): Merged {

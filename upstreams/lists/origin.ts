@@ -1,9 +1,10 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Upstream } from '../ports.js'
-import { relayRequest } from '../relay/relay-request.js'
+import { relayRequest, type RelayOptions } from '../relay/relay-request.js'
 import type { Origin } from './offers/definitions.js'
 import type { Links } from './links.js'
+import type { Entry } from './reading/kinds.js'
 import { Subscriptions } from './subscriptions/subscriptions.js'
 import type { UpstreamLists } from './upstream-lists.js'
 
@@ -29,10 +30,16 @@ export class UpstreamOrigin implements Origin {
     this.subscriptions = new Subscriptions(() => { upstream.shared().catch(() => {}) }, () => lists().relistAll())
   }
 
-  async relay (method: string, params: Params, call: Call, headers?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
-    const result = await relayRequest(call, this.#upstream, method, params, headers === undefined ? undefined : { headers })
+  async relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>> {
+    const result = await relayRequest(call, this.#upstream, method, params, options)
     this.#links.note(call.principal, this.alias, result)
     return result
+  }
+
+  async relist (name: string): Promise<Entry | undefined> {
+    const lists = this.#lists()
+    await lists.reread('tools')
+    return lists.snapshot.lists.tools.find(entry => entry.name === name)
   }
 
   async complete (params: Params, call: Call): Promise<Record<string, unknown>> {

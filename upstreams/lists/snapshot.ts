@@ -1,3 +1,4 @@
+import { leastHints } from '../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Entry, Kind } from './reading/kinds.js'
 
@@ -13,3 +14,8 @@ export interface Snapshot {
 }
 
 export const EMPTY: Snapshot = { lists: { tools: [], prompts: [], resources: [], templates: [] }, hints: {}, completes: false, reads: false }
+
+/** The caching hints of one kind of list that all of these allow; undefined where none has any. */
+export function leastHintsOf (snapshots: readonly Snapshot[], kind: Kind): CacheHints | undefined {
+  return snapshots.map(({ hints }) => hints[kind]).reduce((least, hints) => least === undefined || hints === undefined ? least ?? hints : leastHints(least, hints), undefined)
+}

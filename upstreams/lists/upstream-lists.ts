@@ -78,6 +78,12 @@ export class UpstreamLists {
     this.#refresher.request()
   }
 
+  /** Reads one list again, now. */
+  async reread (kind: Kind): Promise<void> {
+    this.#unread.add(kind)
+    await this.#read()
+  }
+
   /** Withdraws everything. */
   close (): void {
     this.#off()

@@ -19,6 +19,8 @@ import { toClientError } from './to-client-error.js'
 export interface RelayOptions {
   /** More headers for the upstream, such as `Mcp-Param-*`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Gives these headers anew when the upstream refused them. */
+  readonly renewHeaders?: UpstreamRequest['renewHeaders']
 }
 
 type Result = Record<string, unknown>
@@ -43,11 +45,12 @@ export async function relayRequest (call: Call, upstream: Upstream, method: stri
   }
 }
 
-function requestOf (call: Call, method: string, params: Params, { headers }: RelayOptions): UpstreamRequest {
+function requestOf (call: Call, method: string, params: Params, { headers, renewHeaders }: RelayOptions): UpstreamRequest {
   return {
     method,
     params: withoutReserved(params),
     headers,
+    renewHeaders,
     signal: call.signal,
     wantsProgress: call.wantsProgress,
     capabilities: askableCapabilities(call),

@@ -5,6 +5,7 @@ import { resourceListing } from '../../../protocol/definitions/resource-listing.
 import { ResourceSet, type FoundResource } from '../../../protocol/definitions/resource-set.js'
 import { Subscribers } from '../../../protocol/definitions/subscriptions/subscribers.js'
 import { WatchCount } from '../../../protocol/definitions/subscriptions/watch-count.js'
+import type { CacheHints } from '../../../protocol/revisions/revision.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
@@ -23,6 +24,8 @@ export interface ResourceRegistry {
   get: (uri: string) => Resource | undefined
   /** Removes and puts many resources of an upstream; clients hear of it once. Local ones of the same URI win, and their URIs are returned. */
   relay: (removed: readonly Resource[], resources: readonly Resource[]) => string[]
+  /** Sets how long clients may keep the list of templates at most, as upstreams say; undefined when they do not. */
+  limitCaching: (hints: CacheHints | undefined) => void
   /** Sets the function that finds resources which are not listed, such as those that results of upstreams link to. */
   findUnlistedWith: (find: FindUnlisted) => void
   /** The URIs and templates, in order. */
@@ -81,6 +84,7 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       remove: uri => resources.remove(uri),
       get: uri => resources.get(uri),
       relay: (removed, items) => resources.relay(removed, items),
+      limitCaching: hints => { templates.mostHints = hints },
       findUnlistedWith: find => { findUnlisted = find },
       uris: () => resources.uris(),
       updated,

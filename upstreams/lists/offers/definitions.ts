@@ -9,13 +9,16 @@ import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Entry } from '../reading/kinds.js'
 import type { Owner } from './merged-list.js'
+import type { RelayOptions } from '../../relay/relay-request.js'
 import type { PublicName } from './names.js'
 
 /** The upstream that definitions come from. */
 export interface Origin extends Owner {
   readonly scopes: readonly string[] | undefined
   /** Sends a client's request to the upstream. */
-  relay (method: string, params: Params, call: Call, headers?: Readonly<Record<string, string>>): Promise<Record<string, unknown>>
+  relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>>
+  /** A tool as it is listed now, after the list was read again. */
+  relist (name: string): Promise<Entry | undefined>
   /** The same for `completion/complete`, where the upstream has it. */
   complete (params: Params, call: Call): Promise<Record<string, unknown>>
   /** Watches a resource of the upstream; resolves to how to stop. */
@@ -26,7 +29,10 @@ export interface Origin extends Owner {
 export function relayedTool (origin: Origin, entry: Entry, { name, spellings, accessName }: PublicName): Tool {
   const original = entry.name as string
   const mirrors = mirrorsIn(entry.inputSchema)
-  const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, headersOf(mirrors, params))
+  const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, {
+    headers: headersOf(mirrors, params),
+    renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
+  })
   return {
     kind: 'tool',
     scopes: origin.scopes,

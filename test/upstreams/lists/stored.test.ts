@@ -1,0 +1,72 @@
+import t from 'tap'
+import { gateway } from '../../support/gateway.js'
+import { identityOf } from '../../../upstreams/lists/stored-lists.js'
+import { entryOf, FakeUpstream } from './fake-upstream.js'
+import { served, tool, toolNames } from './served.js'
+
+t.test('clients get the lists of the last start at once, marked stale until they are read', async t => {
+  const app = await gateway(t, { tools: false })
+  const script = { tools: [tool('one')], resources: [{ uri: 'x://1', name: 'x' }], instructions: 'Do.' }
+  const before = new FakeUpstream('a', script)
+  const first = await served(t, [before], {}, app)
+  await first.connect(before)
+  first.lists.close()
+  const after = new FakeUpstream('a', { ...script, tools: [tool('two')] })
+  const second = await served(t, [after], {}, app)
+  const client = await second.client()
+  t.match(second.lists.statusOf('a'), { tools: 1, stale: true })
+  t.strictSame(await toolNames(client), ['a__one'])
+  t.equal(client.server['instructions'], '## a\n\nDo.')
+  await second.connect(after)
+  t.match(second.lists.statusOf('a'), { tools: 1, stale: false })
+  t.strictSame(await toolNames(client), ['a__two'])
+})
+
+t.test('what is stored of another server with the same alias, or of a removed one, is not served', async t => {
+  const app = await gateway(t, { tools: false })
+  const before = new FakeUpstream('a', { tools: [tool('one')] })
+  const first = await served(t, [before], {}, app)
+  await first.connect(before)
+  first.lists.close()
+  const address = { kind: 'http', url: 'http://localhost/mcp', headers: {} } as const
+  const other = await served(t, [new FakeUpstream('a', {}, { address })], {}, app)
+  t.match(other.lists.statusOf('a'), { tools: 0, stale: true })
+  await other.lists.configure([])
+  t.strictSame(await app.mcp.store.values.keys('upstream-lists'), [])
+  t.strictSame(await toolNames(await other.client()), [])
+})
+
+t.test('a changed entry of the same server keeps its lists, a removed one disappears, a disabled one is not there', async t => {
+  const a = new FakeUpstream('a', { tools: [tool('one'), tool('two')] })
+  const b = new FakeUpstream('b', { tools: [tool('one')] })
+  const { lists, connect, client: open, app } = await served(t, [a, b])
+  await connect(a, b)
+  const client = await open()
+  await lists.configure([new FakeUpstream('a', {}, { excludeTools: ['two'] }), b])
+  t.strictSame(await toolNames(client), ['a__one', 'b__one'])
+  t.match([lists.statusOf('a').stale, lists.statusOf('b').stale], [true, false])
+  await lists.configure([new FakeUpstream('b', {}, { disabled: true })])
+  t.strictSame(await toolNames(client), [])
+  t.strictSame(app.mcp.views.names(), [])
+})
+
+t.test('a lazy server of which nothing is known is started to be listed; one that is known is not', async t => {
+  const app = await gateway(t, { tools: false })
+  const unknown = new FakeUpstream('a', { tools: [tool('one')] }, { start: 'lazy' })
+  const first = await served(t, [unknown], {}, app)
+  t.equal(unknown.starts, 1)
+  await first.connect(unknown)
+  first.lists.close()
+  const known = new FakeUpstream('a', {}, { start: 'lazy' })
+  await served(t, [known], {}, app)
+  t.equal(known.starts, 0)
+})
+
+t.test('the identity of a server has no secrets, and changes with what tells servers apart', async t => {
+  const stdio = (command: string, args: string[], env = {}): string => identityOf(entryOf('a', { address: { kind: 'stdio', command, args, env, cwd: undefined } }))
+  const http = (url: string, headers = {}): string => identityOf(entryOf('a', { address: { kind: 'http', url, headers } }))
+  t.equal(stdio('x', ['y']), stdio('x', ['y'], { TOKEN: 'secret' }))
+  t.not(stdio('x', ['y']), stdio('x', ['z']))
+  t.equal(http('http://u:p@h/mcp?key=1'), http('http://h/mcp', { authorization: 'x' }))
+  t.not(http('http://h/mcp'), http('http://h/other'))
+})
