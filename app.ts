@@ -38,6 +38,7 @@ import tools from './plugins/capabilities/tools.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
 import upstreams from './upstreams/plugin.js'
+import type { ServerEntry } from './upstreams/server-entry.js'
 import { version } from './version.js'
 
 // So that programs that import this package see what each plugin adds to the type of `app.mcp`.
@@ -135,16 +136,16 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
   // A host application listens where it wants.
-  await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
-  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options)) fastify.log.warn(sentence) })
+  const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
+  fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence) })
 }
 
 /** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
-async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<void> {
+async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<ServerEntry[]> {
   const { entries, warnings } = await fastify.mcp.upstreams.read(options)
-  if (entries.length === 0 && warnings.length === 0) return
   for (const sentence of warnings) fastify.log.warn(sentence)
-  fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries))
+  if (entries.length > 0) fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries))
+  return entries
 }
 
 /** True when only the client that started the command can reach it, and needs no credential. */

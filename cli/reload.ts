@@ -51,7 +51,7 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       report(logger, { changed: now, restart, keys, upstreams })
       for (const sentence of warnings) logger.warn(sentence)
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
-      for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present)) logger.warn(sentence)
+      for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present, entries)) logger.warn(sentence)
     } catch (error) {
       logger.error(`options not reloaded, the previous ones stay: ${locate(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
     }

@@ -6,20 +6,29 @@ import { didYouMean } from '../lib/nearest-name.js'
 type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
 type Served = Pick<FastifyInstance['mcp'], 'tools' | 'resources' | 'prompts' | 'unavailable'>
 
+/** What matters here of an upstream server: what it serves is not known before it has started. */
+interface UpstreamNames { readonly alias: string, readonly prefix: string | undefined, readonly scopes: readonly string[] | undefined }
+
 /** The scopes that the built-in tools and resources need, whether they are served or not. */
 export const BUILT_IN_SCOPES = ['clipboard', 'exec', 'files', 'notes:read', 'notes:write', 'search']
 
 /** A sentence for each name in the options that matches nothing. Most are misspelt, so that a limit or a right is missing. */
-export function unknownNames (served: Served, options: Named): string[] {
+export function unknownNames (served: Served, options: Named, upstreams: readonly UpstreamNames[] = []): string[] {
   const { scopes, toolRates, apiKeys } = options
   const tools = [...served.tools.names(), ...served.unavailable.keys()]
   const definitions = [...tools.map(name => `tools/${name}`), ...served.resources.uris().map(uri => `resources/${uri}`), ...served.prompts.names().map(name => `prompts/${name}`)]
-  const grantable = grantableScopes(scopesInUse(served, options))
+  const grantable = grantableScopes([...scopesInUse(served, options), ...upstreams.flatMap(({ scopes = [] }) => scopes)])
   return [
-    ...without(Object.keys(scopes), definitions).map(name => `option scopes has "${name}", and there is no such thing here${didYouMean(name, definitions)}`),
-    ...without(Object.keys(toolRates).filter(name => !isPreset(name, toolRates)), tools).map(name => `option toolRates has "${name}", and there is no such tool here${didYouMean(name, tools)}`),
+    ...without(Object.keys(scopes), definitions).filter(name => !mayBeServed(name, upstreams)).map(name => `option scopes has "${name}", and there is no such thing here${didYouMean(name, definitions)}`),
+    ...without(Object.keys(toolRates).filter(name => !isPreset(name, toolRates)), tools).filter(name => !mayBeServed(`tools/${name}`, upstreams)).map(name => `option toolRates has "${name}", and there is no such tool here${didYouMean(name, tools)}`),
     ...apiKeys.flatMap(({ name, scopes }) => without(scopes, grantable).map(scope => `option apiKeys: the key of ${name} has the scope "${scope}", and nothing here asks for it${didYouMean(scope, grantable)}`))
   ]
+}
+
+/** True for a name that an upstream server may have: its prefix is in front of tools and prompts, and resources have any URI. */
+function mayBeServed (name: string, upstreams: readonly UpstreamNames[]): boolean {
+  const [, kind = '', rest = ''] = /^([a-z]+)\/(.*)$/s.exec(name) ?? []
+  return kind === 'resources' ? upstreams.length > 0 : upstreams.some(({ alias, prefix = `${alias}__` }) => rest.startsWith(prefix))
 }
 
 /** A sentence for each scope that neither the built-in tools nor the options need. */

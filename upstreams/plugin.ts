@@ -15,6 +15,8 @@ declare module '../plugins/core/mcp.js' {
       read: (options: UpstreamSources) => Promise<ReadEntries>
       /** Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. */
       configure: (entries: readonly ServerEntry[]) => Promise<void>
+      /** Makes `configure` start no server from now on, for a gateway that is only checked. */
+      hold: () => void
       status: () => UpstreamStatus[]
       get: (alias: string) => Upstream | undefined
     }
@@ -26,6 +28,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   const { mcp, log } = fastify
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
+  let isHeld = false
 
   mcp.provide('upstreams', {
     read: async sources => {
@@ -34,10 +37,11 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       return await readEntries(sources, processSurroundings())
     },
     configure: async entries => {
-      if (loading === undefined && entries.length === 0) return
+      if (isHeld || (loading === undefined && entries.length === 0)) return
       await (loading ??= load())
       await upstreams?.configure(entries)
     },
+    hold: () => { isHeld = true },
     status: () => upstreams?.status() ?? [],
     get: alias => upstreams?.get(alias)
   })

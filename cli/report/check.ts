@@ -100,13 +100,12 @@ async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
-  // The servers are read below, without being started.
-  const app = await build({ ...local, ephemeral: true, watch: false, mcpServers: {}, mcpConfig: [] }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
+  const app = await build({ ...local, ephemeral: true, watch: false }, { loggerInstance, pluginTimeout: PLUGIN_LIMIT })
   try {
+    app.mcp.upstreams.hold()
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
-    const { entries, warnings } = await app.mcp.upstreams.read(options)
-    for (const sentence of warnings) warn(sentence)
+    const { entries } = await app.mcp.upstreams.read(options)
     return { ...inventoryOf(app), upstreams: entries.map(({ alias, disabled }) => describeUpstream(alias, disabled)) }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.

@@ -15,9 +15,9 @@ export interface Inventory {
 export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable, upstreams } }: FastifyInstance): Inventory {
   return {
     upstreams: upstreams.status().map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),
-    tools: tools.names(),
-    resources: resources.uris(),
-    prompts: prompts.names(),
+    tools: tools.names().filter(name => tools.get(name)?.relay === undefined),
+    resources: resources.uris().filter(uri => resources.get(uri)?.relay === undefined),
+    prompts: prompts.names().filter(name => prompts.get(name)?.relay === undefined),
     unavailable: [...unavailable]
   }
 }

@@ -54,3 +54,10 @@ t.test('the scopes of the built-in tools are listed in one place', async t => {
   t.strictSame([...new Set(asked)].filter(scope => !BUILT_IN_SCOPES.includes(scope)), [])
   t.strictSame(unknownNames(app.mcp, { scopes: {}, toolRates: {}, apiKeys: [listed('ada', 'a', BUILT_IN_SCOPES)] }), [])
 })
+
+t.test('names that an upstream server may have are not reported', async t => {
+  const app = await gateway(t)
+  const upstreams = [{ alias: 'files', prefix: undefined, scopes: ['disk'] }, { alias: 'web', prefix: 'w-', scopes: undefined }]
+  const options = { scopes: { 'tools/files__read': ['a'], 'prompts/w-hello': ['a'], 'resources/file:///x': ['a'], 'tools/file__read': ['a'] }, toolRates: { files__read: 1, web__get: 1 }, apiKeys: [listed('ada', 'a', ['disk', 'disc'])] }
+  t.match(unknownNames(app.mcp, options, upstreams), [/^option scopes has "tools\/file__read"/, /^option toolRates has "web__get"/, /has the scope "disc"/])
+})
