@@ -6,6 +6,7 @@ import { lossy } from './lossy.js'
 import type { Scenario } from '../support/report.js'
 import { silence } from './silence.js'
 import { storm } from './storm.js'
+import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
 
 /** The quick ones of `npm run chaos`, with small numbers. */
@@ -15,6 +16,7 @@ const QUICK: Record<string, [scenario: Scenario, options: Record<string, number>
   'an event loop that is blocked for several heartbeats cuts no client off': [busy, { clients: 10, block: 2_500, heartbeat: 1_000, times: 1 }],
   'everybody who comes back at once after a kill is let in, with the session they had': [storm, { clients: 60 }],
   'official clients whose connections are cut on their side only reconnect and miss nothing': [lossy, { cuts: 2, clients: 1 }],
+  'servers behind the gateway that are killed under load lose no call, and nothing of them is left': [upstreams, { kills: 10, callers: 4 }],
   'signs of life keep silent streams through a proxy that cuts what is silent': [silence, { idle: 600, signs: 150, ms: 1_200 }]
 }
 
