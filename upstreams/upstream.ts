@@ -129,7 +129,8 @@ export class ConfiguredUpstream implements Upstream {
       connect: async signal => await connect(signal, isShared ? announce : () => {}),
       ...(isShared ? { onReady: announce, onChange: () => this.#changed.notify() } : {}),
       starts,
-      backOff: limits.backOff,
+      // Trying a URL again costs little, and its server may be away for longer.
+      backOff: this.entry.address.kind === 'stdio' ? limits.backOff : { ...limits.backOff, maxFailures: Infinity },
       startTimeout: startTimeout ?? limits.startTimeout,
       idle: isShared ? idle : idle ?? limits.isolatedIdle,
       isBusy: connection => connection.callsInFlight > 0,

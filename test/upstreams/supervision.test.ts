@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -152,4 +155,17 @@ t.test('what a server wrote is shown to operators only', async t => {
   t.match(await health(bearer(ADA)), 'it exited with code 7')
   t.notMatch(await health(bearer(ADA)), 'has started')
   t.match(await health(bearer(BOB)), 'has started')
+})
+
+t.test('a server with a URL is tried again for ever', async t => {
+  let requests = 0
+  const server = createServer((_request, response) => { requests++; response.writeHead(503).end() }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const app = await build({ ephemeral: true, upstreamRestartDelay: 1, upstreamRestartDelayMax: 1, maxUpstreamFailures: 2, mcpServers: { a: { url: `http://127.0.0.1:${port}/mcp`, type: 'http' } } })
+  t.teardown(async () => await app.close())
+  await app.ready()
+  await until(() => requests > 20)
+  t.not(app.mcp.upstreams.get('a')?.status.state, 'crash loop')
 })
