@@ -60,7 +60,12 @@ function callResult (result: CallToolResult, features: Features): CallToolResult
 function sampling (params: Definition, features: Features): Definition {
   if (features.samplingTools) return params
   const { tools, toolChoice, ...rest } = params
-  return rest
+  return Array.isArray(rest.messages) ? { ...rest, messages: rest.messages.flatMap(separate) } : rest
+}
+
+/** A message for each block: revisions without tools have one in a message. */
+function separate (message: unknown): unknown[] {
+  return isObject(message) && Array.isArray(message.content) ? message.content.map(block => ({ ...message, content: block as unknown })) : [message]
 }
 
 function progress (params: object, message: string | undefined, features: Features): object {

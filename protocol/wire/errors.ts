@@ -115,8 +115,6 @@ export const errors = {
   timeout: (ms: number) => internal(`The call was given up after ${ms} ms without an answer`),
   /** An upstream server did not answer within its `timeout`, or within option `callTimeout`. Remedy: ask for less, or raise the timeout. */
   upstreamTimeout: (upstream: string, ms: number) => internal(`The call was given up after ${ms} ms without an answer of the upstream server ${upstream}`, { upstream }),
-  /** An upstream server sent something that the protocol does not allow. Remedy: the operator reports it to the author of that server. */
-  upstreamInvalid: (upstream: string, why: string) => internal(`The upstream server ${upstream} sent an invalid answer: ${why}`, { upstream }),
   /**
    * `requestState` names a call of an upstream server that does not wait for answers any more: it was answered, has expired, or waits in
    * another process. Remedy: send the request again without `requestState`.

@@ -145,11 +145,17 @@ class LiveConnection implements OpenConnection {
     if (token !== undefined) this.#progress.set(token, call as RelayedCall)
     try {
       const result = await peer.request({ method, signal, call, headers, params: outgoingParams(request, revision, this.#options.clientInfo, token) })
-      if (revision.stateless && !RESULT_TYPES.has(result['resultType'])) throw errors.upstreamFailed(this.#options.entry.alias, `it answered ${method} with an unknown resultType`)
+      if (revision.stateless) this.#checkType(result['resultType'], method, revision)
       return result
     } finally {
       this.#progress.delete(token)
     }
+  }
+
+  #checkType (type: unknown, method: string, revision: Revision): void {
+    const { alias } = this.#options.entry
+    if (!RESULT_TYPES.has(type)) throw errors.upstreamFailed(alias, `it answered ${method} with an unknown resultType`)
+    if (type === 'input_required' && !revision.mayRequestInput(method)) throw errors.upstreamFailed(alias, `it answered ${method} with input_required, which that method does not allow`)
   }
 
   /** The request to send once more, for failures that say that the upstream did not run it; undefined for others. */

@@ -1,20 +1,30 @@
+import { isLoopback } from '../../lib/network/loopback.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
-/** One object for each principal whose calls are running, so that objects can be compared. */
-const principals = new Map<string, WeakRef<object>>()
-const forgotten = new FinalizationRegistry<string>(principal => {
-  if (principals.get(principal)?.deref() === undefined) principals.delete(principal)
+/** One object for each name whose calls are running, so that objects can be compared. */
+const clients = new Map<string, WeakRef<object>>()
+const forgotten = new FinalizationRegistry<string>(name => {
+  if (clients.get(name)?.deref() === undefined) clients.delete(name)
 })
 
-/** The client of a call: its peer. A stateless HTTP request has a peer of its own, so there the principal stands for the client, if it has one. */
-export function clientOf ({ peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>): object {
-  if (!revision.stateless || peer.transport !== 'http' || principal === undefined) return peer
-  return principals.get(principal)?.deref() ?? remember(principal)
+/**
+ * The client of a call: its peer. A stateless HTTP request has a peer of its own, so there the caller stands for the client: its
+ * principal, or this machine for an anonymous caller on it, unless a proxy may have brought others.
+ */
+export function clientOf (call: Pick<Call, 'peer' | 'identity' | 'revision' | 'forwarded'>): object {
+  const { peer, identity: { principal, address }, revision } = call
+  if (!revision.stateless || peer.transport !== 'http') return peer
+  if (principal !== undefined) return objectFor(`=${principal}`)
+  return address !== undefined && isLoopback(address) && !call.forwarded ? objectFor('this machine') : peer
 }
 
-function remember (principal: string): object {
+function objectFor (name: string): object {
+  return clients.get(name)?.deref() ?? remember(name)
+}
+
+function remember (name: string): object {
   const client = {}
-  principals.set(principal, new WeakRef(client))
-  forgotten.register(client, principal)
+  clients.set(name, new WeakRef(client))
+  forgotten.register(client, name)
   return client
 }

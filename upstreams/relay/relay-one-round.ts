@@ -22,7 +22,7 @@ export async function relayOneRound (call: Call, upstream: string, connection: C
   const asked = readInputRequired(result, request.method, connection.revision, upstream)
   if (asked === undefined) return result
   for (const question of Object.values(asked.questions)) {
-    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamInvalid(upstream, `it asks for ${question.method}, which the client did not declare`)
+    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamFailed(upstream, `it asks for ${question.method}, which the client did not declare`)
   }
   return { ...result, requestState: carryState(call, { upstream, state: asked.state }) }
 }

@@ -1,4 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import type { Revision } from '../../protocol/revisions/revision.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -15,13 +16,8 @@ import { withoutReserved } from './relayed-params.js'
 import { demandsPages, requiredPages } from './questions/required-pages.js'
 import { toClientError } from './to-client-error.js'
 
-/** What a request needs besides its params. */
-export interface RelayOptions {
-  /** More headers for the upstream, such as `Mcp-Param-*`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Gives these headers anew when the upstream refused them. */
-  readonly renewHeaders?: UpstreamRequest['renewHeaders']
-}
+/** What a request needs besides its params: headers such as `Mcp-Param-*`, where there are headers. */
+export type RelayOptions = Pick<UpstreamRequest, 'headers' | 'renewHeaders'>
 
 type Result = Record<string, unknown>
 
@@ -38,14 +34,14 @@ export async function relayRequest (call: Call, upstream: Upstream, method: stri
     const connection = await upstream.connectionFor(call)
     // A call that was cancelled while the upstream was starting is not sent.
     call.signal.throwIfAborted()
-    return await send(call, upstream, connection, requestOf(call, method, params, options), carried)
+    return await send(call, upstream, connection, requestOf(call, connection.revision, method, params, options), carried)
   } catch (error) {
     if (demandsPages(error, call)) return requiredPages(error, call, alias)
     throw toClientError(error, call)
   }
 }
 
-function requestOf (call: Call, method: string, params: Params, { headers, renewHeaders }: RelayOptions): UpstreamRequest {
+function requestOf (call: Call, { stateless }: Revision, method: string, params: Params, { headers, renewHeaders }: RelayOptions): UpstreamRequest {
   return {
     method,
     params: withoutReserved(params),
@@ -53,7 +49,7 @@ function requestOf (call: Call, method: string, params: Params, { headers, renew
     renewHeaders,
     signal: call.signal,
     wantsProgress: call.wantsProgress,
-    capabilities: askableCapabilities(call),
+    capabilities: stateless ? askableCapabilities(call) : undefined,
     logLevel: call.channel.streams ? call.logLevel : undefined
   }
 }

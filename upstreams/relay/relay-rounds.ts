@@ -28,8 +28,8 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
-    if (round >= MAX_ROUNDS) throw errors.upstreamInvalid(upstream, `it asks more than ${MAX_ROUNDS} times during one call`)
-    if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamInvalid(upstream, `it asked ${empty} times for another round without a question`)
+    if (round >= MAX_ROUNDS) throw errors.upstreamFailed(upstream, `it asks more than ${MAX_ROUNDS} times during one call`)
+    if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
     const inputResponses = await answerAll(call, upstream, asked, pages)
     call.signal.throwIfAborted()
     params = { ...request.params, ...(empty > 0 ? {} : { inputResponses }), ...(asked.state === undefined ? {} : { requestState: asked.state }) }
@@ -69,7 +69,7 @@ class AcceptedPages {
 async function answerAll (call: Call, upstream: string, { questions }: InputRequired, pages: AcceptedPages): Promise<Record<string, object>> {
   const entries = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params: withoutReservedMeta(params) }] as const)
   for (const [, question] of entries) {
-    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamInvalid(upstream, `it asks for ${question.method}, which the client did not declare`)
+    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamFailed(upstream, `it asks for ${question.method}, which the client did not declare`)
   }
   if (entries.some(([, question]) => pages.includes(question))) await pages.wait(call)
   const controller = createAbortController()

@@ -142,3 +142,15 @@ t.test('a question that the client did not declare is an error that names the up
     t.equal(client.requests.size, 0)
   }
 })
+
+t.test('a message to the model with several blocks becomes several messages in revisions that have one in each', async t => {
+  const blocks = [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }]
+  const params = { messages: [{ role: 'user', content: blocks }, { role: 'assistant', content: blocks[0] }], maxTokens: 5 }
+  for (const version of ['2025-06-18', '2025-11-25']) {
+    const { client, connection } = await pair(t, version)
+    client.call()
+    ;(await connection.arrived.next()).resolve(ask({ model: { method: 'sampling/createMessage', params } }))
+    const { messages } = (await client.requests.next()).params
+    t.strictSame(messages, version === '2025-11-25' ? params.messages : [{ role: 'user', content: blocks[0] }, { role: 'user', content: blocks[1] }, params.messages[1]])
+  }
+})

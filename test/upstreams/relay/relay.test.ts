@@ -1,8 +1,13 @@
 import t from 'tap'
 import { McpError } from '../../../app.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
+import { Peer } from '../../../protocol/peer/peer.js'
+import type { Transport } from '../../../protocol/peer/peer-options.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import type { Connection } from '../../../upstreams/ports.js'
+import { clientOf } from '../../../upstreams/relay/client-of.js'
 import { gateway } from '../../support/gateway.js'
+import { revision } from '../../support/recorder.js'
 import { turnable } from '../../support/clocks.js'
 import { ERAS } from '../../support/speaker.js'
 import { addUpstream } from './fake-upstream.js'
@@ -240,4 +245,20 @@ t.test('progress extends the time of a call by the timeout of its upstream, but 
   t.equal(due(), 60)
   resolve(RESULT)
   t.match(await answer, { result: { more: true } })
+})
+
+t.test('stateless HTTP requests of one caller have one client, those of others have others', async t => {
+  const of = (version: string, identity: Identity, forwarded = false, transport: Transport = 'http') =>
+    clientOf({ peer: new Peer({ transport }), identity, revision: revision(version), forwarded })
+  const ada: Identity = { principal: 'ada', scopes: 'all' }
+  const here: Identity = { principal: undefined, scopes: 'all', address: '127.0.0.1' }
+  const elsewhere: Identity = { principal: undefined, scopes: 'all', address: '192.0.2.1' }
+  t.equal(of(MODERN, ada), of(MODERN, { ...ada }))
+  t.not(of(MODERN, ada), of(MODERN, { ...ada, principal: 'ben' }))
+  t.equal(of(MODERN, here), of(MODERN, here))
+  t.not(of(MODERN, here), of(MODERN, { ...ada, principal: 'this machine' }))
+  t.not(of(MODERN, here, true), of(MODERN, here, true), 'behind a proxy')
+  t.not(of(MODERN, elsewhere), of(MODERN, elsewhere), 'another machine')
+  t.not(of(LEGACY, ada), of(LEGACY, ada), 'sessions')
+  t.not(of(MODERN, ada, false, 'websocket'), of(MODERN, ada, false, 'websocket'), 'connections')
 })

@@ -27,6 +27,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly #questions = new OpenQuestions()
   readonly #controller = createAbortController()
   readonly #revision: Revision
+  /** False where the client's request may not be answered with questions. */
+  readonly #mayAsk: boolean
   /** The client's request that waits now; undefined while the call is parked. */
   #call: Call | undefined
   #client: object
@@ -42,6 +44,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.upstream = upstream
     this.principal = call.principal
     this.#revision = call.revision
+    this.#mayAsk = call.revision.mayRequestInput(call.method)
     this.#capabilities = call.capabilities
     this.#client = clientOf(call)
     this.#parked = parked
@@ -61,7 +64,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   canAsk (method: string, params: Params): boolean {
-    return isAnswerable({ method, params }, this.#capabilities, this.#revision)
+    return this.#mayAsk && isAnswerable({ method, params }, this.#capabilities, this.#revision)
   }
 
   async ask (method: string, params: Params, signal: AbortSignal): Promise<object> {
@@ -147,6 +150,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   #require (question: Question): void {
+    if (!this.#mayAsk) throw errors.cannotAsk(question.method, 'its request cannot be answered with a question')
     if (isAnswerable(question, this.#capabilities, this.#revision)) return
     this.#missing = capabilityFor(question)
     throw errors.cannotAsk(question.method, `it did not declare the capability ${JSON.stringify(this.#missing)}`)

@@ -13,7 +13,7 @@ export interface InputRequired {
 export function readInputRequired (result: Record<string, unknown>, method: string, revision: Revision, upstream: string): InputRequired | undefined {
   if (result.resultType !== 'input_required') return undefined
   const { inputRequests = {}, requestState } = result
-  const wrong = (why: string) => errors.upstreamInvalid(upstream, why)
+  const wrong = (why: string) => errors.upstreamFailed(upstream, why)
   if (!revision.mayRequestInput(method)) throw wrong(`input_required is not an answer to ${method}`)
   if (result.inputRequests === undefined && requestState === undefined) throw wrong('input_required has neither inputRequests nor requestState')
   if (requestState !== undefined && typeof requestState !== 'string') throw wrong('requestState is not a string')

@@ -12,10 +12,10 @@ export const demandsPages = (error: unknown, call: Call): error is McpError =>
 export function requiredPages ({ data }: McpError, call: Call, upstream: string): Record<string, unknown> {
   const elicitations = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
   const inputRequests = Object.fromEntries(elicitations.map((page: unknown, index) => {
-    if (!isObject(page) || typeof page.url !== 'string' || typeof page.message !== 'string') throw errors.upstreamInvalid(upstream, 'a page that it wants to be opened has no url or message')
+    if (!isObject(page) || typeof page.url !== 'string' || typeof page.message !== 'string') throw errors.upstreamFailed(upstream, 'a page that it wants to be opened has no url or message')
     return [`page-${index + 1}`, { method: 'elicitation/create', params: { mode: 'url', message: page.message, url: page.url } }]
   }))
-  if (elicitations.length === 0 || !call.revision.mayRequestInput(call.method)) throw errors.upstreamInvalid(upstream, 'it wants pages to be opened, and names none or may not ask')
+  if (elicitations.length === 0 || !call.revision.mayRequestInput(call.method)) throw errors.upstreamFailed(upstream, 'it wants pages to be opened, and names none or may not ask')
   const question = { method: 'elicitation/create', params: { mode: 'url' } }
   if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.missingCapability({ elicitation: { url: {} } })
   return { resultType: 'input_required', inputRequests, requestState: carryState(call, { upstream }) }
