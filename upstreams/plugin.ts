@@ -45,6 +45,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     status: () => upstreams?.status() ?? [],
     get: alias => upstreams?.get(alias)
   })
+  mcp.onDrain(() => upstreams?.drain())
   // After the calls in flight were waited for, which is done before this hook.
   fastify.addHook('onClose', async () => await upstreams?.close())
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
@@ -80,11 +81,19 @@ export class Upstreams {
     await configuring
   }
 
+  /** The gateway begins to shut down: calls that wait for answers of clients are not waited for. */
+  drain (): void {
+    this.#parked.end('the server is shutting down')
+  }
+
   /** Ends all at once: the gateway has waited for its calls. */
   async close (): Promise<void> {
     this.#closed = true
     await this.#configuring
     this.#lists.close()
+    this.drain()
+    // Parked calls are cancelled in the next turn.
+    await setImmediate()
     await Promise.all([...this.#all.values(), ...this.#removed].map(async upstream => await upstream.close(0)))
   }
 

@@ -98,7 +98,7 @@ t.test('a stateful upstream hears of a client that does not come back', async t 
   const { result } = await client.call({}, { alias: 'ask_form' }).answer
   const [request] = server.log.of('tools/call')
   t.match(await server.log.saw('notifications/cancelled'), { params: { requestId: request?.id } })
-  t.match(await client.call({}, { alias: 'ask_form', requestState: result.requestState, inputResponses: {} }).answer, { error: { code: -32602, data: { upstream: 'fixture' } } })
+  t.match(await client.call({}, { alias: 'ask_form', requestState: result.requestState, inputResponses: {} }).answer, { error: { code: -32602, message: /expired|does not wait/ } })
   t.equal(server.runs.get('ask_form'), 1)
 })
 
@@ -128,5 +128,5 @@ t.test('two clients with the same request id and progress token get their own pr
   const clients = [LEGACY, MODERN].map(version => new RelayClient(app, version))
   const replies = await Promise.all(clients.map(async client => await client.call({}, { alias: 'steps', meta: { progressToken: 1 } }).answer))
   t.match(replies, [{ result: { content: [{ text: '3 steps' }] } }, { result: { content: [{ text: '3 steps' }] } }])
-  for (const client of clients) t.strictSame(client.notifications.take().map(({ params }) => params.progress), [1, 2, 3])
+  for (const client of clients) t.strictSame(client.notifications.take().filter(({ method }) => method === 'notifications/progress').map(({ params }) => params.progress), [1, 2, 3])
 })
