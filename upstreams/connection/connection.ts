@@ -7,6 +7,7 @@ import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
 import type { Dial } from '../../transports/client/link.js'
 import type { Connection, RelayedCall, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
+import { checkResultType } from './check-result-type.js'
 import type { EraMemory } from './era-memory.js'
 import { RequestFailed, SessionLost } from './failure.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
@@ -47,8 +48,6 @@ export async function connect (options: ConnectionOptions, signal: AbortSignal):
   await connection.open(signal)
   return connection
 }
-
-const RESULT_TYPES = new Set<unknown>([undefined, 'complete', 'input_required'])
 
 class LiveConnection implements OpenConnection {
   readonly #options: ConnectionOptions
@@ -145,17 +144,11 @@ class LiveConnection implements OpenConnection {
     if (token !== undefined) this.#progress.set(token, call as RelayedCall)
     try {
       const result = await peer.request({ method, signal, call, headers, params: outgoingParams(request, revision, this.#options.clientInfo, token) })
-      if (revision.stateless) this.#checkType(result['resultType'], method, revision)
+      if (revision.stateless) checkResultType(result['resultType'], method, revision, this.#options.entry.alias)
       return result
     } finally {
       this.#progress.delete(token)
     }
-  }
-
-  #checkType (type: unknown, method: string, revision: Revision): void {
-    const { alias } = this.#options.entry
-    if (!RESULT_TYPES.has(type)) throw errors.upstreamFailed(alias, `it answered ${method} with an unknown resultType`)
-    if (type === 'input_required' && !revision.mayRequestInput(method)) throw errors.upstreamFailed(alias, `it answered ${method} with input_required, which that method does not allow`)
   }
 
   /** The request to send once more, for failures that say that the upstream did not run it; undefined for others. */
