@@ -124,3 +124,10 @@ t.test('the audit log names the upstream, and the target as the client sees it',
   t.notOk('upstream' in (last().audit as Json), 'a call of our own has none')
   t.notOk(JSON.stringify(audit.filter(line => 'audit' in line)).includes('"hi"'), 'arguments are not logged')
 })
+
+t.test('names of what upstreams have are known in the options at start, before any server has answered', async t => {
+  const { audit } = await start(t, { scopes: { 'tools/open__echo': ['vault'], 'resources/open://text': ['vault'], 'tools/opne__echo': ['vault'] }, toolRates: { open__echo: 5, vault__echo: 5 } })
+  const warnings = audit.filter(({ level, msg }) => level === 40 && /^option /.test(String(msg))).map(({ msg }) => msg)
+  t.equal(warnings.length, 1)
+  t.match(warnings[0], /option scopes has "tools\/opne__echo", and there is no such thing here/)
+})
