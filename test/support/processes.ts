@@ -4,8 +4,17 @@ import { until } from './wait.js'
 
 /** True while the process runs. One that has ended and was not waited for does not. */
 export function isRunning (pid: number): boolean {
+  if (!exists(pid)) return false
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z')
+}
+
+function exists (pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** Waits until none of the processes runs. */
