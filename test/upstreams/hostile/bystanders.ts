@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { createClient, type Client, type Options } from '../../../app.js'
+import fixture, { listening } from '../../support/gateway.js'
+import { modern } from '../../support/specification/revisions.js'
+import { upstreamsReady } from '../../support/upstreams.js'
+import { openFixture } from '../fixture/open.js'
+
+const MiB = 1024 * 1024
+
+export interface Scene {
+  readonly app: FastifyInstance
+  readonly client: Client
+  /** Ends the watch: says how slow the slowest call of the others was, and how much memory was in use. */
+  readonly check: () => Promise<void>
+}
+
+/** A gateway with the server under test, a healthy one, and a local tool; the last two are called all the time. */
+export async function withBystanders (t: Test, bad: object, options: Partial<Options> = {}): Promise<Scene> {
+  const { server, entry } = await openFixture(t, 'HTTP', modern, 'good')
+  const { app } = await listening(t, { plugins: [fixture], tools: false, ...options, mcpServers: { bad, good: entry } })
+  await upstreamsReady(app, ['good'])
+  const client = await createClient(app)
+  const watch = new Watch(client)
+  return {
+    app,
+    client,
+    check: async () => {
+      const { slowest, calls, grown } = await watch.end()
+      t.comment(`${calls} calls of others, the slowest ${Math.round(slowest)} ms, memory +${Math.round(grown / MiB)} MiB`)
+      t.ok(calls > 0 && slowest < 5_000, `the slowest call of others took ${Math.round(slowest)} ms`)
+      t.ok(grown < 150 * MiB, `memory grew by ${Math.round(grown / MiB)} MiB`)
+      t.strictSame(server.log.faults, [], 'the healthy server saw nothing odd')
+    }
+  }
+}
+
+/** Calls the healthy server and the local tool until it is ended. */
+class Watch {
+  readonly #client: Client
+  readonly #begin = memory()
+  readonly #done: Promise<void>
+  #ended = false
+  #slowest = 0
+  #calls = 0
+  #most = 0
+
+  constructor (client: Client) {
+    this.#client = client
+    this.#done = this.#run()
+    // The gateway of a test that failed closes before the watch ends.
+    this.#done.catch(() => {})
+  }
+
+  async end (): Promise<{ slowest: number, calls: number, grown: number }> {
+    this.#ended = true
+    await this.#done
+    return { slowest: this.#slowest, calls: this.#calls, grown: this.#most - this.#begin }
+  }
+
+  async #run (): Promise<void> {
+    while (!this.#ended || this.#calls < 4) {
+      for (const name of ['echo', 'good__echo']) {
+        const begin = performance.now()
+        await this.#client.request('tools/call', { name, arguments: { text: 'still here' } })
+        this.#slowest = Math.max(this.#slowest, performance.now() - begin)
+        this.#most = Math.max(this.#most, memory())
+        this.#calls++
+      }
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+}
+
+function memory (): number {
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
