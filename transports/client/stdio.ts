@@ -79,7 +79,7 @@ class StdioLink implements Link {
   #read (): void {
     const { maxMessage } = this.#options
     let head = Buffer.alloc(0)
-    const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, HEAD)) })
+    const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, Math.min(HEAD, maxMessage))) })
     lines.onSkipped = tail => {
       const concern = concernOf(head, tail)
       if (concern === undefined || this.#cut) this.#options.onNoise(head)
