@@ -34,7 +34,7 @@ function ready (child, log) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the server was not ready within ${START_MS} ms; see ${log}`)), START_MS)
     createInterface({ input: child.stderr }).on('line', line => {
-      const url = /http:\/\/\S+\/mcp/.exec(line)?.[0]
+      const url = /http:\/\/\S+\/mcp\S*/.exec(line)?.[0]
       if (url !== undefined) settle(resolve, url)
     })
     child.once('error', error => settle(reject, error))

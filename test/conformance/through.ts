@@ -1,0 +1,18 @@
+// Serves the fixture through a second gateway, in front of the first, under the names that the fixture gives its tools.
+import closeWithGrace from 'close-with-grace'
+import { build } from '../../app.js'
+import fixture from './fixture.js'
+
+const logger = { level: 'warn', stream: process.stderr }
+const behind = await build({ tools: false, plugins: [fixture] }, { logger })
+const url = await behind.listen({ host: '127.0.0.1', port: 0 })
+
+const front = await build({ tools: false, mcpServers: { fixture: { url: `${url}/mcp`, sampling: true } } }, { logger })
+const address = await front.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 8080) })
+while (front.mcp.upstreams.status().every(({ state, tools }) => state !== 'ready' || tools === 0)) await new Promise(resolve => setTimeout(resolve, 10))
+process.stderr.write(`The conformance fixture is served at ${address}/mcp/fixture\n`)
+
+closeWithGrace({ delay: 10_000 }, async () => {
+  await front.close()
+  await behind.close()
+})
