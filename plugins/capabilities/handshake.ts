@@ -8,6 +8,7 @@ import { PreparedResult } from '../../protocol/wire/result.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Identity } from '../../protocol/wire/identity.js'
+import type { Mcp } from '../core/mcp.js'
 import type { View } from '../core/views.js'
 import { Instructions, maySee, type Section } from './handshake/instructions.js'
 import { versions } from '../../protocol/revisions/table.js'
@@ -60,7 +61,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('initialize', Initialize, ({ clientInfo, capabilities = {} }, call) => {
     const { peer, revision } = call
-    checkView(peer.view)
+    checkView(mcp, peer.view)
     if (exceeds(capabilities, maxCapabilities, dispatcher.limits)) {
       throw errors.invalidParams(`capabilities are at most ${maxCapabilities} characters of JSON, and ${mostValues(maxCapabilities)} values`)
     }
@@ -76,16 +77,11 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
 
   mcp.method('server/discover', Nothing, (_params, call) => {
     const { revision, peer, identity } = call
-    checkView(peer.view)
+    checkView(mcp, peer.view)
     const capabilities = dispatcher.capabilities.of(revision)
     const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ)
     return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
   }, OPEN)
-
-  // The upstream may have been removed since the client connected.
-  function checkView (view: string | undefined): void {
-    if (view !== undefined && mcp.views.get(view) === undefined) throw errors.unknownView(view)
-  }
 
   /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
   function initializeResult (call: Call): PreparedResult {
@@ -109,5 +105,10 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     return text === undefined || text === '' ? {} : { instructions: text }
   }
 }, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-views'] })
+
+// The upstream may have been removed since the client connected.
+function checkView ({ views }: Mcp, view: string | undefined): void {
+  if (view !== undefined && views.get(view) === undefined) throw errors.unknownView(view)
+}
 
 const instructionsOf = (view: View | undefined, identity: Identity): string | undefined => view !== undefined && maySee(identity, view) ? view.instructions : undefined
