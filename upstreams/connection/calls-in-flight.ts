@@ -1,8 +1,17 @@
+import { now } from '../../lib/time/clock.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
+interface Caller { readonly client: object, readonly principal: string | undefined }
+interface Abandoned extends Caller { readonly until: number }
+
+/** How long a server may go on with a call that was cancelled, and ask or log for it, in milliseconds. */
+const ABANDONED_FOR = 60_000
+/** The most cancelled calls whose callers are remembered; further ones count as calls of a caller who is not known. */
+const MAX_ABANDONED = 1_000
+const ANYBODY: Caller = { client: {}, principal: undefined }
 
 /**
  * The calls of clients that one upstream has not answered yet, oldest first, and to which of them a message of the upstream belongs.
@@ -10,6 +19,8 @@ interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
  */
 export class CallsInFlight {
   readonly #calls = new Map<Id, InFlight>()
+  /** In the order in which they were cancelled. */
+  readonly #abandoned = new Map<Id, Abandoned>()
   #onEmpty: (() => void) | undefined
 
   get size (): number {
@@ -29,6 +40,24 @@ export class CallsInFlight {
     if (this.#calls.delete(id) && this.#calls.size === 0) this.#onEmpty?.()
   }
 
+  /** The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach another client. */
+  abandon (id: Id): void {
+    const call = this.#calls.get(id)?.call
+    if (call === undefined) return
+    this.#forgetAbandoned()
+    const { client, principal } = this.#abandoned.size < MAX_ABANDONED ? call : ANYBODY
+    // Further ones share one place, which the latest of them renews.
+    const place = client === ANYBODY.client ? '' : id
+    this.#abandoned.delete(place)
+    this.#abandoned.set(place, { client, principal, until: now() + ABANDONED_FOR })
+    this.remove(id)
+  }
+
+  /** The upstream has answered a call after all that was cancelled; false when there is no such call. */
+  answeredLate (id: Id): boolean {
+    return this.#abandoned.delete(id)
+  }
+
   /** The call whose client has to answer this. `ambiguous` when several clients could be meant: the answer of one must not serve another. */
   asked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | undefined {
     const candidates = this.#candidates(on)
@@ -46,6 +75,18 @@ export class CallsInFlight {
     const all = [...this.#calls.values()]
     if (on !== undefined) return all.filter(({ channel }) => channel === on).map(({ call }) => call)
     const calls = all.map(({ call }) => call)
-    return calls.every(call => call.client === calls[0]?.client && call.principal === calls[0].principal) ? calls : 'ambiguous'
+    const [first] = calls
+    if (first === undefined) return []
+    this.#forgetAbandoned()
+    const isOfFirst = ({ client, principal }: Caller): boolean => client === first.client && principal === first.principal
+    return calls.every(isOfFirst) && [...this.#abandoned.values()].every(isOfFirst) ? calls : 'ambiguous'
+  }
+
+  #forgetAbandoned (): void {
+    const moment = now()
+    for (const [id, { until }] of this.#abandoned) {
+      if (until > moment) break
+      this.#abandoned.delete(id)
+    }
   }
 }

@@ -95,7 +95,7 @@ export class UpstreamPeer {
       if (!isObject(result)) throw errors.upstreamFailed(this.#alias, `it answered ${method} with a result that is not an object`)
       return result
     } finally {
-      if (sent !== undefined) this.#forget(sent)
+      if (sent !== undefined) this.#forget(sent, signal?.aborted === true)
       if (--this.#pending === 0 && this.#retired) void this.close()
     }
   }
@@ -126,8 +126,9 @@ export class UpstreamPeer {
     return this.#link
   }
 
-  #forget (id: Id): void {
-    this.calls.remove(id)
+  #forget (id: Id, isCancelled: boolean): void {
+    if (isCancelled) this.calls.abandon(id)
+    else this.calls.remove(id)
     this.#failsOn.delete(id)
   }
 
@@ -138,7 +139,7 @@ export class UpstreamPeer {
     else if (message.kind === 'invalid') this.#events.odd(`a message that cannot be read: ${message.error.message}`)
     else if (status !== undefined && message.id !== undefined && this.#failsOn.get(message.id)?.(status) === true) {
       this.#peer.fail(message.id, new RequestFailed(`it answered with HTTP status ${status}`, status))
-    } else this.#settle(this.#peer.settle(message))
+    } else this.#settle(this.#peer.settle(message) || (message.id !== undefined && this.calls.answeredLate(message.id)))
   }
 
   #settle (wasPending: boolean): void {

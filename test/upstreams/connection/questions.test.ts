@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
+import { CallsInFlight } from '../../../upstreams/connection/calls-in-flight.js'
 import type { OpenConnection } from '../../../upstreams/connection/connection.js'
 import { createEntry, FakeCall, FakeUpstream } from '../../support/fake-upstream.js'
 import { until } from '../../support/wait.js'
@@ -52,6 +53,51 @@ for (const [who, calls] of Object.entries({
     t.strictSame(asked.map(call => call.asked.length), [0, 0])
   })
 }
+
+t.test('a question after the cancellation of a call is not put to the client of another call', async t => {
+  const cancelled = new FakeCall('ada')
+  const running = new FakeCall('bob')
+  const { upstream: { link }, connection } = await busy(t, [running])
+  const end = new AbortController()
+  const request = connection.request({ method: 'tools/call', params: {}, call: cancelled, signal: end.signal })
+  await until(() => link.received.filter(({ method }) => method === 'tools/call').length === 2)
+  const { id } = link.last('tools/call')
+  end.abort()
+  await t.rejects(request)
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { id: 'q', error: { code: -32603, message: /several clients/ } }, 'the server may still work on the cancelled call')
+  t.strictSame([cancelled.asked.length, running.asked.length], [0, 0])
+  link.send({ method: 'notifications/message', params: { level: 'error', data: 'of whom?' } })
+  link.send({ id: id ?? '', result: {} })
+  link.send({ id: 'r', ...question })
+  t.match(await link.answers.next(), { id: 'r', result: ANSWER }, 'after a late answer it does not')
+  t.strictSame([running.asked.length, running.logged.length], [1, 0])
+})
+
+t.test('a question after the cancellation of a call is put to the same client during its next call', async t => {
+  const client = {}
+  const { upstream: { link }, connection } = await busy(t, [new FakeCall('ada', client)])
+  const end = new AbortController()
+  const request = connection.request({ method: 'tools/call', params: {}, call: new FakeCall('ada', client), signal: end.signal })
+  await until(() => link.received.filter(({ method }) => method === 'tools/call').length === 2)
+  end.abort()
+  await t.rejects(request)
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { id: 'q', result: ANSWER })
+})
+
+t.test('many cancelled calls leave little behind, and their questions reach no other client', async t => {
+  const calls = new CallsInFlight()
+  const channel = { streams: true, respond: () => {}, emit: () => {}, end: () => {} }
+  for (let id = 0; id < 5_000; id++) {
+    calls.add(id, new FakeCall(), channel)
+    calls.abandon(id)
+  }
+  calls.add('last', new FakeCall('bob'), channel)
+  t.equal(calls.asked(question.method, question.params, undefined), 'ambiguous')
+  for (let id = 0; id < 1_000; id++) calls.answeredLate(id)
+  t.equal(calls.asked(question.method, question.params, undefined), 'ambiguous', 'those beyond the limit count as well')
+})
 
 t.test('over HTTP a question belongs to the call on whose stream it comes, whoever else is calling', async t => {
   const calls = [new FakeCall('ada'), new FakeCall('bob')]
