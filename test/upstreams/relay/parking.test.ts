@@ -296,3 +296,13 @@ t.test('an error that demands pages never reaches a stateless client as it is', 
     t.equal((await answer).error.code, code, JSON.stringify(data))
   }
 })
+
+t.test('a question that comes while a parked call is being ended is refused, and counts no more', async t => {
+  const { client, connection, parked } = await pair(t)
+  const { arrived, answers: [answered] } = await ask(client, connection, [ELICIT, FORM])
+  parked.end('the client did not answer in time')
+  await t.rejects(arrived.call.ask(ELICIT, FORM, never), { message: /the call is over/ })
+  t.strictSame(await answered, { action: 'cancel' })
+  await connection.cancelled.next()
+  t.equal(parked.size, 0)
+})

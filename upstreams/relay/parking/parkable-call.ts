@@ -34,6 +34,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #client: object
   #capabilities: Record<string, unknown>
   #outcome: Outcome | undefined
+  /** True when the client will not come back. */
+  #ended = false
   /** What the client would have had to declare for a question that was refused. */
   #missing: Record<string, object> | undefined
   /** The latest progress that came while the call was parked. */
@@ -71,6 +73,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     if (!isRelayedQuestion(method)) throw errors.methodNotFound(method)
     const question = { method, params: withoutReservedMeta(params) }
     this.#require(question)
+    // A question that comes before the cancellation is written would be counted for ever.
+    if (this.#ended || this.#outcome !== undefined) throw errors.cannotAsk(method, 'the call is over')
     const refusal = this.#parked.add(this)
     if (refusal !== undefined) throw refusal
     const answer = this.#questions.ask(question, signal)
@@ -99,6 +103,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   end (reason: string): void {
+    this.#ended = true
     this.#questions.giveUp(reason)
     // After the answers to its questions, which are written when their promises have settled.
     setImmediate(() => this.#controller.abort(new Error(reason)))
