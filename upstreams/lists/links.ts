@@ -1,9 +1,10 @@
+import { MAX_URI } from '../../protocol/definitions/uri-template.js'
 import { isObject } from '../../protocol/wire/json.js'
 
 /** How many values of a result are looked at for links. */
 const LOOKED_AT = 1_000
 
-/** Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the oldest are forgotten. */
+/** Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the oldest are forgotten, and a longer URI than a template can match is none. */
 export class Links {
   readonly #max: number
   readonly #callers = new Map<string | undefined, Map<string, string>>()
@@ -15,7 +16,7 @@ export class Links {
 
   /** Remembers the links, embedded resources and pages of a result. */
   note (principal: string | undefined, alias: string, result: Readonly<Record<string, unknown>>): void {
-    const uris = linksIn(result)
+    const uris = linksIn(result).filter(({ length }) => length <= MAX_URI)
     if (uris.length === 0) return
     const links = this.#callers.get(principal) ?? new Map<string, string>()
     for (const uri of uris) setLast(links, uri, alias, this.#max)

@@ -33,6 +33,13 @@ t.test('a cursor that is no text ends the list', async t => {
   t.match(warnings, [/is not text/])
 })
 
+t.test('a cursor of absurd length ends the list', async t => {
+  const connection = new FakeConnection({ answers: { 'tools/list': ({ cursor = '' }) => ({ tools: [tool(`t${String(cursor).length}`)], nextCursor: `${String(cursor)}${'x'.repeat(50_000)}` }) } })
+  const { entries, warnings } = await readList(connection, 'tools', LIMITS, NEVER)
+  t.strictSame(names(entries), ['t0', 't50000'])
+  t.match(warnings, [/has more than 65536 characters/])
+})
+
 t.test('an endless list ends at the limit of pages', async t => {
   const connection = new FakeConnection({ answers: { 'tools/list': ({ cursor = 0 }) => ({ tools: [tool(`t${String(cursor)}`)], nextCursor: String(Number(cursor) + 1) }) } })
   const { entries, warnings } = await readList(connection, 'tools', { ...LIMITS, maxUpstreamPages: 3 }, NEVER)

@@ -1,3 +1,4 @@
+import { Links } from '../../../upstreams/lists/links.js'
 import t from 'tap'
 import { resource } from '../../../app.js'
 import { FakeUpstream } from './fake-upstream.js'
@@ -75,4 +76,13 @@ t.test('the oldest links are forgotten', async t => {
   for (uri of ['l://1', 'l://2', 'l://3']) await client.request('tools/call', { name: 'a__link' })
   await t.rejects(client.request('resources/read', { uri: 'l://1' }), { code: -32002 })
   for (const known of ['l://2', 'l://3']) await client.request('resources/read', { uri: known })
+})
+
+t.test('a link of absurd length is not kept', async t => {
+  const links = new Links(2)
+  const long = `test://${'x'.repeat(3_000)}`
+  links.note('ada', 'files', { content: [{ type: 'resource_link', uri: long }, { type: 'resource_link', uri: 'test://short' }] })
+  t.equal(links.find('ada', long), undefined)
+  t.equal(links.find('ada', 'test://short'), 'files')
+  t.equal(links.find(undefined, 'test://short'), undefined, 'a link of one caller is none of another')
 })

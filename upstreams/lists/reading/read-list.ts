@@ -11,6 +11,9 @@ export interface ReadList { readonly entries: Entry[], readonly hints: CacheHint
 
 export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [] }
 
+/** A longer cursor ends the list: all of them are kept until it is read. */
+const MAX_CURSOR = 65_536
+
 /** Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. */
 export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal): Promise<ReadList> {
   const { method, noun } = KINDS[kind]
@@ -23,6 +26,7 @@ export async function readList (connection: Connection, kind: Kind, limits: List
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
     if (typeof nextCursor !== 'string') return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
+    if (nextCursor.length > MAX_CURSOR) return gathering.list(`a cursor of the ${noun} list has more than ${MAX_CURSOR} characters: the list ends there`)
     if (cursors.has(nextCursor)) return gathering.list(`a cursor of the ${noun} list came twice: the list ends there`)
     if (pages >= limits.maxUpstreamPages) return gathering.list(`the ${noun} list has more than ${pages} pages (option maxUpstreamPages): the others are left out`)
     cursors.add(nextCursor)

@@ -6,6 +6,8 @@ const METHOD = 'notifications/elicitation/complete'
 
 /** How many pages of one connection may be open; the oldest is forgotten first. Its client then learns of it by trying again. */
 const MAX_EXPECTED = 1_000
+/** A longer id is not remembered. */
+const MAX_ID = 1_024
 
 interface Expecting { readonly peer: WeakRef<Peer>, readonly call: WeakRef<Call> }
 
@@ -13,6 +15,7 @@ const connections = new WeakMap<Connection, { readonly expected: Map<string, Exp
 
 /** Sends the client of this call, and no other, the notification that the page with this id was completed. */
 export function expectCompletion (connection: Connection, elicitationId: string, call: Call): void {
+  if (elicitationId.length > MAX_ID) return
   const { expected, stop } = connections.get(connection) ?? { expected: new Map<string, Expecting>(), stop: () => {} }
   const [oldest] = expected.keys()
   if (expected.size >= MAX_EXPECTED && oldest !== undefined) expected.delete(oldest)
