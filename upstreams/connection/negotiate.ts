@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import type { Dial } from '../../transports/client/link.js'
 import { initialize, probe, type Agreement, type Self } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
@@ -33,7 +34,7 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
   async function open (legacy: boolean): Promise<Negotiated | undefined> {
     const peer = await UpstreamPeer.open(self.alias, dial, signal, events)
     try {
-      return { peer, ...await abortable(legacy ? initialize(peer, self) : ask(peer), signal) }
+      return { peer, ...await unlessAborted(legacy ? initialize(peer, self) : ask(peer), signal) }
     } catch (error) {
       const { why } = peer
       await peer.close()
@@ -50,21 +51,5 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
   function waitFor (peer: UpstreamPeer): number {
     if (era !== undefined) return era.modern ? MODERN_WAIT : 0
     return options.probeWait * (peer.transport === 'http' ? HTTP_FACTOR : 1)
-  }
-}
-
-async function abortable<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // It may settle after the abort, when nothing waits for it any more.
-  promise.catch(() => {})
-  signal.throwIfAborted()
-  let stop = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }

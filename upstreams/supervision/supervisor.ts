@@ -1,9 +1,10 @@
 import { describeThrown, oneLine } from '../../lib/one-line.js'
 import type { Semaphore } from '../../lib/semaphore.js'
 import { now } from '../../lib/time/clock.js'
+import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import type { UpstreamState } from '../ports.js'
 import { BackOff, type BackOffOptions } from './back-off.js'
-import { inTurn, openInTime, unlessAborted } from './open-in-time.js'
+import { openInTime, runLimited } from './open-in-time.js'
 
 /** A connection as far as it is supervised. */
 export interface Supervised {
@@ -133,7 +134,7 @@ export class Supervisor<C extends Supervised> {
     try {
       // What is left of the last connection may hold files or ports that the next one needs.
       await this.#closing
-      const connection = await inTurn(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
+      const connection = await runLimited(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
       this.#opening = undefined
       this.#accept(connection)
       return connection
