@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Values } from '../../protocol/store.js'
-import { canonicalJson, isObject } from '../../protocol/wire/json.js'
+import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
+import { identityOf } from '../server-identity.js'
 
 /** What is known of a server: whether it needs a handshake, and whether asking it first makes it exit. */
 export interface Era { readonly modern: boolean, readonly exitsOnProbe: boolean, readonly probedAt: number }
@@ -14,14 +14,14 @@ const KEPT = 30 * DAY
 export class EraMemory {
   readonly #values: Values
   readonly #alias: string
-  readonly #digest: string
+  readonly #server: string
   #era: Era | undefined
   #probedHere = false
 
   constructor (values: Values, entry: ServerEntry) {
     this.#values = values
     this.#alias = entry.alias
-    this.#digest = digestOf(entry)
+    this.#server = identityOf(entry)
   }
 
   /** What was remembered; undefined when nothing is. */
@@ -42,7 +42,7 @@ export class EraMemory {
     this.#probedHere = true
     const era = { modern, exitsOnProbe, probedAt: Date.now() }
     this.#era = era
-    this.#values.put(SPACE, this.#alias, { ...era, digest: this.#digest }, { expires: Date.now() + KEPT }).catch(() => {})
+    this.#values.put(SPACE, this.#alias, { ...era, server: this.#server }, { expires: Date.now() + KEPT }).catch(() => {})
   }
 
   /** Makes the next start ask the server again. */
@@ -52,14 +52,8 @@ export class EraMemory {
 
   async #load (): Promise<Era | undefined> {
     const value = await this.#values.get(SPACE, this.#alias).catch(() => undefined)
-    if (!isObject(value) || value.digest !== this.#digest) return undefined
+    if (!isObject(value) || value.server !== this.#server) return undefined
     const { modern, exitsOnProbe, probedAt } = value
     return typeof probedAt === 'number' ? { modern: modern === true, exitsOnProbe: exitsOnProbe === true, probedAt } : undefined
   }
-}
-
-/** Of what identifies the server, without variables and headers. */
-function digestOf ({ address }: ServerEntry): string {
-  const identity = address.kind === 'stdio' ? [address.command, address.args, address.cwd ?? null] : [address.kind, address.url]
-  return createHash('sha256').update(canonicalJson(identity)).digest('base64url')
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Values } from '../../protocol/store.js'
-import { canonicalJson, isObject } from '../../protocol/wire/json.js'
+import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
+import { identityOf } from '../server-identity.js'
 import { ALL_KINDS } from './reading/kinds.js'
 import { EMPTY, type Snapshot } from './snapshot.js'
 
@@ -51,15 +51,4 @@ function parse (text: unknown): Snapshot | undefined {
   } catch {
     return undefined
   }
-}
-
-/** A hash of what tells one server from another. Environment, headers, and the user and query of a URL are left out: they may be secret. */
-export function identityOf ({ address }: ServerEntry): string {
-  const parts = address.kind === 'stdio' ? [address.command, address.args, address.cwd ?? null] : [withoutSecrets(address.url)]
-  return createHash('sha256').update(canonicalJson(parts)).digest('base64url').slice(0, 22)
-}
-
-function withoutSecrets (url: string): string {
-  const { origin, pathname } = URL.canParse(url) ? new URL(url) : { origin: url, pathname: '' }
-  return origin + pathname
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { gateway } from '../../support/gateway.js'
-import { identityOf } from '../../../upstreams/lists/stored-lists.js'
+import { identityOf } from '../../../upstreams/server-identity.js'
 import { entryOf, FakeUpstream } from './fake-upstream.js'
 import { served, tool, toolNames } from './served.js'
 
