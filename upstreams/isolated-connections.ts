@@ -22,10 +22,6 @@ export class IsolatedConnections {
     this.#options = options
   }
 
-  get size (): number {
-    return this.#all.size
-  }
-
   /** Rejects when all that may be open are in use. */
   async get (key: Key, signal: AbortSignal): Promise<OpenConnection> {
     const supervisor = this.#all.get(key) ?? this.#add(key)

@@ -54,7 +54,6 @@ export interface Connection {
   readonly closed: boolean
   /** The result, verbatim. Rejects with the upstream's error as an `McpError` of the same code, message and data, or with one that names the upstream. */
   request (request: UpstreamRequest): Promise<Record<string, unknown>>
-  notify (method: string, params?: Params): void
   /**
    * Listens to notifications that belong to no call: changed lists, updated resources. Returns how to remove the listener. When the upstream has forgotten
    * its session and begun another, all listeners are removed, and `onReady` of the upstream runs again.

@@ -105,10 +105,6 @@ class LiveConnection implements OpenConnection {
     }
   }
 
-  notify (method: string, params?: Params): void {
-    if (!this.#closed) this.#current.peer.notify(method, params)
-  }
-
   onNotification (listener: (method: string, params: Params) => void): () => void {
     return this.#notificationListeners.add(listener)
   }

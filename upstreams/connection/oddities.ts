@@ -8,22 +8,16 @@ export class Oddities {
   readonly #report: (count: number, latest: string) => void
   #reportedAt = -Infinity
   #count = 0
-  #sinceReport = 0
 
   constructor (report: (count: number, latest: string) => void) {
     this.#report = report
   }
 
-  get count (): number {
-    return this.#count
-  }
-
   add (what: string): void {
     this.#count++
-    this.#sinceReport++
     if (now() - this.#reportedAt < INTERVAL) return
-    this.#report(this.#sinceReport, what)
+    this.#report(this.#count, what)
     this.#reportedAt = now()
-    this.#sinceReport = 0
+    this.#count = 0
   }
 }

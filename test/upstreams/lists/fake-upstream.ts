@@ -72,8 +72,6 @@ export class FakeConnection implements Connection {
     return this.requests.filter(request => request.method === method)
   }
 
-  notify (): void {}
-
   emit (method: string, params: Params = {}): void {
     this.#notified.notify(method, params)
   }

@@ -44,8 +44,6 @@ export class FakeConnection implements Connection {
     })
   }
 
-  notify (): void {}
-
   onNotification (listener: (method: string, params: Params) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -39,7 +39,6 @@ export class HttpExchange {
   #received = 0
   #attempt: Attempt | undefined
   #isStarted = false
-  #isDone = false
 
   /** `onStart` is called once, when the request does not wait for a connection any more. */
   constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, onStart: () => void = () => {}) {
@@ -61,15 +60,6 @@ export class HttpExchange {
   /** Ends the exchange; the receiver hears nothing more. */
   abort (): void {
     this.#finish()
-  }
-
-  /** Stops and starts reading, so that what comes waits at the upstream. */
-  pause (): void {
-    this.#attempt?.controller?.pause()
-  }
-
-  resume (): void {
-    this.#attempt?.controller?.resume()
   }
 
   onStart (): void {
@@ -101,10 +91,6 @@ export class HttpExchange {
     this.#receiver.onError(new Error(why, { cause }))
   }
 
-  get isDone (): boolean {
-    return this.#isDone
-  }
-
   #redirect (status: number, location: string | undefined): void {
     const to = location !== undefined && URL.canParse(location, this.#origin + this.#path) ? new URL(location, this.#origin + this.#path) : undefined
     if ((status !== 307 && status !== 308) || to === undefined) this.fail(`it answered with a redirect (status ${status}) that cannot be followed; configure the final URL`)
@@ -118,7 +104,6 @@ export class HttpExchange {
   }
 
   #finish (): void {
-    this.#isDone = true
     this.onStart()
     this.#attempt?.drop()
   }
