@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { growingDelay } from '../../lib/time/growing-delay.js'
 import { codes, isMcpError } from '../../protocol/wire/errors.js'
 import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
 import { cutInstructions } from './instructions.js'
@@ -16,7 +17,7 @@ import { quote } from './reading/warnings.js'
 export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
 
 /** The waits before lists that could not be read are read again, in milliseconds. */
-const RETRY = { first: 1_000, most: 30_000 }
+const RETRY = { first: 1_000, longest: 30_000 }
 
 /** What is known of one upstream's lists. It is read when the upstream is ready, and again whenever the upstream says that it changed. */
 export class UpstreamLists {
@@ -146,7 +147,7 @@ export class UpstreamLists {
       this.#unread.add(kind)
       this.#warnings.set(kind, [`the ${KINDS[kind].noun} list could not be read`])
     }
-    const wait = Math.min(RETRY.most, RETRY.first * 2 ** this.#failures++)
+    const wait = growingDelay(RETRY.first, RETRY.longest, this.#failures++)
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => this.#refresher.request(), wait).unref()
   }

@@ -1,4 +1,5 @@
 import { now } from '../../lib/time/clock.js'
+import { growingDelay } from '../../lib/time/growing-delay.js'
 
 export interface BackOffOptions {
   /** The first delay, in milliseconds; each one after it is twice as long. */
@@ -39,7 +40,7 @@ export class BackOff {
     this.#failures = [...this.#failures.filter(time => at - time < period), at].slice(-maxFailures)
     this.#tooMany ||= this.#failures.length >= maxFailures
     if (this.#tooMany) return undefined
-    const delay = Math.min(longest, first * 2 ** this.#delays++)
+    const delay = growingDelay(first, longest, this.#delays++)
     return delay * (1 + JITTER * (2 * this.#random() - 1))
   }
 

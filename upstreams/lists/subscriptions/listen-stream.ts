@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { growingDelay } from '../../../lib/time/growing-delay.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection } from '../../ports.js'
 
@@ -6,7 +7,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 /** How long the former request stays open at most when the upstream does not acknowledge the next one, in milliseconds. */
 const ACKNOWLEDGE_WITHIN = 5_000
 /** The waits before a request is sent again that the upstream ended, in milliseconds. */
-const RETRY = { first: 500, most: 30_000 }
+const RETRY = { first: 500, longest: 30_000 }
 
 /**
  * The one `subscriptions/listen` of a connection to a stateless upstream. When something else is wanted, a new request is sent and
@@ -72,7 +73,7 @@ export class ListenStream {
   #ended (): void {
     this.#open = undefined
     if (this.#closed || this.#connection.closed) return
-    const wait = Math.min(RETRY.most, RETRY.first * 2 ** this.#failures++)
+    const wait = growingDelay(RETRY.first, RETRY.longest, this.#failures++)
     this.#retry = setTimeout(() => {
       this.#retry = undefined
       this.#renew()
