@@ -71,7 +71,7 @@ export class FakeLink implements Link {
     return channel
   }
 
-  negotiated (revision: Revision): void {
+  setRevision (revision: Revision): void {
     this.revision = revision
   }
 

@@ -60,8 +60,8 @@ export class AnyLink implements Link {
     }
   }
 
-  negotiated (revision: Revision): void {
-    this.#link?.negotiated(revision)
+  setRevision (revision: Revision): void {
+    this.#link?.setRevision(revision)
   }
 
   async close (): Promise<void> {

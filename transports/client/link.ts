@@ -1,6 +1,10 @@
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Message, Id, Params } from '../../protocol/wire/jsonrpc.js'
+import type { MessageLimits } from '../../protocol/wire/limits.js'
+
+/** How large a message of an upstream may be, in bytes and in what it is made of. */
+export interface LinkLimits { readonly maxMessage: number, readonly limits: MessageLimits }
 
 /** A request that is about to be sent on a link. */
 export interface LinkRequest {
@@ -19,7 +23,7 @@ export interface Link {
   /** Where one request and its cancellation are written. The same as `channel` unless each request has a stream of its own. */
   channelFor (request: LinkRequest): Channel
   /** Sets the revision that was negotiated; links that have headers or streams depend on it. */
-  negotiated (revision: Revision): void
+  setRevision (revision: Revision): void
   /** Ends the connection and everything that was started for it. Settles when nothing of it is left; never rejects. */
   close (): Promise<void>
 }

@@ -69,7 +69,7 @@ class StdioLink implements Link {
     return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(id) : this.channel
   }
 
-  negotiated (): void {}
+  setRevision (): void {}
 
   async close (): Promise<void> {
     await this.#child.stop()

@@ -35,20 +35,20 @@ export async function probe (peer: UpstreamPeer, self: Self, wait: number, remem
   const discovery = discover(peer, self)
   const silence = new AbortController()
   const found = await Promise.race([discovery, delay(wait, 'silent' as const, { ref: false, signal: silence.signal })]).finally(() => silence.abort())
-  const agreement = found === undefined ? await initialize(peer, self) : confirm(peer, found === 'silent' ? await overtake(peer, self, discovery) : found)
+  const agreement = found === undefined ? await initialize(peer, self) : confirm(peer, found === 'silent' ? await initializeBehind(peer, self, discovery) : found)
   remember(agreement.revision.stateless)
   if (found === 'silent') discovery.then(late => { if (late !== undefined) remember(true) }, () => {})
   return agreement
 }
 
 /** Sends `initialize` behind a `server/discover` that is not answered yet. */
-async function overtake (peer: UpstreamPeer, self: Self, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
-  const shaken = handshake(peer, self)
-  const first = await Promise.race([discovery, shaken.catch(async error => await lastWord(discovery, error))])
-  if (first?.revision.stateless !== true) return await shaken
+async function initializeBehind (peer: UpstreamPeer, self: Self, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
+  const initialized = handshake(peer, self)
+  const first = await Promise.race([discovery, initialized.catch(async error => await discoveryAfter(error, discovery))])
+  if (first?.revision.stateless !== true) return await initialized
   // Where one connection is all there is, a server of both eras may have begun a session with `initialize`, and only its answer says so.
   if (peer.transport === 'http') return first
-  return await Promise.race([shaken.catch(() => first), delay(LAST_WAIT, first, { ref: false })])
+  return await Promise.race([initialized.catch(() => first), delay(LAST_WAIT, first, { ref: false })])
 }
 
 /** Undefined for a server that does not know `server/discover`. */
@@ -87,7 +87,7 @@ async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities 
 }
 
 function confirm (peer: UpstreamPeer, agreement: Agreement): Agreement {
-  peer.negotiated(agreement.revision)
+  peer.setRevision(agreement.revision)
   if (!agreement.revision.stateless) peer.notify('notifications/initialized')
   return agreement
 }
@@ -101,7 +101,7 @@ function serverOf (info: unknown, capabilities: unknown, instructions: unknown):
 }
 
 /** A server without a handshake may refuse `initialize` before it answers `server/discover`. */
-async function lastWord (discovery: Promise<Agreement | undefined>, refusal: unknown): Promise<Agreement> {
+async function discoveryAfter (refusal: unknown, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
   const found = await Promise.race([discovery, delay(LAST_WAIT, undefined, { ref: false })])
   if (found === undefined) throw refusal
   return found

@@ -75,8 +75,8 @@ export class UpstreamPeer {
     return this.#why
   }
 
-  negotiated (revision: Revision): void {
-    this.#open.negotiated(revision)
+  setRevision (revision: Revision): void {
+    this.#open.setRevision(revision)
   }
 
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */

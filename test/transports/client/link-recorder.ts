@@ -65,7 +65,7 @@ export class LinkRecorder {
     const report = await this.ask('initialize', {
       protocolVersion: newestStateful.version, capabilities: { elicitation: {}, sampling: {} }, clientInfo: { name: 'recorder', version: '1' }
     })
-    this.link.negotiated(newestStateful)
+    this.link.setRevision(newestStateful)
     this.link.channel.emit(encodeNotification('notifications/initialized'), 'notifications/initialized')
     return report
   }

@@ -1,13 +1,12 @@
-import type { Dial, LinkEvents } from '../link.js'
+import type { Dial, LinkEvents, LinkLimits } from '../link.js'
 import { HttpClient, type HttpClientOptions } from './http-client.js'
 import { HttpLink } from './http-link.js'
-import type { UpstreamLimits } from './reply-body.js'
 import { configuredHeaders } from './request-headers.js'
 
 /** Where a server is on the network, as it is configured. */
 export interface UrlAddress { readonly url: string, readonly headers: Readonly<Record<string, string>> }
 
-export interface HttpDialOptions extends UpstreamLimits, HttpClientOptions {}
+export interface HttpDialOptions extends LinkLimits, HttpClientOptions {}
 
 /** Dials Streamable HTTP. Nothing is sent before the first request. */
 export function dialHttp (address: UrlAddress, options: HttpDialOptions): Dial {

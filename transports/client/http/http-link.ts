@@ -4,18 +4,17 @@ import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { META, metaOf } from '../../../protocol/wire/meta.js'
-import type { Link, LinkEvents, LinkRequest } from '../link.js'
+import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
-import { ListeningStream } from './listening-stream.js'
-import type { UpstreamLimits } from './reply-body.js'
+import { StandaloneStream } from './standalone-stream.js'
 import { describeStatus, hasAuthorization } from './reply-status.js'
 import { RequestChannel, type RequestHost } from './request-channel.js'
 
 const COMMON = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
 /** How long the answer to a notification may take, in milliseconds. */
 const CONTROL_TIMEOUT = 30_000
-/** How long requests wait for the answer to `notifications/initialized` and the head of the listening stream. */
+/** How long requests wait for the answer to `notifications/initialized` and the head of the standalone stream. */
 const HANDSHAKE_WAIT = 2_000
 /** How long the end of a session may take at close. */
 const DELETE_TIMEOUT = 2_000
@@ -27,7 +26,7 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
 export class HttpLink implements Link, RequestHost {
   readonly transport = 'http'
   readonly channel: Channel
-  readonly limits: UpstreamLimits
+  readonly limits: LinkLimits
   readonly events: LinkEvents
   isExpired = false
   readonly #client: HttpClient
@@ -36,12 +35,12 @@ export class HttpLink implements Link, RequestHost {
   #path: string
   #sessionId: string | undefined
   #revision: Revision | undefined
-  #listening: ListeningStream | undefined
+  #standalone: StandaloneStream | undefined
   /** Settles when the handshake is complete; undefined when nothing has to wait for it. */
   #handshake: Promise<void> | undefined
   #isClosed = false
 
-  constructor (client: HttpClient, path: string, configured: string[], limits: UpstreamLimits, events: LinkEvents) {
+  constructor (client: HttpClient, path: string, configured: string[], limits: LinkLimits, events: LinkEvents) {
     this.#client = client
     this.#path = path
     this.#configured = configured
@@ -64,7 +63,7 @@ export class HttpLink implements Link, RequestHost {
     return channel
   }
 
-  negotiated (revision: Revision): void {
+  setRevision (revision: Revision): void {
     this.#revision = revision
   }
 
@@ -102,7 +101,7 @@ export class HttpLink implements Link, RequestHost {
   async close (): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#listening?.close()
+    this.#standalone?.close()
     for (const request of this.#requests) request.drop()
     if (this.hasSession && !this.isExpired) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
     await this.#client.close()
@@ -122,20 +121,20 @@ export class HttpLink implements Link, RequestHost {
 
   /** Requests wait until the server knows that the handshake is complete, and until the stream for its own requests is open: it drops them otherwise. */
   #beginSession (answered: Promise<void>): void {
-    const listening = this.#listening = new ListeningStream(this.limits, {
+    const standalone = this.#standalone = new StandaloneStream(this.limits, {
       open: (lastEventId, receiver) => this.resume(lastEventId, receiver),
       message: message => this.events.message(message, undefined),
       expired: () => this.#expire(),
       unreachable: why => { void this.#end(why) }
     })
-    const handshake = this.#handshake = withTimeout(answered.then(() => listening.start()), HANDSHAKE_WAIT, () => {})
+    const handshake = this.#handshake = withTimeout(answered.then(() => standalone.start()), HANDSHAKE_WAIT, () => {})
     void handshake.then(() => { this.#handshake = undefined })
   }
 
   async #end (why: Error): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#listening?.close()
+    this.#standalone?.close()
     for (const request of this.#requests) request.drop()
     await this.#client.close()
     this.events.closed(why)

@@ -2,10 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Chunks } from '../../../lib/chunks.js'
 import { SseReader } from '../../../lib/network/sse-reader.js'
 import { decode, type Message } from '../../../protocol/wire/jsonrpc.js'
-import type { MessageLimits } from '../../../protocol/wire/limits.js'
-
-/** How large a message of an upstream may be, in bytes and in what it is made of. */
-export interface UpstreamLimits { readonly maxMessage: number, readonly limits: MessageLimits }
+import type { LinkLimits } from '../link.js'
 
 /** What the body of a reply is by its Content-Type. */
 export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): 'json' | 'events' | 'other' {
@@ -15,13 +12,13 @@ export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): '
 
 /** Reads the messages in the body of a reply: one JSON text, or the events of a stream. */
 export class ReplyBody {
-  readonly #limits: UpstreamLimits
+  readonly #limits: LinkLimits
   readonly #onMessage: (message: Message) => void
   readonly #onTooLong: () => void
   readonly #json: Chunks | undefined
   readonly #events: SseReader | undefined
 
-  constructor (kind: 'json' | 'events', limits: UpstreamLimits, onMessage: (message: Message) => void, onTooLong: () => void) {
+  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message) => void, onTooLong: () => void) {
     this.#limits = limits
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { growingDelay } from '../../../lib/time/growing-delay.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
 import { META, metaOf } from '../../../protocol/wire/meta.js'
-import type { LinkEvents, LinkRequest } from '../link.js'
+import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
-import { bodyKind, ReplyBody, type UpstreamLimits } from './reply-body.js'
+import { bodyKind, ReplyBody } from './reply-body.js'
 
 /** What the channel of a request uses of its link. */
 export interface RequestHost {
-  readonly limits: UpstreamLimits
+  readonly limits: LinkLimits
   readonly events: LinkEvents
   readonly hasSession: boolean
   /** True once the server does not know the session any more: nothing is sent. */
@@ -157,7 +158,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (after !== this.#resumeAfter) this.#resumes = 0
     if (++this.#resumes > MAX_RESUMES) return this.#fail(`its stream broke off and could not be resumed: ${error.message}`)
     this.#resumeAfter = after
-    const delay = Math.min(this.#body?.retry ?? RESUME_DELAY * 2 ** (this.#resumes - 1), MAX_RESUME_DELAY)
+    const delay = Math.min(this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1), MAX_RESUME_DELAY)
     this.#body = undefined
     this.#timer = setTimeout(() => { this.#exchange = this.#host.resume(after, this) }, delay).unref()
   }

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
+import type { LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { isUnreachable } from './network-error.js'
-import { bodyKind, ReplyBody, type UpstreamLimits } from './reply-body.js'
+import { bodyKind, ReplyBody } from './reply-body.js'
 
-export interface ListeningEvents {
+export interface StandaloneStreamEvents {
   open (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange
   message (message: Message): void
   /** The session is gone. */
@@ -19,9 +20,9 @@ const MAX_DELAY = 30_000
 const MAX_UNREACHABLE = 3
 
 /** The stream on which a legacy server sends what belongs to no request. It is opened again when it ends; a server may have none. */
-export class ListeningStream implements ReplyReceiver {
-  readonly #limits: UpstreamLimits
-  readonly #events: ListeningEvents
+export class StandaloneStream implements ReplyReceiver {
+  readonly #limits: LinkLimits
+  readonly #events: StandaloneStreamEvents
   #exchange: HttpExchange | undefined
   #body: ReplyBody | undefined
   #lastEventId: string | undefined
@@ -33,7 +34,7 @@ export class ListeningStream implements ReplyReceiver {
   #timer: NodeJS.Timeout | undefined
   #onFirstHead: () => void = () => {}
 
-  constructor (limits: UpstreamLimits, events: ListeningEvents) {
+  constructor (limits: LinkLimits, events: StandaloneStreamEvents) {
     this.#limits = limits
     this.#events = events
   }

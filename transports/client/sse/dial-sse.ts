@@ -1,6 +1,5 @@
-import type { Dial, Link, LinkEvents } from '../link.js'
+import type { Dial, Link, LinkEvents, LinkLimits } from '../link.js'
 import { openClient, type HttpDialOptions, type UrlAddress } from '../http/dial-http.js'
-import type { UpstreamLimits } from '../http/reply-body.js'
 import { SseLink, type SseTarget } from './sse-link.js'
 
 /** Dials HTTP+SSE. The link is there when the server has said where messages are posted. */
@@ -9,7 +8,7 @@ export function dialSse (address: UrlAddress, options: HttpDialOptions): Dial {
 }
 
 /** Opens the stream. The signal ends the attempt. */
-export async function openSse (target: SseTarget, limits: UpstreamLimits, events: LinkEvents, signal: AbortSignal): Promise<Link> {
+export async function openSse (target: SseTarget, limits: LinkLimits, events: LinkEvents, signal: AbortSignal): Promise<Link> {
   signal.throwIfAborted()
   let stop = () => {}
   try {

@@ -6,9 +6,9 @@ import { decode, type Id } from '../../../protocol/wire/jsonrpc.js'
 import { concernOf } from '../answered-id.js'
 import type { HttpClient } from '../http/http-client.js'
 import type { HttpExchange, ReplyReceiver } from '../http/http-exchange.js'
-import { bodyKind, type UpstreamLimits } from '../http/reply-body.js'
+import { bodyKind } from '../http/reply-body.js'
 import { describeStatus, hasAuthorization } from '../http/reply-status.js'
-import type { Link, LinkEvents, LinkRequest } from '../link.js'
+import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 
 export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
 
@@ -24,7 +24,7 @@ export class SseLink implements Link, ReplyReceiver {
   readonly transport = 'sse'
   readonly channel: Channel
   readonly #target: SseTarget
-  readonly #limits: UpstreamLimits
+  readonly #limits: LinkLimits
   readonly #events: LinkEvents
   readonly #onOpen: (failure: Error | undefined) => void
   readonly #reader: SseReader
@@ -36,7 +36,7 @@ export class SseLink implements Link, ReplyReceiver {
   #isClosed = false
 
   /** `onOpen` is called once, when messages can be sent or the attempt has failed. */
-  constructor (target: SseTarget, limits: UpstreamLimits, events: LinkEvents, onOpen: (failure: Error | undefined) => void) {
+  constructor (target: SseTarget, limits: LinkLimits, events: LinkEvents, onOpen: (failure: Error | undefined) => void) {
     this.#target = target
     this.#limits = limits
     this.#events = events
@@ -54,7 +54,7 @@ export class SseLink implements Link, ReplyReceiver {
     return this.#channel(id)
   }
 
-  negotiated ({ version }: { version: string }): void {
+  setRevision ({ version }: { version: string }): void {
     this.#version = version
   }
 

@@ -3,11 +3,10 @@ import { withTimeout } from '../../../lib/time/with-timeout.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { decode, type Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
-import type { UpstreamLimits } from '../http/reply-body.js'
-import type { Link, LinkEvents, LinkRequest } from '../link.js'
+import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { describeClose } from './close-words.js'
 
-export interface WebSocketLinkOptions extends UpstreamLimits {
+export interface WebSocketLinkOptions extends LinkLimits {
   /** The most bytes that wait for a server that does not read. */
   readonly maxQueue: number
   /** The interval between pings, in milliseconds. */
@@ -49,7 +48,7 @@ export class WebSocketLink implements Link {
     return this.#channel(id)
   }
 
-  negotiated (): void {}
+  setRevision (): void {}
 
   async close (): Promise<void> {
     this.#socket.close(1000)
