@@ -32,7 +32,7 @@ export const Server = Type.Object({
   idle: Time('After how many milliseconds without a call the server is stopped'),
   isolate: Choice(['none', 'principal', 'session'], 'Which callers share one process or connection: all, those with the same identity, or those of one session'),
   scopes: Names('The scopes that a caller needs for everything the server offers'),
-  roots: Names('The folders that the server is told of when it asks for roots'),
+  roots: Names('The folders that a server of an older revision gets when it asks for roots'),
   elicitation: Flag('Whether the server may ask callers for input'),
   sampling: Flag('Whether the server may ask the models of callers')
 }, { additionalProperties: true })

@@ -30,7 +30,7 @@ export interface ServerEntry {
   readonly isolate: 'none' | 'principal' | 'session'
   /** What a caller must have been granted for everything it serves; `mcp` when absent. */
   readonly scopes: readonly string[] | undefined
-  /** The folders it is told of, as `file:` URIs; it is told of none, and cannot ask, when absent. */
+  /** The folders that a legacy server gets when it asks for roots, as `file:` URIs; when absent, it cannot ask. */
   readonly roots: readonly string[] | undefined
   /** Whether a legacy server is told that it may ask callers for input, and models. */
   readonly elicitation: boolean

@@ -59,14 +59,14 @@ export class CallsInFlight {
   }
 
   /** The call whose client has to answer this. `ambiguous` when several clients could be meant: the answer of one must not serve another. */
-  asked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | undefined {
+  findAsked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | undefined {
     const candidates = this.#candidates(on)
     if (candidates === 'ambiguous') return candidates
     return candidates.find(call => call.canAsk(method, params)) ?? candidates[0]
   }
 
   /** The call that a log message belongs to; undefined when it cannot be known. */
-  logged (on: Channel | undefined): RelayedCall | undefined {
+  findLogging (on: Channel | undefined): RelayedCall | undefined {
     const candidates = this.#candidates(on)
     return candidates === 'ambiguous' ? undefined : candidates[0]
   }

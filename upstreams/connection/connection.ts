@@ -213,7 +213,7 @@ class LiveConnection implements OpenConnection {
   }
 
   #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    const call = peer.calls.logged(on)
+    const call = peer.calls.findLogging(on)
     if (call !== undefined) return call.log(params)
     const { alias } = this.#options.entry
     this.#options.log.debug({ upstream: alias, level: params['level'], data: params['data'] }, `upstream ${alias} logged outside of a call`)
@@ -234,7 +234,7 @@ class LiveConnection implements OpenConnection {
   }
 }
 
-/** What a server with a handshake is told that it may ask. Fixed before it is known who will call, so roots are those of the configuration. */
+/** The capabilities that a server with a handshake gets. They are fixed before it is known who will call, so roots are those of the configuration. */
 function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): object {
   return {
     ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),

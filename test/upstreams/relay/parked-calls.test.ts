@@ -11,21 +11,21 @@ function parkedCall (upstream = 'files', principal: string | undefined = undefin
   return { upstream, principal, ended, end: reason => { ended.push(reason) } }
 }
 
-t.test('a parked call is found by its ticket until the ticket is taken', async t => {
+t.test('a parked call is found by its id until the id is taken', async t => {
   const calls = new ParkedCalls(PLENTY)
   const call = parkedCall()
   t.equal(calls.add(call), undefined)
-  const ticket = calls.park(call)
-  t.equal(calls.get(ticket), call)
-  calls.take(ticket)
-  t.equal(calls.get(ticket), undefined)
+  const parkedId = calls.park(call)
+  t.equal(calls.get(parkedId), call)
+  calls.take(parkedId)
+  t.equal(calls.get(parkedId), undefined)
   t.equal(calls.size, 1, 'it counts until it is over')
   calls.remove(call)
   t.equal(calls.size, 0)
   t.strictSame(call.ended, [])
 })
 
-t.test('each park has another ticket, and so has each process', async t => {
+t.test('each park has another id, and so has each process', async t => {
   const calls = new ParkedCalls(PLENTY)
   const call = parkedCall()
   t.not(calls.park(call), calls.park(call))
@@ -37,11 +37,11 @@ t.test('a call is ended when its time is up, and the others are not', async t =>
   const calls = new ParkedCalls({ ...PLENTY, parkedCallLifetime: 20 })
   const [first, second] = [parkedCall(), parkedCall()]
   for (const call of [first, second]) calls.add(call)
-  const ticket = calls.park(first)
+  const parkedId = calls.park(first)
   calls.take(calls.park(second))
   await until(() => first.ended.length > 0)
   t.strictSame(first.ended, ['the client did not answer in time'])
-  t.equal(calls.get(ticket), undefined)
+  t.equal(calls.get(parkedId), undefined)
   t.equal(calls.size, 1)
   t.strictSame(second.ended, [])
 })

@@ -130,7 +130,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #park (call: Call): Result {
     const inputRequests = Object.fromEntries(this.#questions.entries().map(([key, question]) =>
       [key, { method: question.method, params: toClientParams(question, this.#revision.features) }]))
-    const parked = { ticket: this.#parked.park(this), nonce: this.#parked.nonce }
+    const parked = { parkedId: this.#parked.park(this), nonce: this.#parked.nonce }
     return { resultType: 'input_required', inputRequests, requestState: carryState(call, { upstream: this.upstream, parked }, this.#parked.limits.parkedCallLifetime) }
   }
 

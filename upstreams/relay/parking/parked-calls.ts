@@ -21,10 +21,10 @@ export interface ParkingLimits {
 
 interface Waiting { readonly call: ParkedCall, readonly until: number }
 
-/** The calls of all upstreams that wait for answers of clients, by tickets that are good for one use. One timer serves all. */
+/** The calls of all upstreams that wait for answers of clients, by ids that are good for one use. One timer serves all. */
 export class ParkedCalls {
   readonly limits: ParkingLimits
-  /** Names this process: a ticket of another one leads nowhere. */
+  /** Names this process: an id of another one leads nowhere. */
   readonly nonce: string = randomUUID()
   readonly #calls = new Set<ParkedCall>()
   readonly #perUpstream = new Counter()
@@ -59,33 +59,33 @@ export class ParkedCalls {
     this.#perCaller.decrement(callerOf(call))
   }
 
-  /** Parks a call, until its ticket is taken or its time is up. */
+  /** Parks a call, until its id is taken or its time is up. */
   park (call: ParkedCall): string {
-    const ticket = randomUUID()
-    this.#waiting.set(ticket, { call, until: now() + this.limits.parkedCallLifetime })
+    const parkedId = randomUUID()
+    this.#waiting.set(parkedId, { call, until: now() + this.limits.parkedCallLifetime })
     this.#schedule()
-    return ticket
+    return parkedId
   }
 
-  /** The call that waits for this ticket. */
-  get (ticket: string): ParkedCall | undefined {
-    return this.#waiting.get(ticket)?.call
+  /** The call that waits under this id. */
+  get (parkedId: string): ParkedCall | undefined {
+    return this.#waiting.get(parkedId)?.call
   }
 
-  /** Makes a ticket worthless. */
-  take (ticket: string): void {
-    this.#waiting.delete(ticket)
+  /** Makes an id worthless. */
+  take (parkedId: string): void {
+    this.#waiting.delete(parkedId)
     this.#schedule()
   }
 
   /** Ends the parked calls of one upstream, or all. */
   end (reason: string, upstream?: string): void {
-    for (const [ticket, { call }] of this.#waiting) if (upstream === undefined || call.upstream === upstream) this.#end(ticket, call, reason)
+    for (const [parkedId, { call }] of this.#waiting) if (upstream === undefined || call.upstream === upstream) this.#end(parkedId, call, reason)
     this.#schedule()
   }
 
-  #end (ticket: string, call: ParkedCall, reason: string): void {
-    this.#waiting.delete(ticket)
+  #end (parkedId: string, call: ParkedCall, reason: string): void {
+    this.#waiting.delete(parkedId)
     this.remove(call)
     call.end(reason)
   }
@@ -93,9 +93,9 @@ export class ParkedCalls {
   #expire (): void {
     this.#timer = undefined
     const moment = now()
-    for (const [ticket, { call, until }] of this.#waiting) {
+    for (const [parkedId, { call, until }] of this.#waiting) {
       if (until > moment) break
-      this.#end(ticket, call, 'the client did not answer in time')
+      this.#end(parkedId, call, 'the client did not answer in time')
     }
     this.#schedule()
   }

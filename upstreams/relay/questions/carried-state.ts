@@ -9,7 +9,7 @@ export interface CarriedState {
   /** The state of a stateless upstream, exactly; undefined when it gave none. */
   readonly state?: string | undefined
   /** The parked call that waits for the answers, and the process in which it waits. */
-  readonly parked?: { readonly ticket: string, readonly nonce: string } | undefined
+  readonly parked?: { readonly parkedId: string, readonly nonce: string } | undefined
 }
 
 /** What an earlier round of this request left; undefined for a first request. Throws when its state is not one for this upstream. */
