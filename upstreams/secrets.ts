@@ -1,3 +1,4 @@
+import { tryDecode } from '../lib/network/try-decode.js'
 import type { ServerEntry } from './server-entry.js'
 
 /** Hides the secrets of one server in a text. */
@@ -49,13 +50,5 @@ function ofArguments (args: readonly string[]): string[] {
 function ofUrl (text: string): string[] {
   if (!URL.canParse(text)) return []
   const { username, password, searchParams } = new URL(text)
-  return [decode(password), password, ...(password === '' ? [username] : []), ...searchParams.values()]
-}
-
-function decode (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return [tryDecode(password) ?? password, password, ...(password === '' ? [username] : []), ...searchParams.values()]
 }

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../lib/nearest-name.js'
+import { basicCredential } from '../../lib/network/basic-credential.js'
 import type { Address } from '../server-entry.js'
 
 type Kind = Address['kind']
@@ -37,7 +38,7 @@ export function splitUrl (text: string, kind: RemoteKind): { url: string, kind: 
   const socket = /^wss?:$/.test(url.protocol)
   if (!socket && !/^https?:$/.test(url.protocol)) return `must begin with http:, https:, ws: or wss:, not ${url.protocol}`
   if (socket && (kind === 'http' || kind === 'sse')) return `begins with ${url.protocol}, which does not go with the type ${kind}`
-  const authorization = url.username === '' && url.password === '' ? undefined : `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')}`
+  const authorization = basicCredential(url)
   url.username = ''
   url.password = ''
   url.hash = ''

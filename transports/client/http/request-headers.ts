@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { basicCredential } from '../../../lib/network/basic-credential.js'
 
 /** What HTTP and the protocol set. Files of clients often have some of them, with the same values. */
 const OURS = new RegExp(`^(${[
@@ -15,7 +16,8 @@ export function configuredHeaders (url: URL, configured: Readonly<Record<string,
   })
   const has = (wanted: string): boolean => headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === wanted)
   if (!has('user-agent')) headers.push('user-agent', 'mcp-patchbay')
-  if (!has('authorization') && (url.username !== '' || url.password !== '')) headers.push('authorization', basic(url))
+  const credential = basicCredential(url)
+  if (credential !== undefined && !has('authorization')) headers.push('authorization', credential)
   return headers
 }
 
@@ -31,6 +33,3 @@ function checkHeader (name: string, value: string): void {
     throw new Error(`the value of the header ${name} has characters that HTTP does not allow; look for line breaks and letters outside of ISO 8859-1`)
   }
 }
-
-const basic = ({ username, password }: URL): string =>
-  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
