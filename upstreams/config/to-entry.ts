@@ -105,7 +105,7 @@ class FieldReader {
       idle,
       isolate,
       scopes,
-      roots: roots?.map((root, index) => /^file:\/\//i.test(root) ? root : pathToFileURL(this.#path(`roots.${index}`, root)).href),
+      roots: roots?.map((root, index) => this.#root(`roots.${index}`, root)),
       elicitation,
       sampling
     }
@@ -167,8 +167,17 @@ class FieldReader {
     return Math.round(timeout * SECONDS)
   }
 
-  #path (field: string, given: string): string {
+  /** A folder as a `file:` URI, which it may be already. */
+  #root (field: string, given: string): string {
     const text = this.#text(field, given)
+    return /^file:\/\//i.test(text) ? text : pathToFileURL(this.#absolute(text)).href
+  }
+
+  #path (field: string, given: string): string {
+    return this.#absolute(this.#text(field, given))
+  }
+
+  #absolute (text: string): string {
     const { home, folder } = this.#variables
     return isAbsolute(text) ? text : home !== undefined && /^~(\/|$)/.test(text) ? resolve(home, text.slice(2)) : resolve(folder, text)
   }

@@ -52,6 +52,16 @@ t.test('a server with a URL', async t => {
   ])
 })
 
+t.test('a user or password in a URL that is not percent-encoded is taken as it is', async t => {
+  const { entries: [entry] } = await read({ a: { url: 'https://ada:50%@example.com/mcp' } })
+  t.match(entry?.address, { url: 'https://example.com/mcp', headers: { Authorization: `Basic ${Buffer.from('ada:50%').toString('base64')}` } })
+})
+
+t.test('roots become file: URIs, and may have variables in either form', async t => {
+  const { entries: [entry] } = await read({ a: { command: 'x', roots: ['file:///${env:TOKEN}', '/${env:TOKEN}/b'] } }) // eslint-disable-line no-template-curly-in-string
+  t.strictSame(entry?.roots, ['file:///s3cret', 'file:///s3cret/b'])
+})
+
 t.test('everything that is wrong is reported at once, by option, without values', async t => {
   t.strictSame(await mistakes({
     a: { command: 'x', env: { KEY: 'a ${UNSET} ${env:ALSO}' } }, // eslint-disable-line no-template-curly-in-string
