@@ -32,7 +32,7 @@ export interface ServerEntry {
   readonly scopes: readonly string[] | undefined
   /** The folders that a legacy server gets when it asks for roots, as `file:` URIs; when absent, it cannot ask. */
   readonly roots: readonly string[] | undefined
-  /** Whether a legacy server is told that it may ask callers for input, and models. */
+  /** Whether the server may ask callers for input, and their models. */
   readonly elicitation: boolean
   readonly sampling: boolean
 }

@@ -21,7 +21,7 @@ export class InputRequired extends Error {
 }
 
 /** True when every member of `needed` is declared. A bare `elicitation: {}` stands for form mode. */
-export function declares (declared: Record<string, unknown>, needed: Record<string, object>): boolean {
+export function declares (declared: Readonly<Record<string, unknown>>, needed: Record<string, object>): boolean {
   return Object.entries(needed).every(([name, parts]) => {
     const have = declared[name]
     if (typeof have !== 'object' || have === null) return false

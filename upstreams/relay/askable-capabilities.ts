@@ -1,18 +1,21 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import { isObject } from '../../protocol/wire/json.js'
+import type { ServerEntry } from '../server-entry.js'
+
+type Allowed = Pick<ServerEntry, 'elicitation' | 'sampling'>
 
 /** The kinds of questions that are relayed, with the parts of their capabilities. */
 const RELAYED = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: [] } as const
 
-/** What the client of this call declared that it can be asked, of what is relayed; nothing where it has no stream to be asked on. */
-export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>): Record<string, object> {
+/** What the client of this call declared that it can be asked, of what is relayed and the entry allows; nothing where it has no stream to be asked on. */
+export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>, allowed: Allowed): Record<string, object> {
   const { revision, channel, capabilities } = call
   const { features, stateless } = revision
   if (!stateless && (!channel.streams || call.conversation.replaced)) return {}
   const askable: Record<string, object> = {}
   for (const [name, parts] of Object.entries(RELAYED)) {
     const declared = capabilities[name]
-    if (!isObject(declared) || (name === 'elicitation' && features.elicitation === 'none')) continue
+    if (!isObject(declared) || isForbidden(name, allowed) || (name === 'elicitation' && features.elicitation === 'none')) continue
     const known = parts.filter(part => part in declared && (part !== 'url' || features.elicitation === 'url') && (part !== 'tools' || features.samplingTools))
     // Where the client has named only parts that its revision does not know, an empty object would stand for forms.
     if (name === 'elicitation' && known.length === 0 && Object.keys(declared).length > 0) continue
@@ -20,3 +23,5 @@ export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel'
   }
   return askable
 }
+
+const isForbidden = (name: string, { elicitation, sampling }: Allowed): boolean => (name === 'elicitation' && !elicitation) || (name === 'sampling' && !sampling)

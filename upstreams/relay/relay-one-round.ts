@@ -4,7 +4,7 @@ import type { Connection, UpstreamRequest } from '../ports.js'
 import { carryState, type CarriedState } from './questions/carried-state.js'
 import { DirectCall } from './direct-call.js'
 import { readInputRequired } from './questions/input-required.js'
-import { isAnswerable } from './questions/question.js'
+import { isAnswerable, notOffered } from './questions/question.js'
 
 /**
  * Both sides are stateless: the upstream's questions and the client's answers are passed on as they are, and the upstream's state
@@ -22,7 +22,7 @@ export async function relayOneRound (call: Call, upstream: string, connection: C
   const asked = readInputRequired(result, request.method, connection.revision, upstream)
   if (asked === undefined) return result
   for (const question of Object.values(asked.questions)) {
-    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamFailed(upstream, `it asks for ${question.method}, which the client did not declare`)
+    if (!isAnswerable(question, request.capabilities ?? {}, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
   return { ...result, requestState: carryState(call, { upstream, state: asked.state }) }
 }

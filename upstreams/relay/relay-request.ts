@@ -34,14 +34,14 @@ export async function relayRequest (call: Call, upstream: Upstream, method: stri
     const connection = await upstream.connectionFor(call)
     // A call that was cancelled while the upstream was starting is not sent.
     call.signal.throwIfAborted()
-    return await send(call, upstream, connection, requestOf(call, connection.revision, method, params, options), carried)
+    return await send(call, upstream, connection, requestOf(call, upstream, connection.revision, method, params, options), carried)
   } catch (error) {
     if (demandsPages(error, call)) return requiredPages(error, call, alias)
     throw toClientError(error, call)
   }
 }
 
-function requestOf (call: Call, { stateless }: Revision, method: string, params: Params, { headers, renewHeaders }: RelayOptions): UpstreamRequest {
+function requestOf (call: Call, { entry }: Upstream, { stateless }: Revision, method: string, params: Params, { headers, renewHeaders }: RelayOptions): UpstreamRequest {
   return {
     method,
     params: withoutReserved(params),
@@ -49,7 +49,7 @@ function requestOf (call: Call, { stateless }: Revision, method: string, params:
     renewHeaders,
     signal: call.signal,
     wantsProgress: call.wantsProgress,
-    capabilities: stateless ? askableCapabilities(call) : undefined,
+    capabilities: stateless ? askableCapabilities(call, entry) : undefined,
     logLevel: call.channel.streams ? call.logLevel : undefined
   }
 }

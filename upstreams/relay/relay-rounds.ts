@@ -5,7 +5,7 @@ import { errors, isMcpError, type WireError } from '../../protocol/wire/errors.j
 import type { Connection, UpstreamRequest } from '../ports.js'
 import { askClient, DirectCall } from './direct-call.js'
 import { readInputRequired, type InputRequired } from './questions/input-required.js'
-import { isAnswerable, isPage, type Question } from './questions/question.js'
+import { isAnswerable, isPage, notOffered, type Question } from './questions/question.js'
 import { withoutReservedMeta } from './relayed-params.js'
 
 /** How often an upstream may ask during one call, and how often in a row without a question. */
@@ -30,7 +30,7 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
     if (round >= MAX_ROUNDS) throw errors.upstreamFailed(upstream, `it asks more than ${MAX_ROUNDS} times during one call`)
     if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
-    const inputResponses = await answerAll(call, upstream, asked, pages)
+    const inputResponses = await answerAll(call, upstream, request.capabilities ?? {}, asked, pages)
     call.signal.throwIfAborted()
     params = { ...request.params, ...(empty > 0 ? {} : { inputResponses }), ...(asked.state === undefined ? {} : { requestState: asked.state }) }
   }
@@ -66,10 +66,10 @@ class AcceptedPages {
 }
 
 /** All answers, by key. When one cannot be had, the other questions are taken back. */
-async function answerAll (call: Call, upstream: string, { questions }: InputRequired, pages: AcceptedPages): Promise<Record<string, object>> {
+async function answerAll (call: Call, upstream: string, declared: Readonly<Record<string, unknown>>, { questions }: InputRequired, pages: AcceptedPages): Promise<Record<string, object>> {
   const entries = Object.entries(questions).map(([key, { method, params }]) => [key, { method, params: withoutReservedMeta(params) }] as const)
   for (const [, question] of entries) {
-    if (!isAnswerable(question, call.capabilities, call.revision)) throw errors.upstreamFailed(upstream, `it asks for ${question.method}, which the client did not declare`)
+    if (!isAnswerable(question, declared, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
   if (entries.some(([, question]) => pages.includes(question))) await pages.wait(call)
   const controller = createAbortController()

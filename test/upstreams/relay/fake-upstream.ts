@@ -64,6 +64,8 @@ export class FakeConnection implements Connection {
 export interface Fake {
   alias?: string
   timeout?: number
+  elicitation?: boolean
+  sampling?: boolean
   connectionFor?: (call: Call) => Promise<Connection>
   limits?: Partial<ParkingLimits>
 }
@@ -71,10 +73,10 @@ export interface Fake {
 const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_000, maxParkedCallsPerUpstream: 20_000, maxParkedCallsPerCaller: 20_000 }
 
 /** Adds the tool `ALIAS__tool` of an upstream that is played by the test. */
-export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, connectionFor, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
+export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
   const parked = new ParkedCalls({ ...LIMITS, ...limits })
-  const upstream = { entry: { alias, timeout } as ServerEntry, parked, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
+  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
   app.mcp.tools.add({
     ...tool({ name: `${alias}__tool`, description: 'Relayed', run: () => '' }),
     upstream: alias,

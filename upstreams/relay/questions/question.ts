@@ -27,10 +27,13 @@ export function capabilityFor (question: Question): Record<string, object> {
 }
 
 /** True when the client declared what the question needs, and its revision knows such questions. */
-export function isAnswerable (question: Question, capabilities: Record<string, unknown>, { features }: Revision): boolean {
+export function isAnswerable (question: Question, capabilities: Readonly<Record<string, unknown>>, { features }: Revision): boolean {
   if (question.method === ELICITATION && !elicitation.known(isPage(question) ? { url: question.params.url ?? '' } : {}, features)) return false
   return isRelayedQuestion(question.method) && declares(capabilities, capabilityFor(question))
 }
+
+/** Why a question of a stateless upstream is a mistake of the upstream: such questions were not among the capabilities that it got. */
+export const notOffered = ({ method }: Question): string => `it asks for ${method}, which the client did not declare, or its configuration forbids`
 
 /** The params as the client's revision can say them. */
 export function toClientParams ({ method, params }: Question, features: Features): Params {
