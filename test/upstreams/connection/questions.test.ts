@@ -94,9 +94,9 @@ t.test('many cancelled calls leave little behind, and their questions reach no o
     calls.abandon(id)
   }
   calls.add('last', new FakeCall('bob'), channel)
-  t.equal(calls.asked(question.method, question.params, undefined), 'ambiguous')
+  t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous')
   for (let id = 0; id < 1_000; id++) calls.answeredLate(id)
-  t.equal(calls.asked(question.method, question.params, undefined), 'ambiguous', 'those beyond the limit count as well')
+  t.equal(calls.findAsked(question.method, question.params, undefined), 'ambiguous', 'those beyond the limit count as well')
 })
 
 t.test('over HTTP a question belongs to the call on whose stream it comes, whoever else is calling', async t => {
