@@ -22,7 +22,8 @@ export async function runLeg ({ command, args }, url, revision, expected, output
   return judge(revision, expected - (all.length - scenarios.length), scenarios, code ?? signal)
 }
 
-function readScenarios (output) {
+/** What the suite left in a folder. */
+export function readScenarios (output) {
   return readdirSync(output, { withFileTypes: true })
     .filter(entry => entry.isDirectory())
     .map(({ name }) => ({ name: scenarioOf(name), checks: readChecks(join(output, name, 'checks.json')) }))
@@ -40,7 +41,8 @@ function readChecks (file) {
   }
 }
 
-function judge (revision, expected, scenarios, exit) {
+/** The verdict on a leg. */
+export function judge (revision, expected, scenarios, exit) {
   const checks = scenarios.flatMap(scenario => scenario.checks)
   const count = status => checks.filter(check => check.status === status).length
   const idle = scenarios.filter(isIdle)

@@ -1,9 +1,10 @@
-// Runs the official conformance suite against a gateway that offers the fixture, and against a second gateway in front of that one.
-// One leg per revision; revisions and the words direct and through on the command line choose some. Exits 1 unless every scenario
-// of every leg is clean.
+// Runs the official conformance suite: against a gateway that offers the fixture, against a second gateway in front of that one,
+// and, with its client scenarios, against the gateway as a client of servers behind it. One leg per revision; revisions and the
+// words direct, through and client on the command line choose some. Exits 1 unless every scenario of every leg is clean.
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runClientLeg } from './client-leg.mjs'
 import { installJudge } from './judge.mjs'
 import { runLeg } from './leg.mjs'
 import { startServer } from './server.mjs'
@@ -12,7 +13,7 @@ const SCENARIOS = { '2025-03-26': 1, '2025-06-18': 27, '2025-11-25': 33, '2026-0
 const SERVERS = { direct: 'serve.js', through: 'through.js' }
 // Its tool drops the connection of its client, which is the gateway in front here, and not the suite.
 const EXEMPT = { through: 'server-sse-polling' }
-const MODES = Object.keys(SERVERS)
+const MODES = [...Object.keys(SERVERS), 'client']
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const home = join(root, '.conformance')
@@ -37,7 +38,7 @@ async function main (words) {
   await rm(results, { recursive: true, force: true })
   const revisions = chosen(Object.keys(SCENARIOS), words)
   const legs = []
-  for (const mode of chosen(MODES, words)) legs.push(...await runServer(judge, mode, revisions))
+  for (const mode of chosen(MODES, words)) legs.push(...await (mode === 'client' ? runClient(judge) : runServer(judge, mode, revisions)))
   return report(legs)
 }
 
@@ -54,6 +55,10 @@ async function runServer (judge, mode, revisions) {
   } finally {
     await server.stop()
   }
+}
+
+async function runClient (judge) {
+  return [print(await runClientLeg(judge, join(root, 'build/test/conformance/client.js'), join(results, 'client')), 'client')]
 }
 
 function print (leg, mode) {
