@@ -93,6 +93,16 @@ t.test('the operator\'s scopes for alias__tool hold however the tool is called',
   t.notOk((await keysOf(setting, ADA, '/message/open')).includes('echo'))
 })
 
+t.test('a resource that needs a scope is not read by another spelling of its URI in the view', async t => {
+  const { ask } = await start(t, { scopes: { 'resources/open://item/{id}': ['vault'] } })
+  for (const uri of ['open://item/1', 'open://item/%zz', 'open://./item/1', 'OPEN://item/1']) {
+    t.match(await ask(ADA, 'resources/read', { uri }, '/message/open'), { status: 403 }, uri)
+    t.not((await ask(BOB, 'resources/read', { uri }, '/message/open')).status, 403, uri)
+  }
+  t.match(await ask(ADA, 'resources/read', { uri: 'open://text' }, '/message/open'), { status: 200, result: {} })
+  t.match(await ask(ADA, 'resources/read', { uri: 'vault://linked' }, '/message/vault'), { status: 403 })
+})
+
 t.test('the rate of a tool counts calls by every name and at every URL', async t => {
   const name = `long_${'x'.repeat(100)}`
   const setting = await start(t)

@@ -96,7 +96,10 @@ export class Lists {
       templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) => resources.relay(hidden, shown))
     }, origin.subscriptions, isNew => this.#read(lists, isNew))
     // Whatever the clients of the view ask for is the upstream's.
-    resources.findUnlistedWith(uri => lists.snapshot.reads ? unlistedResource(origin, uri) : undefined)
+    resources.findUnlistedWith((uri, { principal }) => {
+      const isKnown = this.#links.find(principal, uri) === alias || lists.pages.has(uri)
+      return lists.snapshot.reads ? { ...unlistedResource(origin, uri), guessed: !isKnown } : undefined
+    })
     return { origin, lists }
   }
 

@@ -104,7 +104,13 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     const listed = resources.find(uri)
     if (listed !== undefined || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call)
-    return resource && { resource, variables: {} }
+    return resource && { resource: resource.guessed === true ? guarded(resource, call) : resource, variables: {} }
+  }
+
+  /** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
+  function guarded (resource: Resource, call: Call): Resource {
+    const hidden = call.identity.scopes === 'all' ? undefined : [...fixed.values(), ...templates.values()].find(listed => !isAllowed(call, listed))
+    return hidden === undefined ? resource : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
