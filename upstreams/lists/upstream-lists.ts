@@ -4,7 +4,7 @@ import { codes, isMcpError } from '../../protocol/wire/errors.js'
 import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
 import { cutInstructions } from './instructions.js'
 import { pageIn } from './links.js'
-import { ALL_KINDS, KINDS, type Kind } from './reading/kinds.js'
+import { ALL_KINDS, KINDS, type Entry, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
 import type { OfferedList } from './offers/offered-list.js'
 import { EMPTY_LIST, readList, type ReadList } from './reading/read-list.js'
@@ -12,7 +12,7 @@ import { Refresher } from './reading/refresher.js'
 import { isMatchable } from './offers/resource-definitions.js'
 import { EMPTY, type Snapshot } from './snapshot.js'
 import type { Subscriptions } from './subscriptions/subscriptions.js'
-import { quote } from './reading/warnings.js'
+import { quote, Warnings } from './reading/warnings.js'
 
 export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
 
@@ -36,6 +36,7 @@ export class UpstreamLists {
   #failures = 0
   #snapshot: Snapshot = EMPTY
   #pages: ReadonlySet<string> = new Set()
+  #unmatched: readonly string[] = []
   #stale = true
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
@@ -59,13 +60,14 @@ export class UpstreamLists {
 
   get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
     const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].conflicts(KINDS[kind].noun))
-    return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched(), ...conflicts] }
+    return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
   }
 
   /** Shows lists that were read earlier, until they are read again. */
   show (snapshot: Snapshot): void {
     this.#snapshot = snapshot
     for (const kind of ALL_KINDS) this.#offered[kind].replace(snapshot.lists[kind])
+    this.#unmatched = unmatchedOf(snapshot.lists.templates)
     this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
   }
 
@@ -166,9 +168,10 @@ export class UpstreamLists {
     if (isNew) this.show(next)
     return isNew
   }
+}
 
-  #unmatched (): string[] {
-    const templates = this.#snapshot.lists.templates.map(({ uriTemplate }) => uriTemplate as string)
-    return templates.filter(template => !isMatchable(template)).map(template => `resource template ${quote(template)} is listed, but no URI is found by it`)
-  }
+function unmatchedOf (templates: readonly Entry[]): string[] {
+  const warnings = new Warnings()
+  for (const entry of templates) if (!isMatchable(entry)) warnings.add(() => `resource template ${quote(entry.uriTemplate)} is listed, but no URI is found by it`)
+  return warnings.list()
 }

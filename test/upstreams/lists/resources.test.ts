@@ -86,3 +86,40 @@ t.test('a link of absurd length is not kept', async t => {
   t.equal(links.find('ada', 'test://short'), 'files')
   t.equal(links.find(undefined, 'test://short'), undefined, 'a link of one caller is none of another')
 })
+
+t.test('templates that would cost much are listed, not matched, and a bounded number of them is named', async t => {
+  const templates = [
+    { uriTemplate: 'fine://{a}', name: 'fine' },
+    { uriTemplate: `many://${'{a}'.repeat(40)}`, name: 'many' },
+    { uriTemplate: `wide://{?${Array.from({ length: 40 }, (_, index) => `v${index}`).join(',')}}`, name: 'wide' },
+    { uriTemplate: `long://${'x'.repeat(3_000)}{a}`, name: 'long' },
+    ...Array.from({ length: 5_000 }, (_, index) => ({ uriTemplate: `${index}:${'{a}'.repeat(600)}`, name: `t${index}` }))
+  ]
+  const [a, b] = [new FakeUpstream('a', { templates }), new FakeUpstream('b', { templates: templates.map(template => ({ ...template, uriTemplate: `${template.uriTemplate}\u001b[2J` })) })]
+  const { client: open, connect, lists } = await served(t, [a, b])
+  const begin = performance.now()
+  await connect(a, b)
+  const client = await open()
+  await client.request('resources/read', { uri: 'fine://1' })
+  await t.rejects(client.request('resources/read', { uri: `many://${'x'.repeat(50)}` }), { code: -32002 })
+  t.ok(performance.now() - begin < 20_000)
+  const known = new Set<unknown>(templates.map(({ name }) => name))
+  t.equal((await listed(client, 'resources/templates/list', 'resourceTemplates', 'name')).filter(name => known.has(name)).length, 2 * templates.length)
+  for (const alias of ['a', 'b']) {
+    const { warnings } = lists.statusOf(alias)
+    t.ok(warnings.length <= 21, `${warnings.length} warnings`)
+    t.match(warnings.at(-1), /^and 498\d more$/)
+    t.notMatch(warnings.join(), /\u001b/)
+  }
+})
+
+t.test('what two upstreams both have is named in a bounded number of plain sentences', async t => {
+  const resources = Array.from({ length: 2_000 }, (_, index) => ({ uri: `x://${index}\u001b[2J\n${'y'.repeat(1_000)}`, name: 'x' }))
+  const [a, b] = [new FakeUpstream('a', { resources }), new FakeUpstream('b', { resources })]
+  const { connect, lists } = await served(t, [a, b])
+  await connect(a, b)
+  const { warnings } = lists.statusOf('b')
+  t.equal(warnings.length, 21)
+  t.match(warnings[0], /^resource "x:\/\/0\?\[2J\?y+" is also one of upstream a, which comes first$/)
+  t.ok(warnings.join().length < 10_000)
+})

@@ -2,6 +2,7 @@ import type { ServerEntry } from '../../server-entry.js'
 import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
 import type { MergedList, Show } from './merged-list.js'
+import { quote, Warnings } from '../reading/warnings.js'
 import { offeredBy, type Definitions, type Offered } from './offered.js'
 
 /** What one upstream offers of one kind: to all clients, and under its own names to those of its view. */
@@ -38,7 +39,9 @@ export class OfferedList<K extends Kind> {
 
   /** Sentences about entries that clients do not get under their own name, because others have it. */
   conflicts (noun: string): string[] {
-    return this.#merged.lostBy(this.#origin).map(({ key, to }) => `${noun} "${key}" is also one of ${to === undefined ? 'this gateway' : `upstream ${to}`}, which comes first`)
+    const warnings = new Warnings()
+    for (const { key, to } of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(key)} is also one of ${to === undefined ? 'this gateway' : `upstream ${to}`}, which comes first`)
+    return warnings.list()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Relayed } from '../../../protocol/definitions/relay.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
-import { uriTemplate, type UriTemplate } from '../../../protocol/definitions/uri-template.js'
+import { MAX_URI, uriTemplate, type UriTemplate } from '../../../protocol/definitions/uri-template.js'
 import type { ResourceContents } from '../../../protocol/wire/content.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import { refOf, type Origin } from './definitions.js'
@@ -27,7 +27,7 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
   return {
     ...relayedReading(origin, bare),
     uri,
-    template: templateOf(original, bare),
+    template: matching(templateIn(entry), bare),
     listed: { ...entry, uriTemplate: uri },
     spellings: qualified ? [] : [other],
     relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), uri: original } }, call)
@@ -39,9 +39,9 @@ export function unlistedResource (origin: Origin, uri: string): Resource {
   return { ...relayedReading(origin, () => uri), uri, template: undefined, listed: { uri, name: uri } }
 }
 
-/** Tells whether we understand a template; the upstream may understand more. */
-export function isMatchable (template: string): boolean {
-  return parse(template) !== undefined
+/** Tells whether we understand the template of an entry; the upstream may understand more. */
+export function isMatchable (entry: Entry): boolean {
+  return templateIn(entry) !== undefined
 }
 
 function relayedReading (origin: Origin, originalOf: (uri: string) => string): Omit<Resource, 'uri' | 'template' | 'listed'> {
@@ -60,14 +60,26 @@ function relayedReading (origin: Origin, originalOf: (uri: string) => string): O
   }
 }
 
-function templateOf (original: string, bare: (uri: string) => string): UriTemplate {
-  const parsed = parse(original)
+function matching (parsed: UriTemplate | undefined, bare: (uri: string) => string): UriTemplate {
   return parsed === undefined ? UNMATCHED : { variables: parsed.variables, match: uri => parsed.match(bare(uri)) }
 }
 
 const UNMATCHED: UriTemplate = { variables: [], match: () => undefined }
 
+/** The most variables of a template that we look at: every URI is compared with every template. */
+const MAX_VARIABLES = 32
+
+const templates = new WeakMap<Entry, { readonly parsed: UriTemplate | undefined }>()
+
+/** Parsed once for each entry: an upstream may have thousands. */
+function templateIn (entry: Entry): UriTemplate | undefined {
+  const known = templates.get(entry) ?? { parsed: parse(entry.uriTemplate as string) }
+  templates.set(entry, known)
+  return known.parsed
+}
+
 function parse (template: string): UriTemplate | undefined {
+  if (template.length > MAX_URI || template.split(/[{,]/, MAX_VARIABLES + 2).length > MAX_VARIABLES + 1) return undefined
   try {
     return uriTemplate(template)
   } catch {

@@ -8,8 +8,9 @@ export class Warnings {
   readonly #sentences: string[] = []
   #more = 0
 
-  add (sentence: string): void {
-    if (this.#sentences.length < MAX_WARNINGS) this.#sentences.push(sentence)
+  /** A function makes the sentence when there is a place for it. */
+  add (sentence: string | (() => string)): void {
+    if (this.#sentences.length < MAX_WARNINGS) this.#sentences.push(typeof sentence === 'string' ? sentence : sentence())
     else this.#more++
   }
 
