@@ -109,7 +109,7 @@ t.test('templates that would cost much are listed, not matched, and a bounded nu
     const { warnings } = lists.statusOf(alias)
     t.ok(warnings.length <= 21, `${warnings.length} warnings`)
     t.match(warnings.at(-1), /^and 498\d more$/)
-    t.notMatch(warnings.join(), /\u001b/)
+    t.notOk(warnings.join().includes('\u001b'))
   }
 })
 

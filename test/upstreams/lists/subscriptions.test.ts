@@ -73,6 +73,7 @@ t.test('a stateless upstream has one listen stream: the next is acknowledged bef
   upstream.connection.emit('notifications/resources/updated', { uri: URI })
   await until(() => updates(client) === 1, 'the update')
   for (const uri of [URI, 'x://2']) await client.request('resources/unsubscribe', { uri })
+  acknowledge()
   await until(() => listens().length === 5, 'the end')
   acknowledge()
   t.strictSame(listens().at(-1), lists)
@@ -93,4 +94,30 @@ t.test('a listen stream that the upstream ends is opened again, and the lists ar
   const before = upstream.connection.of('tools/list').length
   upstream.connection.emit('notifications/subscriptions/acknowledged')
   await until(() => upstream.connection.of('tools/list').length > before, 'another reading')
+})
+
+t.test('many subscriptions to a stateless upstream at once are few requests, and none ends before the next is acknowledged', async t => {
+  const ended: unknown[] = []
+  const resources = Array.from({ length: 200 }, (_, index) => ({ uri: `x://${index}`, name: 'x' }))
+  const upstream = new FakeUpstream('a', {
+    modern: true,
+    resources,
+    capabilities: { resources: { subscribe: true } },
+    answers: {
+      'subscriptions/listen': async (params, { signal }) => await new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => { ended.push(params.notifications); reject(new Error('aborted')) })
+      })
+    }
+  })
+  const { client: open, connect } = await served(t, [upstream])
+  await connect(upstream)
+  const client = await open()
+  await Promise.all(resources.map(async ({ uri }) => await client.request('resources/subscribe', { uri })))
+  const listens = (): Array<{ resourceSubscriptions: string[] }> => upstream.connection.of('subscriptions/listen').map(({ params }) => params.notifications as { resourceSubscriptions: string[] })
+  t.equal(listens().length, 1)
+  upstream.connection.emit('notifications/subscriptions/acknowledged')
+  t.strictSame(listens().map(({ resourceSubscriptions }) => resourceSubscriptions.length), [1, 200])
+  t.strictSame(ended, [])
+  upstream.connection.emit('notifications/subscriptions/acknowledged')
+  t.strictSame(ended, [{ resourceSubscriptions: ['x://0'] }])
 })

@@ -18,6 +18,8 @@ export class ListenStream {
   readonly #resumed: () => void
   #wanted: Params = {}
   #open: { readonly wanted: Params, readonly end: AbortController } | undefined
+  /** True until the latest request is acknowledged. */
+  #isBeginning = false
   #retry: NodeJS.Timeout | undefined
   #failures = 0
   #closed = false
@@ -43,31 +45,47 @@ export class ListenStream {
   #renew (): void {
     const former = this.#open
     const wanted = this.#wanted
-    if (this.#closed || this.#connection.closed || (former !== undefined && isDeepStrictEqual(former.wanted, wanted))) return
+    // What is wanted before the latest request is acknowledged is asked for afterwards, all at once.
+    if (this.#closed || this.#connection.closed || this.#isBeginning || (former !== undefined && isDeepStrictEqual(former.wanted, wanted))) return
     if (Object.keys(wanted).length === 0) {
       this.#open = undefined
       return former?.end.abort()
     }
     const next = { wanted, end: new AbortController() }
     this.#open = next
-    this.#onAcknowledged(() => {
-      if (this.#failures > 0) this.#resumed()
-      this.#failures = 0
+    this.#isBeginning = true
+    const settle = this.#onAcknowledged(isOpen => {
+      this.#isBeginning = false
       former?.end.abort()
+      if (isOpen) this.#begun()
     })
     this.#connection.request({ method: 'subscriptions/listen', params: { notifications: wanted }, signal: next.end.signal })
       .catch(() => {})
-      .finally(() => { if (this.#open === next) this.#ended() })
+      .finally(() => {
+        settle(false)
+        if (this.#open === next) this.#ended()
+      })
   }
 
-  #onAcknowledged (done: () => void): void {
-    const finish = (): void => {
+  #begun (): void {
+    if (this.#failures > 0) this.#resumed()
+    this.#failures = 0
+    this.#renew()
+  }
+
+  /** Runs `settled` once: with true when the request is acknowledged or has been open for long, or with what the returned function is given. */
+  #onAcknowledged (settled: (isOpen: boolean) => void): (isOpen: boolean) => void {
+    let isSettled = false
+    const settle = (isOpen: boolean): void => {
+      if (isSettled) return
+      isSettled = true
       clearTimeout(timer)
       off()
-      done()
+      settled(isOpen)
     }
-    const off = this.#connection.onNotification(method => { if (method === ACKNOWLEDGED) finish() })
-    const timer = setTimeout(finish, ACKNOWLEDGE_WITHIN).unref()
+    const off = this.#connection.onNotification(method => { if (method === ACKNOWLEDGED) settle(true) })
+    const timer = setTimeout(() => settle(true), ACKNOWLEDGE_WITHIN).unref()
+    return settle
   }
 
   #ended (): void {
