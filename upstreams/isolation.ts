@@ -6,10 +6,11 @@ import type { ServerEntry } from './server-entry.js'
 export type IsolationKey = string | Peer | undefined
 
 /**
- * By the entry's `isolate`. A stateless HTTP request belongs to no session, so its principal stands for that. All anonymous callers are one principal.
+ * By the entry's `isolate`. A stateless HTTP request, or one of `POST /message`, belongs to no session, so its principal stands for that: a
+ * process for each request would be cheap to ask for and dear to give. All anonymous callers are one principal.
  */
 export function isolationKey (isolate: ServerEntry['isolate'], { peer, principal, revision }: Pick<Call, 'peer' | 'principal' | 'revision'>): IsolationKey {
   if (isolate === 'none') return undefined
-  const hasSession = !revision.stateless || peer.transport !== 'http'
+  const hasSession = peer.channel !== undefined && (!revision.stateless || peer.transport !== 'http')
   return isolate === 'session' && hasSession ? peer : principal ?? ''
 }

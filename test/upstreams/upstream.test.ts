@@ -10,6 +10,7 @@ import { ParkedCalls } from '../../upstreams/relay/parking/parked-calls.js'
 import type { ServerEntry } from '../../upstreams/server-entry.js'
 import { ConfiguredUpstream, type UpstreamLimits } from '../../upstreams/upstream.js'
 import { createEntry, FakeCall, FakeUpstream } from '../support/fake-upstream.js'
+import { Recorder } from '../support/recorder.js'
 import { inTime, until } from '../support/wait.js'
 
 const LIMITS: UpstreamLimits = { startTimeout: 60_000, backOff: { first: 1, longest: 1, maxFailures: 5, period: 60_000 }, maxConnections: 64, isolatedIdle: 60_000, grace: 60_000 }
@@ -37,7 +38,7 @@ function callOf (peer: Peer, principal?: string, revision = newestStateful): Cal
   return { peer, principal, revision, signal: new AbortController().signal } as Call
 }
 
-const peer = (transport: 'http' | 'stdio' = 'http'): Peer => new Peer({ transport })
+const peer = (transport: 'http' | 'stdio' = 'http'): Peer => new Peer({ transport, channel: new Recorder() })
 
 t.test('callers share one connection by default', async t => {
   const fake = new FakeUpstream({})
@@ -71,6 +72,15 @@ t.test('with isolate: session, each session has a connection that ends with it; 
   one.close(new Error('it left'))
   await until(() => first.closed)
   t.strictSame(fake.links.map(link => link.isClosed), [true, false, false, false, false])
+})
+
+t.test('with isolate: session, requests without a session and without a handshake share by principal, so that not each of them starts a process', async t => {
+  const fake = new FakeUpstream({})
+  const upstream = createUpstream(t, fake, { isolate: 'session' })
+  const connections = [await upstream.connectionFor(callOf(new Peer(), 'ada')), await upstream.connectionFor(callOf(new Peer(), 'ada'))]
+  t.equal(connections[0], connections[1])
+  t.not(await upstream.connectionFor(callOf(new Peer(), 'bob')), connections[0])
+  t.equal(fake.links.length, 2)
 })
 
 t.test('connections of single callers are bounded: an unused one makes way, and none in use does', async t => {
