@@ -31,5 +31,5 @@ export const LIMITS: Limits = {
   grace: 10_000
 }
 
-/** What a message of an upstream may be made of, whose lists may be long. */
-export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxKeys: maxValues, maxValues, maxBatch: 1_000 })
+/** What a message of an upstream may be made of. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
+export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000 })

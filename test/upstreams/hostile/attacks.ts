@@ -81,7 +81,7 @@ async function writeErrors (): Promise<void> {
 function oddEntries (): unknown[] {
   const names = ['', ' ', '..', '/', '__proto__', 'constructor', 'a'.repeat(5_000), 'é☃𝄞', '\u0000', '\u001b[2J', 'a\nb', 'fine', 'bad__fine', 'a.b', 'a b', 'a-b', 1, null, undefined, {}, []]
   const schemas = [null, 'text', 1, [], { type: 'string' }, { type: 'object', $ref: '#' }, { type: 'object', $ref: 'https://example.invalid/schema' }, { $schema: 'urn:unknown', type: 'object' },
-    { type: 'object', properties: { a: { pattern: '(a+)+$', type: 'string' } } }, nested(20)]
+    { type: 'object', properties: { a: { pattern: '(a+)+$', type: 'string' } } }, nested(100)]
   return [null, 1, 'text', [], {}, ...names.map(name => tool(name)), ...schemas.map((inputSchema, index) => tool(`schema_${index}`, { inputSchema })),
     tool('odd_annotations', { annotations: 'text', title: 1, description: null, outputSchema: 'text', icons: 3, _meta: 4 })]
 }
