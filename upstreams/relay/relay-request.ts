@@ -6,6 +6,7 @@ import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Connection, Upstream, UpstreamRequest } from '../ports.js'
 import { askableCapabilities } from './askable-capabilities.js'
 import { carriedState, type CarriedState } from './questions/carried-state.js'
+import { MAX_QUESTIONS } from './questions/input-required.js'
 import { expectCompletion } from './questions/completed-elicitations.js'
 import { DirectCall } from './direct-call.js'
 import { ParkableCall } from './parking/parkable-call.js'
@@ -74,5 +75,5 @@ async function relayDirectly (call: Call, connection: Connection, request: Upstr
 /** A client that is sent to pages by an error hears of their completion, like one that was asked. */
 function expectPages (error: unknown, call: Call, connection: Connection): void {
   if (!isMcpError(error) || error.code !== codes.urlElicitationRequired || !isObject(error.data) || !Array.isArray(error.data.elicitations)) return
-  for (const page of error.data.elicitations) if (isObject(page) && typeof page.elicitationId === 'string') expectCompletion(connection, page.elicitationId, call)
+  for (const page of error.data.elicitations.slice(0, MAX_QUESTIONS)) if (isObject(page) && typeof page.elicitationId === 'string') expectCompletion(connection, page.elicitationId, call)
 }

@@ -286,6 +286,7 @@ t.test('an error that demands pages never reaches a stateless client as it is', 
   const cases: Array<[ClientOptions, Json | undefined, number]> = [
     [{ capabilities: { elicitation: {} } }, { elicitations: [page] }, -32021],
     [{}, { elicitations: [] }, -32603],
+    [{}, { elicitations: Array.from({ length: 65 }, () => page) }, -32603],
     [{}, { elicitations: [{ ...page, url: 3 }] }, -32603],
     [{}, undefined, -32603]
   ]

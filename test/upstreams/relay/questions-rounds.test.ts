@@ -71,6 +71,17 @@ t.test('an upstream asks ten times during one call, and no more', async t => {
   t.equal(client.requests.size, 0)
 })
 
+for (const version of ['2025-11-25', MODERN]) {
+  t.test(`a client of ${version} is asked up to 64 questions at once, and none of more`, async t => {
+    const { client, connection } = await pair(t, version)
+    const { answer } = client.call()
+    const forms = Array.from({ length: 65 }, (_, index) => [`q${index}`, FORM])
+    ;(await connection.arrived.next()).resolve(ask(Object.fromEntries(forms)))
+    t.match(await answer, { error: { code: -32603, message: /files failed: it asks more than 64 questions at once/ } })
+    t.equal(client.requests.size, 0)
+  })
+}
+
 t.test('an upstream may ask for another round without a question three times in a row', async t => {
   const { client, connection } = await pair(t, '2025-11-25')
   const { answer } = client.call()

@@ -3,6 +3,9 @@ import { errors } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import { isRelayedQuestion, type Question } from './question.js'
 
+/** How many questions one result may have. Each becomes a request of its own to a client with a handshake. */
+export const MAX_QUESTIONS = 64
+
 /** What a stateless upstream asks with its result, by its own keys, and the state it wants back. */
 export interface InputRequired {
   readonly questions: Readonly<Record<string, Question>>
@@ -18,6 +21,7 @@ export function readInputRequired (result: Record<string, unknown>, method: stri
   if (result.inputRequests === undefined && requestState === undefined) throw wrong('input_required has neither inputRequests nor requestState')
   if (requestState !== undefined && typeof requestState !== 'string') throw wrong('requestState is not a string')
   if (!isObject(inputRequests)) throw wrong('inputRequests is not an object')
+  if (Object.keys(inputRequests).length > MAX_QUESTIONS) throw wrong(`it asks more than ${MAX_QUESTIONS} questions at once`)
   const questions = Object.entries(inputRequests).map(([key, request]) => {
     const question = readQuestion(request)
     if (question === undefined) throw wrong(`${JSON.stringify(key)} in inputRequests is not a question that a client can be asked`)

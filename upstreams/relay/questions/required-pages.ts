@@ -2,6 +2,7 @@ import type { Call } from '../../../protocol/dispatch/call.js'
 import { codes, errors, isMcpError, type McpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import { carryState } from './carried-state.js'
+import { MAX_QUESTIONS } from './input-required.js'
 import { isAnswerable } from './question.js'
 
 /** True for the error with which an upstream demands that pages are opened first, where the client's revision has questions instead. */
@@ -11,6 +12,7 @@ export const demandsPages = (error: unknown, call: Call): error is McpError =>
 /** The pages that such an error demands, as questions. The client's next request is a new call to the upstream. */
 export function requiredPages ({ data }: McpError, call: Call, upstream: string): Record<string, unknown> {
   const elicitations = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
+  if (elicitations.length > MAX_QUESTIONS) throw errors.upstreamFailed(upstream, `it wants more than ${MAX_QUESTIONS} pages to be opened`)
   const inputRequests = Object.fromEntries(elicitations.map((page: unknown, index) => {
     if (!isObject(page) || typeof page.url !== 'string' || typeof page.message !== 'string') throw errors.upstreamFailed(upstream, 'a page that it wants to be opened has no url or message')
     return [`page-${index + 1}`, { method: 'elicitation/create', params: { mode: 'url', message: page.message, url: page.url } }]
