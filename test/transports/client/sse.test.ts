@@ -80,6 +80,14 @@ t.test('an event that is too long fails the request that it answers, and the str
   t.match(await recorder.outcome(next.id), { message: { result: {} } })
 })
 
+t.test('a response that is nested too deeply fails the request that it answers', async t => {
+  const { got, recorder, stream } = await open(t, 'event: endpoint\ndata: /message\n\n')
+  const { id } = recorder.send('tools/call', {})
+  end(await got.take('call'), 202)
+  stream.write(event(`{"jsonrpc":"2.0","id":${id},"result":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`))
+  t.match(await recorder.outcome(id), { what: 'failed', why: /response cannot be read/ })
+})
+
 t.test('any: reports the refusal of the first transport when there is no second', async t => {
   const { url, got } = await startRawServer(t, item => end(item, 404))
   const recorder = await connect(t, 'any', url)

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws'
+import { LIMITS } from '../../../protocol/wire/limits.js'
 import { Mailbox } from '../../support/mailbox.js'
 import { connect, end, startRawServer } from './raw-server.js'
 
@@ -52,6 +53,18 @@ t.test('says in words why a server closed the connection, without its text', asy
     t.match(report, { what: 'closed', why })
     t.notMatch(JSON.stringify(report), /secret/)
   }
+})
+
+t.test('a response that has more values than it may fails the request that it answers, and the link goes on', async t => {
+  const { url, opened } = await startSocketServer(t)
+  const recorder = await connect(t, 'websocket', url, { limits: { ...LIMITS, maxValues: 10 } })
+  const { socket } = await opened.take('socket')
+  socket.on('message', data => {
+    const { id, method } = JSON.parse(String(data)) as { id: number, method: string }
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { values: Array(method === 'many' ? 50 : 2).fill(1) } }))
+  })
+  t.match(await recorder.ask('many'), { what: 'failed', why: /response cannot be read/ })
+  t.match(await recorder.ask('few'), { message: { result: { values: [1, 1] } } })
 })
 
 t.test('ends a connection whose server does not answer pings', async t => {

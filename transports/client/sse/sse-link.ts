@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { SseReader, type SseEvent } from '../../../lib/network/sse-reader.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
-import { decode, type Id } from '../../../protocol/wire/jsonrpc.js'
+import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { concernOf } from '../answered-id.js'
 import type { HttpClient } from '../http/http-client.js'
 import type { HttpExchange, ReplyReceiver } from '../http/http-exchange.js'
 import { bodyKind } from '../http/reply-body.js'
 import { describeStatus, hasAuthorization } from '../http/reply-status.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
+import { reportMessages } from '../report-messages.js'
 
 export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
 
@@ -92,8 +93,7 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#isClosed) return
     if (type === 'endpoint') return this.#readEndpoint(data.toString())
     if (type !== 'message' || data.length === 0) return
-    const incoming = decode(data, this.#limits.limits)
-    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#events.message(message, undefined)
+    reportMessages(data, this.#limits, this.#events)
   }
 
   /** What is posted has the configured headers, so it goes to the same origin only. */

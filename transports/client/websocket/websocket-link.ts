@@ -1,9 +1,10 @@
 import type { RawData, WebSocket } from 'ws'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
-import { decode, type Id } from '../../../protocol/wire/jsonrpc.js'
+import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
+import { reportMessages } from '../report-messages.js'
 import { describeClose } from './close-words.js'
 
 export interface WebSocketLinkOptions extends LinkLimits {
@@ -70,8 +71,7 @@ export class WebSocketLink implements Link {
 
   #receive (data: RawData): void {
     this.#heartbeat.beat()
-    const incoming = decode(toBuffer(data), this.#options.limits)
-    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#events.message(message, undefined)
+    reportMessages(toBuffer(data), this.#options, this.#events)
   }
 
   #end (code: number): void {
