@@ -6,6 +6,7 @@ import { LineReader } from '../stdio/line-reader.js'
 import { LineWriter } from '../stdio/line-writer.js'
 import type { Link, LinkEvents, LinkRequest } from './link.js'
 import { concernOf, idOfAnswer } from './answered-id.js'
+import { UnaskedLines } from './unasked-lines.js'
 
 /** A process that speaks MCP on its standard streams. */
 export interface Child {
@@ -46,6 +47,9 @@ class StdioLink implements Link {
   readonly #events: LinkEvents
   readonly #options: StdioLinkOptions
   readonly #writer: LineWriter
+  readonly #unasked: UnaskedLines
+  /** How many requests have no response yet. */
+  #open = 0
   /** True when no more follows: the last line may be half a message. */
   #cut = false
   #ended = false
@@ -56,6 +60,7 @@ class StdioLink implements Link {
     this.#events = events
     this.#options = options
     this.#writer = new LineWriter(child.stdin)
+    this.#unasked = new UnaskedLines(child.stdout)
     const put = (text: string) => this.#put(text)
     this.channel = { streams: true, respond: put, emit: put, end: () => {} }
     this.#read()
@@ -66,6 +71,7 @@ class StdioLink implements Link {
   }
 
   channelFor ({ id }: LinkRequest): Channel {
+    this.#open++
     return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(id) : this.channel
   }
 
@@ -99,6 +105,8 @@ class StdioLink implements Link {
   }
 
   #pass (message: Message, line: Buffer): void {
+    if (message.kind === 'response' && this.#open > 0) this.#open--
+    else this.#unasked.add(line.length, message.kind !== 'invalid')
     if (message.kind !== 'invalid') return this.#events.message(message, undefined)
     const id = this.#cut ? undefined : idOfAnswer(line)
     if (id === undefined) this.#options.onNoise(line)

@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { now } from '../../../lib/time/clock.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import { killAtExit } from '../kill-at-exit.js'
 import { signalGroup } from '../signal-group.js'
@@ -71,7 +72,8 @@ export class ServerProcess {
 
   /** True when no process of the group is left, at the latest after the time of a step. */
   async #isGone (): Promise<boolean> {
-    for (let left = this.#stepMs; left > 0; left -= LOOK) {
+    // By the clock: in a busy process each interval may take far longer.
+    for (const end = now() + this.#stepMs; now() < end;) {
       if (!signalGroup(this.pid, 0)) return true
       await sleep(LOOK)
     }

@@ -1,0 +1,60 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { encodeNotification, encodeResult } from '../../../protocol/wire/jsonrpc.js'
+import { LIMITS } from '../../../protocol/wire/limits.js'
+import { childEnvironment } from '../../../system/programs/server/child-environment.js'
+import { startServer } from '../../../system/programs/server/start-server.js'
+import { openStdioLink } from '../../../transports/client/stdio.js'
+import { until } from '../../support/wait.js'
+import { LinkRecorder } from './link-recorder.js'
+
+function open (): { recorder: LinkRecorder, stdout: PassThrough, noise: string[] } {
+  const [recorder, stdout, noise] = [new LinkRecorder(), new PassThrough({ highWaterMark: 1024 * 1024 }), new Array<string>()]
+  const child = { stdin: new PassThrough().resume(), stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
+  void recorder.dial(async events => openStdioLink(child, events, { maxMessage: 65_536, maxQueue: 1024 * 1024, limits: LIMITS, onNoise: line => { noise.push(line.toString()) } }))
+  return { recorder, stdout, noise }
+}
+
+const floods: Record<string, string> = {
+  noise: 'starting\n',
+  notifications: `${encodeNotification('notifications/tools/list_changed')}\n`,
+  'responses that no request asked for': `${encodeResult(99, '{}')}\n`
+}
+
+for (const [what, line] of Object.entries(floods)) {
+  t.test(`a child that floods its standard output with ${what} is slowed down, and loses nothing`, async t => {
+    const { stdout, noise } = open()
+    stdout.write(line.repeat(4_000))
+    await until(() => stdout.isPaused(), 'the pause')
+    stdout.write('the end\n')
+    await setImmediate()
+    t.notOk(noise.includes('the end'), 'it is not read yet')
+    await until(() => noise.includes('the end'), 'the next window')
+  })
+}
+
+t.test('responses that were asked for slow nothing down', async t => {
+  const { recorder, stdout, noise } = open()
+  await setImmediate()
+  for (let id = 1; id <= 2_000; id++) recorder.link.channelFor({ id, method: 'ping', params: {} })
+  stdout.write(Array.from({ length: 2_000 }, (_, index) => `${encodeResult(index + 1, '{}')}\n`).join(''))
+  stdout.write('the end\n')
+  await until(() => noise.includes('the end'))
+  t.notOk(stdout.isPaused())
+})
+
+t.test('a child that ignores signals is killed in time, also by a process that is busy', { skip: process.platform === 'win32' }, async t => {
+  const child = await startServer({ command: 'sh', args: ['-c', 'trap "" TERM; echo up; while :; do sleep 1; done'], cwd: undefined, env: childEnvironment(), stopStep: 500, onError: () => {} })
+  await new Promise(resolve => { child.stdout.once('data', resolve) })
+  stayBusy(t)
+  const begun = performance.now()
+  await child.stop()
+  t.ok(performance.now() - begun < 4_000, `it took ${Math.round(performance.now() - begun)} ms`)
+})
+
+/** Blocks the event loop for a quarter of a second in each turn. */
+function stayBusy (t: Test): void {
+  const timer = setInterval(() => { for (const end = performance.now() + 250; performance.now() < end;); }, 1)
+  t.teardown(() => clearInterval(timer))
+}
