@@ -1,3 +1,4 @@
+import type { Cancellation } from '../lib/calls/cancellation.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import type { Revision } from '../protocol/revisions/revision.js'
 import type { Params } from '../protocol/wire/jsonrpc.js'
@@ -26,6 +27,8 @@ export interface UpstreamRequest {
   readonly params: Params
   /** Cancels it at the upstream. */
   readonly signal?: AbortSignal | undefined
+  /** The same, for calls of clients. */
+  readonly cancellation?: Cancellation | undefined
   /** Undefined for requests of our own, such as lists. */
   readonly call?: RelayedCall | undefined
   /** True when the client wants progress. */
@@ -90,6 +93,8 @@ export interface Upstream {
   readonly parked: ParkedCalls
   /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
   connectionFor (call: Call): Promise<Connection>
+  /** The same connection where it is shared and open already: most calls need no promise for it. */
+  openConnection (): Connection | undefined
   /** The connection for lists and subscriptions. */
   shared (): Promise<Connection>
   /** Runs for each new shared connection. Returns how to remove the listener. */

@@ -71,6 +71,10 @@ export class ConfiguredUpstream implements Upstream {
     return this.#options.lastLines(LINES)
   }
 
+  openConnection (): Connection | undefined {
+    return this.entry.isolate === 'none' && this.#draining === undefined ? this.#shared.use() : undefined
+  }
+
   async connectionFor (call: Call): Promise<Connection> {
     this.#check()
     const key = isolationKey(this.entry.isolate, call)

@@ -1,4 +1,5 @@
 import type { ByteBudget } from '../../lib/byte-budget.js'
+import { Cancellation } from '../../lib/calls/cancellation.js'
 import { createAbortController } from '../../lib/on-abort.js'
 import { now } from '../../lib/time/clock.js'
 import type { InFlightCall } from '../peer/in-flight.js'
@@ -31,6 +32,7 @@ export class CallResponse implements InFlightCall, TimedCall {
   #deadline: DeadlineEntry | undefined
   #byteBudget: ByteBudget | undefined
   #controller: AbortController | undefined
+  #cancellation: Cancellation | undefined
   #abortReason: Error | undefined
   #isOpen = true
   #finish: (() => void) | undefined
@@ -59,6 +61,15 @@ export class CallResponse implements InFlightCall, TimedCall {
   get signal (): AbortSignal {
     this.#controller ??= createAbortController(this.#abortReason)
     return this.#controller.signal
+  }
+
+  /** The same without an `AbortSignal`, for what runs for every call. */
+  get cancellation (): Cancellation {
+    if (this.#cancellation === undefined) {
+      this.#cancellation = new Cancellation()
+      if (this.#abortReason !== undefined) this.#cancellation.cancel(this.#abortReason)
+    }
+    return this.#cancellation
   }
 
   /** Settles when the call is answered or given up. */
@@ -102,6 +113,7 @@ export class CallResponse implements InFlightCall, TimedCall {
   #abort (reason: Error): void {
     this.#abortReason = reason
     this.#controller?.abort(reason)
+    this.#cancellation?.cancel(reason)
   }
 
   #close (outcome: CallOutcome): boolean {

@@ -7,7 +7,8 @@ import { modern, newestStateful, revisionNamed } from './table.js'
 /** The error codes that only servers without a handshake use. */
 const MODERN_CODES = new Set<number>([codes.headerMismatch, codes.missingCapability, codes.unsupportedVersion])
 
-const NO_CAPABILITIES = Object.freeze({})
+/** Of a client that can be asked nothing. */
+export const NO_CAPABILITIES = Object.freeze({})
 
 /** True for an error that no server with a handshake answers `server/discover` with. */
 export const isModernCode = (code: number): boolean => MODERN_CODES.has(code)
@@ -33,3 +34,7 @@ export const supportsHandshake = (versions: unknown): boolean =>
 /** What `_meta` of each of our requests says about us in a revision without a handshake. */
 export const selfDescription = (clientInfo: Implementation, capabilities: object = NO_CAPABILITIES): Params =>
   ({ [META.version]: modern.version, [META.clientInfo]: clientInfo, [META.capabilities]: capabilities })
+
+/** The same description with these capabilities. */
+export const withCapabilities = (self: Params, capabilities: object = NO_CAPABILITIES): Params =>
+  capabilities === self[META.capabilities] ? self : { ...self, [META.capabilities]: capabilities }

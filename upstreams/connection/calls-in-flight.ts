@@ -1,3 +1,4 @@
+import { RecycledMap } from '../../lib/calls/recycled-map.js'
 import { now } from '../../lib/time/clock.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
@@ -18,7 +19,7 @@ const ANYBODY: Caller = { client: {}, principal: undefined }
  * A message says nothing about that itself, unless it came on the stream of one call.
  */
 export class CallsInFlight {
-  readonly #calls = new Map<Id, InFlight>()
+  readonly #calls = new RecycledMap<Id, InFlight>()
   /** In the order in which they were cancelled. */
   readonly #abandoned = new Map<Id, Abandoned>()
   #onEmpty: (() => void) | undefined
@@ -72,7 +73,7 @@ export class CallsInFlight {
   }
 
   #candidates (on: Channel | undefined): RelayedCall[] | 'ambiguous' {
-    const all = [...this.#calls.values()]
+    const all = this.#calls.values()
     if (on !== undefined) return all.filter(({ channel }) => channel === on).map(({ call }) => call)
     const calls = all.map(({ call }) => call)
     const [first] = calls

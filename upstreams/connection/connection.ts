@@ -1,5 +1,6 @@
 import { Listeners } from '../../lib/listeners.js'
 import { withTimeout } from '../../lib/time/with-timeout.js'
+import { selfDescription } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -10,6 +11,7 @@ import type { ServerEntry } from '../server-entry.js'
 import { checkResultType } from './check-result-type.js'
 import type { EraMemory } from './era-memory.js'
 import { RequestFailed, SessionLost } from './failure.js'
+import { capabilitiesOf } from './handshake-capabilities.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
 import { Oddities } from './oddities.js'
@@ -57,6 +59,7 @@ class LiveConnection implements OpenConnection {
   readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
+  readonly #self: Params
   readonly #abandoned = new AbortController()
   #now: Negotiated | undefined
   #reopening: Promise<void> | undefined
@@ -66,6 +69,7 @@ class LiveConnection implements OpenConnection {
   constructor (options: ConnectionOptions) {
     const { entry: { alias }, log, maxQuestions } = options
     this.#options = options
+    this.#self = selfDescription(options.clientInfo)
     this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
     this.#oddities = new Oddities((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
   }
@@ -97,11 +101,11 @@ class LiveConnection implements OpenConnection {
     if (this.#reopening !== undefined) await this.#reopening
     const used = this.#current.peer
     try {
-      return await this.#send(request)
+      return this.#check(request, await this.#send(request))
     } catch (error) {
       const again = await this.#remedy(error, request, used).catch((failure: unknown) => { throw this.#toClientError(failure) })
       if (again === undefined) throw this.#toClientError(error)
-      return await this.#send(again).catch((failure: unknown) => { throw this.#toClientError(failure) })
+      return await this.#send(again).then(result => this.#check(again, result)).catch((failure: unknown) => { throw this.#toClientError(failure) })
     }
   }
 
@@ -132,24 +136,33 @@ class LiveConnection implements OpenConnection {
     return this.#now
   }
 
-  async #send (request: UpstreamRequest): Promise<Params> {
-    const { peer, revision, server } = this.#current
-    const { method, signal, call, headers, logLevel } = request
-    if (logLevel !== undefined && !revision.stateless && server.capabilities['logging'] !== undefined) await this.#logLevel.lower(logLevel, peer)
-    const token = request.wantsProgress === true && call !== undefined ? ++this.#lastToken : undefined
-    if (token !== undefined) this.#progress.set(token, call as RelayedCall)
-    try {
-      const result = await peer.request({ method, signal, call, headers, params: outgoingParams(request, revision, this.#options.clientInfo, token) })
-      if (revision.stateless) checkResultType(result['resultType'], method, revision, this.#options.entry.alias)
-      return result
-    } finally {
-      this.#progress.delete(token)
-    }
+  #send (request: UpstreamRequest): Promise<unknown> {
+    const { logLevel } = request
+    const { revision, server } = this.#current
+    const wanted = logLevel === undefined || revision.stateless || server.capabilities['logging'] === undefined ? undefined : logLevel
+    if (wanted === undefined || this.#logLevel.includes(wanted)) return this.#sendOn(this.#current, request)
+    const current = this.#current
+    return this.#logLevel.lower(wanted, current.peer).then(() => this.#sendOn(current, request))
+  }
+
+  #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
+    const { call } = request
+    if (request.wantsProgress !== true || call === undefined) return peer.send(request, outgoingParams(request, revision, this.#self, undefined))
+    const token = ++this.#lastToken
+    this.#progress.set(token, call)
+    return peer.send(request, outgoingParams(request, revision, this.#self, token)).finally(() => this.#progress.delete(token))
+  }
+
+  #check ({ method }: UpstreamRequest, answer: unknown): Params {
+    const { peer, revision } = this.#current
+    const result = peer.asResult(method, answer)
+    if (revision.stateless) checkResultType(result['resultType'], method, revision, this.#options.entry.alias)
+    return result
   }
 
   /** The request to send once more, for failures that say that the upstream did not run it; undefined for others. */
   async #remedy (error: unknown, request: UpstreamRequest, used: UpstreamPeer): Promise<UpstreamRequest | undefined> {
-    if (this.#closed || request.signal?.aborted === true) return undefined
+    if (this.#closed || request.signal?.aborted === true || request.cancellation?.reason !== undefined) return undefined
     if (error instanceof SessionLost) return await this.#reopen(used).then(() => request)
     if (!isMcpError(error) || !this.revision.stateless) return undefined
     if (error.code === codes.headerMismatch && request.renewHeaders !== undefined) return { ...request, headers: await request.renewHeaders() }
@@ -231,14 +244,5 @@ class LiveConnection implements OpenConnection {
     this.#abandoned.abort(why)
     this.#questions.cancelAll(why)
     this.#closeListeners.notify(why)
-  }
-}
-
-/** The capabilities that a server with a handshake gets. They are fixed before it is known who will call, so roots are those of the configuration. */
-function capabilitiesOf ({ elicitation, sampling, roots }: ServerEntry): object {
-  return {
-    ...(elicitation ? { elicitation: { form: {}, url: {} } } : {}),
-    ...(sampling ? { sampling: {} } : {}),
-    ...(roots === undefined ? {} : { roots: {} })
   }
 }

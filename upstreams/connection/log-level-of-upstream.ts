@@ -9,9 +9,13 @@ const WAIT = 1_000
 export class LogLevelOfUpstream {
   #level: LogLevel | undefined
 
-  /** Asks for messages of this level, unless they come already. Never rejects: a server without levels is called all the same. */
+  /** True when messages of this level come already. */
+  includes (wanted: LogLevel): boolean {
+    return this.#level !== undefined && atLeast(wanted, this.#level)
+  }
+
+  /** Asks for messages of this level. Never rejects: a server without levels is called all the same. */
   async lower (wanted: LogLevel, peer: UpstreamPeer): Promise<void> {
-    if (this.#level !== undefined && atLeast(wanted, this.#level)) return
     this.#level = wanted
     const asked = peer.request({ method: 'logging/setLevel', params: { level: wanted } }).catch(() => {})
     await withTimeout(asked, WAIT, () => {})

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../lib/calls/cancellation.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
@@ -24,6 +25,7 @@ export interface Outgoing {
   readonly method: string
   readonly params: Params
   readonly signal?: AbortSignal | undefined
+  readonly cancellation?: Cancellation | undefined
   readonly call?: RelayedCall | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Replies of these HTTP statuses are failures, whatever their body says. */
@@ -80,24 +82,25 @@ export class UpstreamPeer {
   }
 
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
-  async request ({ method, params, signal, call, headers, failsOn }: Outgoing): Promise<Params> {
-    if (this.closed) throw errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent')
-    let sent: Id | undefined
-    this.#pending++
-    try {
-      const result = await this.#peer.request(method, params, id => {
-        sent = id
-        const channel = this.#open.channelFor({ id, method, params, headers })
-        if (call !== undefined) this.calls.add(id, call, channel)
-        if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
-        return channel
-      }, { signal })
-      if (!isObject(result)) throw errors.upstreamFailed(this.#alias, `it answered ${method} with a result that is not an object`)
-      return result
-    } finally {
-      if (sent !== undefined) this.#forget(sent, signal?.aborted === true)
-      if (--this.#pending === 0 && this.#retired) void this.close()
-    }
+  async request (outgoing: Outgoing): Promise<Params> {
+    return this.asResult(outgoing.method, await this.send(outgoing, outgoing.params))
+  }
+
+  /** The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. */
+  send ({ method, signal, cancellation, call, headers, failsOn }: Outgoing, params: Params): Promise<unknown> {
+    if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
+    return this.#peer.request(method, params, id => {
+      const channel = this.#open.channelFor({ id, method, params, headers })
+      if (call !== undefined) this.calls.add(id, call, channel)
+      if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
+      this.#pending++
+      return channel
+    }, { signal, cancellation, onSettled: this.#onSettled })
+  }
+
+  asResult (method: string, result: unknown): Params {
+    if (!isObject(result)) throw errors.upstreamFailed(this.#alias, `it answered ${method} with a result that is not an object`)
+    return result
   }
 
   notify (method: string, params?: Params): void {
@@ -126,10 +129,11 @@ export class UpstreamPeer {
     return this.#link
   }
 
-  #forget (id: Id, isCancelled: boolean): void {
+  readonly #onSettled = (id: Id, isCancelled: boolean): void => {
     if (isCancelled) this.calls.abandon(id)
     else this.calls.remove(id)
     this.#failsOn.delete(id)
+    if (--this.#pending === 0 && this.#retired) void this.close()
   }
 
   #receive (message: Message, on: Channel | undefined, status: number | undefined): void {

@@ -1,4 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import { NO_CAPABILITIES } from '../../protocol/revisions/client-side.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
 
@@ -8,10 +9,11 @@ type Allowed = Pick<ServerEntry, 'elicitation' | 'sampling'>
 const RELAYED = { elicitation: ['form', 'url'], sampling: ['tools', 'context'], roots: [] } as const
 
 /** What the client of this call declared that it can be asked, of what is relayed and the entry allows; nothing where it has no stream to be asked on. */
-export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>, allowed: Allowed): Record<string, object> {
+export function askableCapabilities (call: Pick<Call, 'capabilities' | 'channel' | 'revision' | 'conversation'>, allowed: Allowed): Readonly<Record<string, object>> {
   const { revision, channel, capabilities } = call
   const { features, stateless } = revision
-  if (!stateless && (!channel.streams || call.conversation.replaced)) return {}
+  if (!stateless && (!channel.streams || call.conversation.replaced)) return NO_CAPABILITIES
+  if (Object.keys(capabilities).length === 0) return NO_CAPABILITIES
   const askable: Record<string, object> = {}
   for (const [name, parts] of Object.entries(RELAYED)) {
     const declared = capabilities[name]

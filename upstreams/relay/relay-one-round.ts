@@ -2,7 +2,6 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import type { Connection, UpstreamRequest } from '../ports.js'
 import { carryState, type CarriedState } from './questions/carried-state.js'
-import { DirectCall } from './direct-call.js'
 import { readInputRequired } from './questions/input-required.js'
 import { isAnswerable, notOffered } from './questions/question.js'
 
@@ -12,17 +11,16 @@ import { isAnswerable, notOffered } from './questions/question.js'
  */
 export async function relayOneRound (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Record<string, unknown>> {
   if (carried?.parked !== undefined) throw errors.notWaiting(upstream, 'the server was replaced')
-  const { inputResponses } = call.params
-  const params = {
-    ...request.params,
-    ...(inputResponses === undefined ? {} : { inputResponses }),
-    ...(carried?.state === undefined ? {} : { requestState: carried.state })
-  }
-  const result = await connection.request({ ...request, params, call: new DirectCall(call, connection) })
+  const result = await connection.request(withAnswers(request, call.params['inputResponses'], carried?.state))
   const asked = readInputRequired(result, request.method, connection.revision, upstream)
   if (asked === undefined) return result
   for (const question of Object.values(asked.questions)) {
     if (!isAnswerable(question, request.capabilities ?? {}, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
   return { ...result, requestState: carryState(call, { upstream, state: asked.state }) }
+}
+
+function withAnswers (request: UpstreamRequest, inputResponses: unknown, state: string | undefined): UpstreamRequest {
+  if (inputResponses === undefined && state === undefined) return request
+  return { ...request, params: { ...request.params, ...(inputResponses === undefined ? {} : { inputResponses }), ...(state === undefined ? {} : { requestState: state }) } }
 }

@@ -3,7 +3,7 @@ import { createAbortController, onAbort } from '../../lib/on-abort.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { errors, isMcpError, type WireError } from '../../protocol/wire/errors.js'
 import type { Connection, UpstreamRequest } from '../ports.js'
-import { askClient, DirectCall } from './direct-call.js'
+import { askClient } from './direct-call.js'
 import { readInputRequired, type InputRequired } from './questions/input-required.js'
 import { isAnswerable, isPage, notOffered, type Question } from './questions/question.js'
 import { withoutReservedMeta } from './relayed-params.js'
@@ -20,11 +20,10 @@ const PAGE_WAIT = 1_000
  * request to the client, and the call is repeated with the answers.
  */
 export async function relayRounds (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, pageWait = PAGE_WAIT): Promise<Record<string, unknown>> {
-  const relayed = new DirectCall(call, connection)
   const pages = new AcceptedPages(pageWait)
-  let { params } = request
+  let next = request
   for (let round = 0, empty = 0; ; round++) {
-    const result = await connection.request({ ...request, params, call: relayed })
+    const result = await connection.request(next)
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
@@ -32,7 +31,7 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
     const inputResponses = await answerAll(call, upstream, request.capabilities ?? {}, asked, pages)
     call.signal.throwIfAborted()
-    params = { ...request.params, ...(empty > 0 ? {} : { inputResponses }), ...(asked.state === undefined ? {} : { requestState: asked.state }) }
+    next = { ...request, params: { ...request.params, ...(empty > 0 ? {} : { inputResponses }), ...(asked.state === undefined ? {} : { requestState: asked.state }) } }
   }
 }
 

@@ -89,10 +89,16 @@ export class Supervisor<C extends Supervised> {
     return this.#connection
   }
 
+  /** The open connection, if there is one; counts as use of it. */
+  use (): C | undefined {
+    this.#usedAt = now()
+    return this.#connection
+  }
+
   /** The connection, when it is open. Rejects with what `refuse` makes if it cannot be had now; the signal ends the wait, not the start. */
   async get (signal?: AbortSignal): Promise<C> {
-    this.#usedAt = now()
-    if (this.#connection !== undefined) return this.#connection
+    const open = this.use()
+    if (open !== undefined) return open
     const { refuse } = this.#options
     if (this.#state === 'closed') throw refuse('it was removed')
     const left = this.#retryAt - this.#usedAt

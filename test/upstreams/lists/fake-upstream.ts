@@ -135,6 +135,8 @@ export class FakeUpstream implements Upstream {
     return this.connection
   }
 
+  openConnection (): undefined {}
+
   async connectionFor (): Promise<Connection> {
     return this.connection
   }

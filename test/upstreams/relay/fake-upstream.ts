@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { tool } from '../../../app.js'
-import { onAbort } from '../../../lib/on-abort.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall, Upstream, UpstreamRequest } from '../../../upstreams/ports.js'
@@ -35,8 +34,8 @@ export class FakeConnection implements Connection {
   request (request: UpstreamRequest): Promise<Record<string, unknown>> {
     return new Promise((resolve, reject) => {
       this.arrived.push({ ...request, call: request.call as RelayedCall, resolve, reject })
-      if (request.signal !== undefined) {
-        onAbort(request.signal, () => {
+      if (request.cancellation !== undefined) {
+        request.cancellation.on(() => {
           this.cancelled.push(request)
           reject(new Error('the request was cancelled'))
         })
@@ -76,7 +75,7 @@ const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_0
 export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
   const parked = new ParkedCalls({ ...LIMITS, ...limits })
-  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
+  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, openConnection: () => undefined, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
   app.mcp.tools.add({
     ...tool({ name: `${alias}__tool`, description: 'Relayed', run: () => '' }),
     upstream: alias,

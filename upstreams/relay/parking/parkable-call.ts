@@ -1,4 +1,4 @@
-import { createAbortController, onAbort } from '../../../lib/on-abort.js'
+import { Cancellation } from '../../../lib/calls/cancellation.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
@@ -25,7 +25,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly principal: string | undefined
   readonly #parked: ParkedCalls
   readonly #questions = new OpenQuestions()
-  readonly #controller = createAbortController()
+  readonly #cancellation = new Cancellation()
   readonly #revision: Revision
   /** False where the client's request may not be answered with questions. */
   readonly #mayAsk: boolean
@@ -84,7 +84,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
 
   /** Sends the request, and serves the client's call. */
   async start (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
-    connection.request({ ...request, signal: this.#controller.signal, call: this })
+    connection.request({ ...request, cancellation: this.#cancellation, call: this })
       .then(result => this.#finish({ result }), (error: unknown) => this.#finish({ error }))
     return await this.#serve(call)
   }
@@ -106,13 +106,13 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#ended = true
     this.#questions.giveUp(reason)
     // After the answers to its questions, which are written when their promises have settled.
-    setImmediate(() => this.#controller.abort(new Error(reason)))
+    setImmediate(() => this.#cancellation.cancel(new Error(reason)))
   }
 
   /** Waits until the upstream has answered or asks, and returns what the client gets. */
   async #serve (call: Call): Promise<Result> {
     this.#call = call
-    const off = onAbort(call.signal, () => this.#controller.abort(call.signal.reason))
+    const off = call.response.cancellation.on(reason => this.#cancellation.cancel(reason))
     if (this.#progress !== undefined) forwardProgress(call, this.#progress)
     this.#progress = undefined
     try {
