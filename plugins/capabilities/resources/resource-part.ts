@@ -104,17 +104,18 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     const listed = resources.find(uri)
     if (listed !== undefined || uri.length > maxUri) return listed
     const resource = findUnlisted(uri, call)
-    return resource && { resource: resource.guessed === true ? guarded(resource, call) : resource, variables: {} }
-  }
-
-  /** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
-  function guarded (resource: Resource, call: Call): Resource {
-    const hidden = call.identity.scopes === 'all' ? undefined : [...fixed.values(), ...templates.values()].find(listed => !isAllowed(call, listed))
-    return hidden === undefined ? resource : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
+    return resource && { resource: resource.guessed === true ? guarded(resource, resources, call, scopes) : resource, variables: {} }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
     for (const peer of subscribers.of(uri)) if (mayKnow(peer.principal)) peer.notify('notifications/resources/updated', { uri })
     subscriptions.updated(uri, mayKnow, view)
   }
+}
+
+/** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
+function guarded (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {
+  const all = call.identity.scopes === 'all' ? [] : [...fixed.values(), ...templates.values()]
+  const hidden = all.find(listed => !scopes.allows(call, 'resources', listed.uri, listed))
+  return hidden === undefined ? resource : { ...resource, scopes: scopes.target('resources', hidden.uri, hidden).scopes }
 }
