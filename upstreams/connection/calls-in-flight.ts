@@ -9,7 +9,7 @@ interface Caller { readonly client: object, readonly principal: string | undefin
 interface Abandoned extends Caller { readonly until: number }
 
 /** How long a server may go on with a call that was cancelled, and ask or log for it, in milliseconds. */
-const ABANDONED_FOR = 60_000
+const ABANDONED_FOR = 10_000
 /** The most cancelled calls whose callers are remembered; further ones count as calls of a caller who is not known. */
 const MAX_ABANDONED = 1_000
 const ANYBODY: Caller = { client: {}, principal: undefined }
