@@ -5,14 +5,14 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Caller { readonly client: object, readonly principal: string | undefined }
-interface Abandoned extends Caller { readonly until: number }
+interface Abandoned { readonly principal: string | undefined | typeof ANYBODY, readonly until: number }
 
+/** Stands for callers that are not remembered. */
+const ANYBODY = Symbol('anybody')
 /** How long a server may go on with a call that was cancelled, and ask or log for it, in milliseconds. */
 const ABANDONED_FOR = 10_000
 /** The most cancelled calls whose callers are remembered; further ones count as calls of a caller who is not known. */
 const MAX_ABANDONED = 1_000
-const ANYBODY: Caller = { client: {}, principal: undefined }
 
 /**
  * The calls of clients that one upstream has not answered yet, oldest first, and to which of them a message of the upstream belongs.
@@ -41,16 +41,16 @@ export class CallsInFlight {
     if (this.#calls.delete(id) && this.#calls.size === 0) this.#onEmpty?.()
   }
 
-  /** The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach another client. */
+  /** The call was cancelled and not answered. The upstream may work on it for a while: what it then asks must not reach another caller. */
   abandon (id: Id): void {
     const call = this.#calls.get(id)?.call
     if (call === undefined) return
     this.#forgetAbandoned()
-    const { client, principal } = this.#abandoned.size < MAX_ABANDONED ? call : ANYBODY
+    const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : ANYBODY
     // Further ones share one place, which the latest of them renews.
-    const place = client === ANYBODY.client ? '' : id
+    const place = principal === ANYBODY ? '' : id
     this.#abandoned.delete(place)
-    this.#abandoned.set(place, { client, principal, until: now() + ABANDONED_FOR })
+    this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -79,8 +79,9 @@ export class CallsInFlight {
     const [first] = calls
     if (first === undefined) return []
     this.#forgetAbandoned()
-    const isOfFirst = ({ client, principal }: Caller): boolean => client === first.client && principal === first.principal
-    return calls.every(isOfFirst) && [...this.#abandoned.values()].every(isOfFirst) ? calls : 'ambiguous'
+    const isCertain = calls.every(({ client, principal }) => client === first.client && principal === first.principal) &&
+      [...this.#abandoned.values()].every(({ principal }) => principal === first.principal)
+    return isCertain ? calls : 'ambiguous'
   }
 
   #forgetAbandoned (): void {
