@@ -109,7 +109,7 @@ export class Session implements Channel {
 
   get agreement (): Agreement {
     const { revision, initialized, client, capabilities, logLevel, principal, view } = this.peer
-    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, view }
+    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }) }
   }
 
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
