@@ -17,10 +17,20 @@ export async function runPart (part: number, parts = Number(process.env['TEST_PA
   t.on('complete', finish)
   // tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
   t.teardown = t.after
+  // A file that is being compiled blocks the event loop, and tests that measure time with it.
+  const { promise, resolve } = loadingEnd()
+  t.before(async () => await promise)
   // Neighbours are often alike, so each part gets some of them.
   for (const file of testFiles().filter((_, index) => index % parts === part)) await load(file)
   loading = false
+  resolve()
   t.end()
+}
+
+function loadingEnd (): { promise: Promise<void>, resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>(_resolve => { resolve = _resolve })
+  return { promise, resolve }
 }
 
 async function load (file: string): Promise<void> {
