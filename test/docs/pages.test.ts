@@ -61,7 +61,7 @@ t.test('every path that docs/architecture.md, docs/seeds.md or CONTRIBUTING.md n
 const isBuilt = (path: string): boolean => ['build/', 'dist/'].includes(path)
 
 t.test('docs/logs.md quotes messages of the log as the code has them', async t => {
-  const code = sourcesOf('cli', 'plugins', 'system', 'upstreams').replaceAll('${alias}', 'ALIAS')
+  const code = sourcesOf('cli', 'plugins', 'system', 'upstreams').replaceAll('${alias}', 'ALIAS') // eslint-disable-line no-template-curly-in-string
   const rows = page('logs.md').split('\n').filter(line => /\| (info|warn|error)/.test(line)).map(line => line.split('|')[1] as string)
   const messages = rows.flatMap(cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, message]) => message as string))
   t.ok(messages.length > 10)

@@ -87,7 +87,7 @@ t.test('no secret of an entry is in the log, in /health, in an error or in an au
   const secret = (name: string): string => `${name}-CANARY-0123456789`
   const closed = 'http://127.0.0.1:1'
   const refuses = await refusing(t, 401)
-  const talks = 'process.stderr.write(`my token is ${process.env.TOKEN} and ${process.argv.join(" ")}\\n`, () => process.exit(1))'
+  const talks = 'process.stderr.write(`my token is ${process.env.TOKEN} and ${process.argv.join(" ")}\\n`, () => process.exit(1))' // eslint-disable-line no-template-curly-in-string
   const mcpServers: Options['mcpServers'] = {
     'talking-child': { command: process.execPath, args: ['-e', talks, '--', '--api-key', secret('argument'), `--password=${secret('assigned')}`], env: { TOKEN: secret('environment') } },
     'noisy-child': { command: process.execPath, args: ['-e', 'console.log(process.env.TOKEN); setInterval(() => {}, 1000); process.stdin.on("end", () => process.exit())'], env: { TOKEN: secret('noise') } },
