@@ -2,7 +2,7 @@ import type { Call } from '../protocol/dispatch/call.js'
 import type { Peer } from '../protocol/peer/peer.js'
 import type { ServerEntry } from './server-entry.js'
 
-/** Who shares a connection with a call: `undefined` for everybody, a principal, or the session or connection of the client. */
+/** Who shares a connection with a call: `undefined` for all callers, a principal, or the session or connection of the client. */
 export type IsolationKey = string | Peer | undefined
 
 /**

@@ -5,10 +5,10 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Abandoned { readonly principal: string | undefined | typeof ANYBODY, readonly until: number }
+interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
 
-/** Stands for callers that are not remembered. */
-const ANYBODY = Symbol('anybody')
+/** The caller of a cancelled call that is not remembered. */
+const UNKNOWN = Symbol('unknown caller')
 /** How long a server may go on with a call that was cancelled, and ask or log for it, in milliseconds. */
 const ABANDONED_FOR = 10_000
 /** The most cancelled calls whose callers are remembered; further ones count as calls of a caller who is not known. */
@@ -46,9 +46,9 @@ export class CallsInFlight {
     const call = this.#calls.get(id)?.call
     if (call === undefined) return
     this.#forgetAbandoned()
-    const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : ANYBODY
+    const principal = this.#abandoned.size < MAX_ABANDONED ? call.principal : UNKNOWN
     // Further ones share one place, which the latest of them renews.
-    const place = principal === ANYBODY ? '' : id
+    const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
     this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
     this.remove(id)
