@@ -26,7 +26,7 @@ export interface Origin extends Owner {
 }
 
 /** A tool of an upstream under a name of ours. Its schemas are listed as they are and never compiled. */
-export function relayedTool (origin: Origin, entry: Entry, { name, spellings, accessName }: PublicName): Tool {
+export function relayedTool (origin: Origin, entry: Entry, name: PublicName): Tool {
   const original = entry.name as string
   const mirrors = mirrorsIn(entry.inputSchema)
   const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, {
@@ -34,13 +34,8 @@ export function relayedTool (origin: Origin, entry: Entry, { name, spellings, ac
     renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
   })
   return {
+    ...relayedAs(origin, entry, name),
     kind: 'tool',
-    scopes: origin.scopes,
-    name,
-    spellings,
-    accessName,
-    upstream: origin.alias,
-    listed: { ...entry, name },
     mirrors,
     checkInput: () => undefined,
     relay,
@@ -50,17 +45,12 @@ export function relayedTool (origin: Origin, entry: Entry, { name, spellings, ac
 }
 
 /** A prompt of an upstream under a name of ours. */
-export function relayedPrompt (origin: Origin, entry: Entry, { name, spellings, accessName }: PublicName): Prompt {
+export function relayedPrompt (origin: Origin, entry: Entry, name: PublicName): Prompt {
   const original = entry.name as string
   const relay: Relayed['relay'] = (params, call) => origin.relay('prompts/get', { ...params, name: original }, call)
   return {
+    ...relayedAs(origin, entry, name),
     kind: 'prompt',
-    scopes: origin.scopes,
-    name,
-    spellings,
-    accessName,
-    upstream: origin.alias,
-    listed: { ...entry, name },
     required: [],
     arguments: [],
     complete: {},
@@ -68,6 +58,11 @@ export function relayedPrompt (origin: Origin, entry: Entry, { name, spellings, 
     relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), name: original } }, call),
     get: async (given, call) => await relay({ arguments: given }, call) as unknown as PromptResult
   }
+}
+
+/** What tools and prompts have in common. */
+function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName }: PublicName) {
+  return { scopes, name, spellings, accessName, upstream: alias, listed: { ...entry, name } }
 }
 
 export const refOf = ({ ref }: Params): Record<string, unknown> => isObject(ref) ? ref : {}
