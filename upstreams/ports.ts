@@ -44,7 +44,6 @@ export interface UpstreamRequest {
 
 /** What an upstream said about itself. */
 export interface UpstreamServer {
-  readonly info: Readonly<Record<string, unknown>> | undefined
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | undefined
 }

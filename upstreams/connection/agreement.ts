@@ -4,7 +4,6 @@ import type { Implementation, Revision } from '../../protocol/revisions/revision
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
-import { META, metaOf } from '../../protocol/wire/meta.js'
 import type { UpstreamServer } from '../ports.js'
 import { RequestFailed } from './failure.js'
 import type { UpstreamPeer } from './upstream-peer.js'
@@ -68,7 +67,7 @@ function discovered (alias: string, result: Params): Agreement | undefined {
   const { supportedVersions, capabilities, instructions } = result
   if (!Array.isArray(supportedVersions)) return undefined
   const revision = supportedModern(supportedVersions)
-  if (revision !== undefined) return { revision, server: serverOf(metaOf(result)[META.serverInfo], capabilities, instructions) }
+  if (revision !== undefined) return { revision, server: serverOf(capabilities, instructions) }
   if (supportsHandshake(supportedVersions)) return undefined
   throw errors.upstreamFailed(alias, 'it supports no version of the protocol that Patchbay knows')
 }
@@ -83,7 +82,7 @@ async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities 
   const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities) })
   const revision = negotiatedRevision(result)
   if (revision === undefined) throw errors.upstreamFailed(alias, 'it answered initialize with a version of the protocol that Patchbay does not know')
-  return { revision, server: serverOf(result['serverInfo'], result['capabilities'], result['instructions']) }
+  return { revision, server: serverOf(result['capabilities'], result['instructions']) }
 }
 
 function confirm (peer: UpstreamPeer, agreement: Agreement): Agreement {
@@ -92,9 +91,8 @@ function confirm (peer: UpstreamPeer, agreement: Agreement): Agreement {
   return agreement
 }
 
-function serverOf (info: unknown, capabilities: unknown, instructions: unknown): UpstreamServer {
+function serverOf (capabilities: unknown, instructions: unknown): UpstreamServer {
   return {
-    info: isObject(info) ? info : undefined,
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined
   }

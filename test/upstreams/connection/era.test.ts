@@ -15,7 +15,7 @@ t.test('a server that answers server/discover is spoken to without a handshake',
   const upstream = new FakeUpstream({ 'server/discover': () => discovered })
   const connection = await connectTo(t, upstream, { probeWait: 60_000 })
   t.equal(connection.revision.version, modern.version)
-  t.strictSame(connection.server, { info: undefined, capabilities: { tools: {} }, instructions: 'be kind' })
+  t.strictSame(connection.server, { capabilities: { tools: {} }, instructions: 'be kind' })
   t.strictSame(upstream.methods, [['server/discover']])
   t.equal(upstream.link.revision?.version, modern.version)
 })

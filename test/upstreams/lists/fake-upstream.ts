@@ -51,7 +51,7 @@ export class FakeConnection implements Connection {
     this.revision = script.modern === true ? modern : newestStateful
     this.transport = script.transport ?? 'stdio'
     const capabilities = script.capabilities ?? { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {} }
-    this.server = { info: { name: 'fake', version: '1' }, capabilities, instructions: script.instructions }
+    this.server = { capabilities, instructions: script.instructions }
   }
 
   async request (request: UpstreamRequest): Promise<Json> {

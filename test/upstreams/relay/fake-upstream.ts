@@ -20,7 +20,7 @@ export interface Arrived extends UpstreamRequest {
 export class FakeConnection implements Connection {
   readonly revision
   readonly transport = 'stdio'
-  readonly server = { info: undefined, capabilities: {}, instructions: undefined }
+  readonly server = { capabilities: {}, instructions: undefined }
   closed = false
   readonly arrived = new Inbox<Arrived>()
   /** The requests that were cancelled. */
