@@ -98,7 +98,7 @@ class LiveConnection implements OpenConnection {
   }
 
   async request (request: UpstreamRequest): Promise<Params> {
-    if (this.#reopening !== undefined) await this.#reopening
+    if (this.#reopening !== undefined) await this.#reopened(this.#reopening)
     const used = this.#current.peer
     try {
       return this.#check(request, await this.#send(request))
@@ -186,7 +186,14 @@ class LiveConnection implements OpenConnection {
   async #reopen (former: UpstreamPeer): Promise<void> {
     if (this.#reopening === undefined && this.#current.peer !== former) return
     this.#reopening ??= this.#renew().finally(() => { this.#reopening = undefined })
-    await this.#reopening
+    await this.#reopened(this.#reopening)
+  }
+
+  /** Rejects with an error for callers, who see no reasons of the machine: that of a handshake is not about their call. */
+  async #reopened (reopening: Promise<void>): Promise<void> {
+    await reopening.catch(() => {
+      throw errors.upstreamUnavailable(this.#options.entry.alias, 'its session was lost and could not be opened again, and the call was not carried out; the reason is in the log and in /health')
+    })
   }
 
   async #renew (): Promise<void> {

@@ -97,3 +97,23 @@ t.test('an upstream that cannot be agreed with any more closes the connection', 
   await t.rejects(connection.request({ method: 'tools/call', params: {} }))
   await until(() => upstream.links.every(link => link.isClosed))
 })
+
+t.test('calls that wait for a session that cannot be opened again get an error that names the upstream, and no reason of the machine', async t => {
+  const upstream: FakeUpstream = new FakeUpstream({
+    initialize: (_request, link) => link === upstream.links[0] ? { result: legacyInitialize } : { error: { code: -32602, message: 'no such file /secret' } },
+    'tools/call': ({ id, params }, link) => {
+      if (params['expire'] === true) link.events.expired?.(id)
+    }
+  }, 'http')
+  const connection = await connectTo(t, upstream)
+  const refused = connection.request({ method: 'tools/call', params: { expire: true } })
+  const waiting = connection.request({ method: 'tools/call', params: {} })
+  upstream.link.events.expired?.(undefined)
+  const later = connection.request({ method: 'tools/call', params: {} })
+  const answers = await Promise.all([refused, later].map(async call => await call.catch((error: unknown) => error)))
+  for (const error of answers) {
+    t.match(error, { code: -32603, message: /^The upstream server fake is not available: its session was lost/, data: { upstream: 'fake' } })
+    t.notMatch(JSON.stringify(error), /secret/)
+  }
+  await t.rejects(waiting, { message: /upstream server fake was lost before it answered/ })
+})
