@@ -15,6 +15,8 @@ export interface Listening {
  */
 export function isGatewayItself (address: Address, files: readonly string[], home: string | undefined, { http = false, host, port }: Listening): boolean {
   if (address.kind !== 'stdio') {
+    // A disabled server may have no URL.
+    if (!URL.canParse(address.url)) return false
     const { hostname, port: given, protocol } = new URL(address.url)
     const usual = /^(https|wss):$/.test(protocol) ? 443 : 80
     return http && port !== undefined && Number(given === '' ? usual : given) === port && (isLoopback(hostname) || hostname === host)

@@ -58,14 +58,14 @@ function optionServers (servers: Readonly<Record<string, unknown>>): FoundServer
 
 interface Read { readonly server: FoundServer, readonly entry: ServerEntry }
 
-/** Two servers with one alias are a mistake, unless they are the same server in two files. */
+/** Two servers with one alias are a mistake, unless they are the same server in two files, or one of them is disabled, which gives way. */
 function withoutRepeated (read: Read[], findings: Findings): ServerEntry[] {
   const kept = new Map<string, Read>()
   for (const one of read) {
     const { entry } = one
     const first = kept.get(entry.alias)
-    if (first === undefined) kept.set(entry.alias, one)
-    else if (!isSame(first, one)) reportRepeated(first.entry, one, findings)
+    if (first === undefined || (first.entry.disabled && !entry.disabled)) kept.set(entry.alias, one)
+    else if (!entry.disabled && !isSame(first, one)) reportRepeated(first.entry, one, findings)
   }
   return [...kept.values()].map(({ entry }) => entry)
 }

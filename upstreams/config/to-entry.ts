@@ -15,6 +15,9 @@ import { expandVariables, readText, type Variables } from './variables.js'
 
 const FIELDS = new Set(Object.keys(Server.properties))
 
+/** The address of a disabled server that has none, or whose URL has variables without a value: it is never used. */
+const NOWHERE: Address = { kind: 'any', url: '', headers: {} }
+
 /** A `timeout` below this is a number of seconds. */
 const SECONDS = 1_000
 
@@ -32,9 +35,10 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
   const before = findings.mistakes.length
   checkFields(server, fields, findings)
   if (findings.mistakes.length > before) return undefined
-  const reader = new FieldReader(server, fields, variables, (fields.values as Server).disabled === true ? new Findings() : findings)
+  const isDisabled = (fields.values as Server).disabled === true
+  const reader = new FieldReader(server, fields, variables, isDisabled ? new Findings() : findings)
   const alias = checkedAlias(server, findings)
-  const address = reader.address()
+  const address = reader.address() ?? (isDisabled ? NOWHERE : undefined)
   return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias), address }
 }
 

@@ -101,3 +101,27 @@ t.test('an entry that is this gateway itself is left out, with a warning', async
   const overStdio = await readEntries(resolveOptions({ mcpConfig: [file], port: 9000, http: false }), AROUND)
   t.strictSame(overStdio.entries.map(({ alias }) => alias), ['other', 'url', 'near'], 'a gateway that does not listen is not the one with the URL')
 })
+
+t.test('a disabled server is listed as disabled, whatever variables it lacks', async t => {
+  /* eslint-disable no-template-curly-in-string */
+  const { entries, warnings } = await read({
+    url: { url: '${NOT_SET}/mcp', headers: { Authorization: 'Bearer ${NOT_SET}' }, disabled: true },
+    host: { url: 'https://${NOT_SET}/mcp', enabled: false },
+    command: { command: '${NOT_SET}', args: ['${NOT_SET}'], env: { KEY: '${NOT_SET}' }, disabled: true },
+    nothing: { disabled: true },
+    kind: { type: 'carrier-pigeon', url: 'https://example.com', disabled: true }
+  })
+  /* eslint-enable no-template-curly-in-string */
+  t.strictSame(entries.map(({ alias, disabled }) => [alias, disabled]), ['url', 'host', 'command', 'nothing', 'kind'].map(alias => [alias, true]))
+  t.strictSame(warnings, [])
+})
+
+t.test('of two servers with one name, one that is disabled gives way', async t => {
+  const off = { command: 'off', disabled: true }
+  for (const servers of [{ 'a b': off, 'a-b': { command: 'on' } }, { 'a b': { command: 'on' }, 'a-b': off }]) {
+    const { entries } = await read(servers)
+    t.match(entries, [{ alias: 'a-b', disabled: false, address: { command: 'on' } }])
+    t.equal(entries.length, 1)
+  }
+  t.match(await mistakes({ 'a b': { command: 'on' }, 'a-b': { command: 'other' } }), [/has the same name in URLs and tools, "a-b"/])
+})
