@@ -7,9 +7,10 @@ import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
 import { Links } from './links.js'
-import { MergedList } from './offers/merged-list.js'
+import { MergedList, type OwnerOf } from './offers/merged-list.js'
 import { OfferedList } from './offers/offered-list.js'
 import type { Definitions } from './offers/offered.js'
+import { ReservedNames } from './offers/reserved-names.js'
 import { UpstreamOrigin } from './origin.js'
 import { unlistedResource } from './offers/resource-definitions.js'
 import { leastHintsOf, type Snapshot } from './snapshot.js'
@@ -29,6 +30,7 @@ export class Lists {
   readonly #log: Log
   readonly #stored: StoredLists
   readonly #links: Links
+  readonly #reserved = new ReservedNames()
   readonly #merged: Merged
   readonly #logged = new Map<string, string>()
   #all = new Map<string, Served>()
@@ -39,7 +41,7 @@ export class Lists {
     this.#log = log
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
     this.#links = new Links(limits.maxUpstreamLinks)
-    this.#merged = mergedIn(gateway)
+    this.#merged = mergedIn(gateway, this.#reserved)
     gateway.resources.findUnlistedWith((uri, call) => this.#findUnlisted(uri, call))
   }
 
@@ -48,6 +50,7 @@ export class Lists {
     const enabled = upstreams.filter(({ entry }) => !entry.disabled)
     const known = new Map(await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const)))
     const former = this.#all
+    this.#reserved.assign(upstreams.map(({ entry }) => entry))
     for (const { lists } of former.values()) if (!known.has(lists.upstream)) lists.close()
     this.#all = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias), known.get(upstream))]))
     for (const merged of Object.values(this.#merged)) merged.rerank()
@@ -88,7 +91,7 @@ export class Lists {
     const { entry, entry: { alias } } = upstream
     const view = this.#gateway.views.open(alias)
     const { tools, prompts, resources } = view
-    const origin = new UpstreamOrigin(upstream, rank, this.#links, () => lists)
+    const origin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, () => lists)
     const lists = new UpstreamLists(upstream, this.#limits, {
       tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) => tools.relay(hidden, shown)),
       prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),
@@ -132,7 +135,7 @@ export class Lists {
   #findUnlisted (uri: string, { principal }: Call): Resource | undefined {
     const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
     const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.pages.has(uri)) ?? {}
-    return origin === undefined ? undefined : unlistedResource(origin, uri)
+    return origin?.mayHave(uri) === true ? unlistedResource(origin, uri) : undefined
   }
 
   async #forgetRemoved (): Promise<void> {
@@ -150,11 +153,13 @@ function limitCaching ({ tools, prompts, resources }: Registries, snapshots: rea
   resources.limitCaching(leastHintsOf(snapshots, 'templates'))
 }
 
-function mergedIn ({ tools, prompts, resources }: Registries): Merged {
+function mergedIn ({ tools, prompts, resources }: Registries, reserved: ReservedNames): Merged {
+  const ownerOfName: OwnerOf = name => reserved.ownerOfName(name)
+  const ownerOfUri: OwnerOf = uri => reserved.ownerOfUri(uri)
   return {
-    tools: new MergedList((hidden, shown) => tools.relay(hidden, shown)),
-    prompts: new MergedList((hidden, shown) => prompts.relay(hidden, shown)),
-    resources: new MergedList((hidden, shown) => resources.relay(hidden, shown)),
-    templates: new MergedList((hidden, shown) => resources.relay(hidden, shown))
+    tools: new MergedList((hidden, shown) => tools.relay(hidden, shown), ownerOfName),
+    prompts: new MergedList((hidden, shown) => prompts.relay(hidden, shown), ownerOfName),
+    resources: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri),
+    templates: new MergedList((hidden, shown) => resources.relay(hidden, shown), ownerOfUri)
   }
 }

@@ -3,6 +3,7 @@ import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Upstream } from '../ports.js'
 import { relayRequest, type RelayOptions } from '../relay/relay-request.js'
 import type { Origin } from './offers/definitions.js'
+import type { ReservedNames } from './offers/reserved-names.js'
 import type { Links } from './links.js'
 import type { Entry } from './reading/kinds.js'
 import { Subscriptions } from './subscriptions/subscriptions.js'
@@ -17,17 +18,24 @@ export class UpstreamOrigin implements Origin {
   readonly subscriptions: Subscriptions
   readonly #upstream: Upstream
   readonly #links: Links
+  readonly #reserved: ReservedNames
   readonly #lists: () => UpstreamLists
   rank: number
 
-  constructor (upstream: Upstream, rank: number, links: Links, lists: () => UpstreamLists) {
+  constructor (upstream: Upstream, rank: number, links: Links, reserved: ReservedNames, lists: () => UpstreamLists) {
     this.alias = upstream.entry.alias
     this.scopes = upstream.entry.scopes
     this.rank = rank
     this.#upstream = upstream
     this.#links = links
+    this.#reserved = reserved
     this.#lists = lists
     this.subscriptions = new Subscriptions(() => { upstream.shared().catch(() => {}) }, () => lists().relistAll())
+  }
+
+  mayHave (uri: string): boolean {
+    const owner = this.#reserved.ownerOfUri(uri)
+    return owner === undefined || owner === this.alias
   }
 
   async relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>> {

@@ -15,6 +15,8 @@ import type { PublicName } from './names.js'
 /** The upstream that definitions come from. */
 export interface Origin extends Owner {
   readonly scopes: readonly string[] | undefined
+  /** False for a URI that belongs to another upstream, whatever templates match it. */
+  mayHave (uri: string): boolean
   /** Sends a client's request to the upstream. */
   relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>>
   /** A tool as it is listed now, after the list was read again. */

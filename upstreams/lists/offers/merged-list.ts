@@ -10,15 +10,26 @@ export type Show<T> = (hidden: readonly T[], shown: readonly T[]) => string[]
 interface Claim<T> { readonly owner: Owner, readonly offer: Offer<T> }
 interface Place<T> { claims: Array<Claim<T>>, shown: readonly T[] }
 
-/** One list made of those of all upstreams. Which of two items of one key is shown depends on ranks alone, never on the order of offers. */
+/** The alias of the only upstream that may have a key; undefined when each may. */
+export type OwnerOf = (key: string) => string | undefined
+
+/** A key that an upstream offers and does not get: another upstream has it, or a local item where `to` is undefined. `isReserved` when it may belong to that upstream only. */
+export interface LostKey { readonly key: string, readonly to: string | undefined, readonly isReserved: boolean }
+
+/**
+ * One list made of those of all upstreams. Which of two items of one key is shown depends on ranks alone, never on the order of offers, unless
+ * the key is reserved for one upstream.
+ */
 export class MergedList<T> {
   readonly #show: Show<T>
+  readonly #ownerOf: OwnerOf
   readonly #places = new Map<string, Place<T>>()
   readonly #contested = new Set<string>()
   #taken = new Set<string>()
 
-  constructor (show: Show<T>) {
+  constructor (show: Show<T>, ownerOf: OwnerOf) {
     this.#show = show
+    this.#ownerOf = ownerOf
   }
 
   /** Takes back and makes offers of one upstream; all of it is one change of the list. */
@@ -31,19 +42,21 @@ export class MergedList<T> {
     this.#renew(new Set([...withdrawn, ...made].map(({ key }) => key)))
   }
 
-  /** Decides again after ranks have changed. */
+  /** Decides again after ranks or reserved keys have changed. */
   rerank (): void {
-    this.#renew(this.#contested)
+    const reserved = [...this.#places.keys()].filter(key => this.#ownerOf(key) !== undefined)
+    this.#renew(new Set([...this.#contested, ...reserved]))
   }
 
-  /** The keys that the owner offers and others have: another upstream by its alias, or undefined for a local item. */
-  lostBy (owner: Owner): Array<{ key: string, to: string | undefined }> {
+  lostBy (owner: Owner): LostKey[] {
     const lost = [...this.#contested].flatMap(key => {
-      const [winner, ...losers] = this.#places.get(key)?.claims ?? []
-      return winner !== undefined && losers.some(claim => claim.owner === owner) ? [{ key, to: winner.owner.alias }] : []
+      const { winner, losers } = this.#split(key, this.#places.get(key)?.claims ?? [])
+      if (!losers.some(claim => claim.owner === owner)) return []
+      const reservedFor = this.#ownerOf(key)
+      return [{ key, to: reservedFor ?? winner?.owner.alias, isReserved: reservedFor !== undefined }]
     })
     const local = [...this.#taken].filter(key => this.#places.get(key)?.claims[0]?.owner === owner)
-    return [...lost, ...local.map(key => ({ key, to: undefined }))]
+    return [...lost, ...local.map(key => ({ key, to: undefined, isReserved: false }))]
   }
 
   #claim (owner: Owner, offer: Offer<T>): void {
@@ -55,24 +68,30 @@ export class MergedList<T> {
   #renew (keys: Iterable<string>): void {
     const hidden: T[] = []
     const shown: T[] = []
-    const touched = [...keys]
-    for (const key of touched) {
+    for (const key of [...keys]) {
       const place = this.#places.get(key)
       if (place === undefined) continue
       const before = place.shown
       place.shown = this.#decide(key, place)
+      if (place.shown.length === before.length && place.shown.every((item, index) => item === before[index])) continue
+      this.#taken.delete(key)
       for (const item of before) if (!place.shown.includes(item)) hidden.push(item)
       for (const item of place.shown) if (!before.includes(item)) shown.push(item)
     }
-    for (const key of touched) this.#taken.delete(key)
     if (hidden.length + shown.length > 0) for (const key of this.#show(hidden, shown)) this.#taken.add(key)
   }
 
   #decide (key: string, place: Place<T>): readonly T[] {
-    const [winner, ...losers] = place.claims.sort((a, b) => a.owner.rank - b.owner.rank)
+    if (place.claims.length === 0) this.#places.delete(key)
+    const { winner, losers } = this.#split(key, place.claims.sort((a, b) => a.owner.rank - b.owner.rank))
     if (losers.length > 0) this.#contested.add(key)
     else this.#contested.delete(key)
-    if (winner === undefined) this.#places.delete(key)
-    return winner === undefined ? [] : [winner.offer.item, ...losers.flatMap(({ offer: { alternate } }) => alternate ?? [])]
+    return [...winner === undefined ? [] : [winner.offer.item], ...losers.flatMap(({ offer: { alternate } }) => alternate ?? [])]
+  }
+
+  #split (key: string, claims: ReadonlyArray<Claim<T>>): { winner: Claim<T> | undefined, losers: ReadonlyArray<Claim<T>> } {
+    const reservedFor = this.#ownerOf(key)
+    const winner = claims.find(({ owner }) => reservedFor === undefined || owner.alias === reservedFor)
+    return { winner, losers: claims.filter(claim => claim !== winner) }
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerEntry } from '../../server-entry.js'
 import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
-import type { MergedList, Show } from './merged-list.js'
+import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
 import { offeredBy, type Definitions, type Offered } from './offered.js'
 
@@ -40,9 +40,14 @@ export class OfferedList<K extends Kind> {
   /** Sentences about entries that clients do not get under their own name, because others have it. */
   conflicts (noun: string): string[] {
     const warnings = new Warnings()
-    for (const { key, to } of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(key)} is also one of ${to === undefined ? 'this gateway' : `upstream ${to}`}, which comes first`)
+    for (const lost of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
     return warnings.list()
   }
+}
+
+function reasonOf ({ to, isReserved }: LostKey): string {
+  if (isReserved) return `is not served under that name, because what begins so belongs to upstream ${to}`
+  return `is also one of ${to === undefined ? 'this gateway' : `upstream ${to}`}, which comes first`
 }
 
 function difference<T> (some: ReadonlyMap<string, T>, others: ReadonlyMap<string, T>): T[] {

@@ -27,7 +27,7 @@ export function relayedTemplate (origin: Origin, entry: Entry, qualified: boolea
   return {
     ...relayedReading(origin, bare),
     uri,
-    template: matching(templateIn(entry), bare),
+    template: matching(templateIn(entry), asked => origin.mayHave(asked) ? bare(asked) : undefined),
     listed: { ...entry, uriTemplate: uri },
     spellings: qualified ? [] : [other],
     relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), uri: original } }, call)
@@ -60,8 +60,15 @@ function relayedReading (origin: Origin, originalOf: (uri: string) => string): O
   }
 }
 
-function matching (parsed: UriTemplate | undefined, bare: (uri: string) => string): UriTemplate {
-  return parsed === undefined ? UNMATCHED : { variables: parsed.variables, match: uri => parsed.match(bare(uri)) }
+function matching (parsed: UriTemplate | undefined, originalOf: (uri: string) => string | undefined): UriTemplate {
+  if (parsed === undefined) return UNMATCHED
+  return {
+    variables: parsed.variables,
+    match: uri => {
+      const original = originalOf(uri)
+      return original === undefined ? undefined : parsed.match(original)
+    }
+  }
 }
 
 const UNMATCHED: UriTemplate = { variables: [], match: () => undefined }
