@@ -71,6 +71,7 @@ export const upstreams = {
   maxUpstreamPages: Count(1_000, 'The most pages that are read of one list of an upstream'),
   maxUpstreamEntries: Count(10_000, 'The most tools, prompts, resources or templates of one upstream'),
   maxUpstreamEntry: Count(256 * 1024, 'The longest definition of one tool, prompt, resource or template of an upstream, in characters of JSON'),
+  maxUpstreamEntryValues: Count(20_000, 'The most values in one such definition: list elements and object members together'),
   maxUpstreamList: Count(16 * 1024 * 1024, 'The longest list of an upstream, in characters of JSON'),
   maxUpstreamInstructions: Count(8_192, 'The longest instructions of one upstream, in characters; the rest is cut off'),
   maxUpstreamLinks: Count(1_000, 'The most links in results of upstreams that are remembered for one caller, and the most callers'),

@@ -38,6 +38,8 @@ export interface UpstreamRequest {
   readonly logLevel?: LogLevel | undefined
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** True when the sender itself looks into the result for what no program should take, such as keys that reach prototypes; other requests fail then. */
+  readonly takesForbidden?: boolean | undefined
   /** Reads the lists again and gives the headers anew: called when the upstream refused those it got, before one retry. */
   readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined
 }

@@ -71,7 +71,10 @@ export class Upstreams {
   }
 
   status (): UpstreamStatus[] {
-    return [...this.#all.values()].map(({ entry: { alias }, status }) => ({ alias, ...status, ...this.#lists.statusOf(alias) }))
+    return [...this.#all.values()].map(({ entry: { alias }, status }) => {
+      const lastError = status.state === 'ready' ? this.#lists.lastErrorOf(alias) ?? status.lastError : status.lastError
+      return { alias, ...status, lastError, ...this.#lists.statusOf(alias) }
+    })
   }
 
   /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */

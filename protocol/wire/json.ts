@@ -17,9 +17,14 @@ export function parseJson (input: Uint8Array | string): unknown {
  * Gives the number of values there are.
  */
 export function inspect (value: unknown, limits: MessageLimits = LIMITS): number {
+  return examine(value, limits).values
+}
+
+/** The same. Where the limits let forbidden keys and numbers pass, `forbidden` says in words which is the first. */
+export function examine (value: unknown, limits: MessageLimits): { readonly values: number, readonly forbidden: string | undefined } {
   const inspection = new Inspection(limits)
   inspection.visit(value, 1)
-  return inspection.values
+  return inspection
 }
 
 /** JSON with sorted keys: equal values give equal text. */
@@ -36,6 +41,7 @@ class Inspection {
   readonly #limits: MessageLimits
   #keys = 0
   values = 0
+  forbidden: string | undefined
 
   constructor (limits: MessageLimits) {
     this.#limits = limits
@@ -44,7 +50,7 @@ class Inspection {
   visit (value: unknown, depth: number): void {
     this.values++
     if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw errors.invalidParams('a number is too large to be represented')
+      if (!Number.isFinite(value)) this.#forbid('a number is too large to be represented', errors.invalidParams)
     } else if (typeof value === 'object' && value !== null) {
       const { maxDepth } = this.#limits
       if (depth > maxDepth) throw errors.tooDeep(maxDepth)
@@ -56,13 +62,18 @@ class Inspection {
   #members (value: Record<string, unknown>, depth: number): void {
     for (const key in value) {
       if (++this.#keys > this.#limits.maxKeys) throw errors.tooManyKeys(this.#limits.maxKeys)
-      if (key === '__proto__') throw errors.invalidRequest('the key "__proto__" is not allowed')
+      if (key === '__proto__') this.#forbid('the key "__proto__" is not allowed', errors.invalidRequest)
       const inner = value[key]
       if (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')) {
-        throw errors.invalidRequest('the key "constructor.prototype" is not allowed')
+        this.#forbid('the key "constructor.prototype" is not allowed', errors.invalidRequest)
       }
       this.visit(inner, depth + 1)
     }
+  }
+
+  #forbid (why: string, error: (why: string) => Error): void {
+    if (this.#limits.readsForbidden !== true) throw error(why)
+    this.forbidden ??= why
   }
 }
 

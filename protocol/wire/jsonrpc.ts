@@ -1,5 +1,5 @@
 import { errors, isMcpError, type McpError, type WireError } from './errors.js'
-import { withoutByteOrderMark, asBuffer, inspect, isObject, parseJson } from './json.js'
+import { withoutByteOrderMark, asBuffer, examine, isObject, parseJson } from './json.js'
 import { LIMITS, type MessageLimits } from './limits.js'
 import { META, metaOf } from './meta.js'
 import { findExceededLimit, scanRequestId, needsScan } from './message-scan.js'
@@ -23,7 +23,14 @@ export interface Request {
 
 export interface Notification { kind: 'notification', method: string, params: Params, size?: number }
 /** An error response without an id answers nothing we can name; it is only noted. */
-export interface Response { kind: 'response', id: Id | undefined, result?: unknown, error?: WireError }
+export interface Response {
+  kind: 'response'
+  id: Id | undefined
+  result?: unknown
+  error?: WireError
+  /** What it has that no program should take, in words, where the limits allow to read it. */
+  forbidden?: string
+}
 /** Something that is not a message; `id` is set when it could still be read. */
 export interface Invalid { kind: 'invalid', id: Id | undefined, error: McpError }
 export interface Batch { kind: 'batch', messages: Message[] }
@@ -102,8 +109,10 @@ function envelope (value: unknown, limits: MessageLimits, size: number): Message
   try {
     if (value.jsonrpc !== '2.0') throw errors.invalidRequest('"jsonrpc" must be "2.0"')
     if (value.id !== undefined && id === undefined && !answers) throw errors.invalidRequest(isId(value.id) ? `"id" must have at most ${limits.maxId} characters` : '"id" must be a string or a safe integer')
-    const values = inspect(value, limits)
-    return answers ? response(id, value) : call(id, value, size + VALUE_SIZE * values)
+    const { values, forbidden } = examine(value, limits)
+    if (forbidden !== undefined && !answers) throw errors.invalidRequest(forbidden)
+    if (!answers) return call(id, value, size + VALUE_SIZE * values)
+    return forbidden === undefined ? response(id, value) : { ...response(id, value), forbidden }
   } catch (error) {
     // The id of a response is one of ours; sent back, it would look like the answer to a request of the client.
     return invalid(answers ? undefined : id, error)

@@ -1,8 +1,16 @@
 /** What a message may be made of. */
-export interface MessageLimits { maxDepth: number, maxKeys: number, maxValues: number, maxId: number, maxBatch: number }
+export interface MessageLimits {
+  maxDepth: number
+  maxKeys: number
+  maxValues: number
+  maxId: number
+  maxBatch: number
+  /** True when a response is read even if it has keys that reach prototypes, or numbers that do not fit; `forbidden` of it says so. */
+  readsForbidden?: boolean
+}
 
 /** What one peer may ask for, and for how long; times are in milliseconds. */
-export interface Limits extends MessageLimits {
+export interface Limits extends Omit<MessageLimits, 'readsForbidden'> {
   maxInFlight: number
   /** How many bytes the calls of one peer, and those of all together, may hold while they are answered. */
   maxBytesInFlight: number
@@ -32,4 +40,4 @@ export const LIMITS: Limits = {
 }
 
 /** What a message of an upstream may be made of. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
-export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000 })
+export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, readsForbidden: true })

@@ -28,6 +28,7 @@ export interface Outgoing {
   readonly cancellation?: Cancellation | undefined
   readonly call?: RelayedCall | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly takesForbidden?: boolean | undefined
   /** Replies of these HTTP statuses are failures, whatever their body says. */
   readonly failsOn?: (status: number) => boolean
 }
@@ -39,6 +40,8 @@ export class UpstreamPeer {
   readonly #events: PeerEvents
   readonly #peer = new Peer()
   readonly #failsOn = new Map<Id, (status: number) => boolean>()
+  /** The requests whose results are checked by their senders. */
+  readonly #unchecked = new Set<Id>()
   #link: Link | undefined
   #why: Error | undefined
   #pending = 0
@@ -87,12 +90,13 @@ export class UpstreamPeer {
   }
 
   /** The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. */
-  send ({ method, signal, cancellation, call, headers, failsOn }: Outgoing, params: Params): Promise<unknown> {
+  send ({ method, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, params: Params): Promise<unknown> {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
     return this.#peer.request(method, params, id => {
       const channel = this.#open.channelFor({ id, method, params, headers })
       if (call !== undefined) this.calls.add(id, call, channel)
       if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
+      if (takesForbidden === true) this.#unchecked.add(id)
       this.#pending++
       return channel
     }, { signal, cancellation, onSettled: this.#onSettled })
@@ -133,6 +137,7 @@ export class UpstreamPeer {
     if (isCancelled) this.calls.abandon(id)
     else this.calls.remove(id)
     this.#failsOn.delete(id)
+    this.#unchecked.delete(id)
     if (--this.#pending === 0 && this.#retired) void this.close()
   }
 
@@ -141,7 +146,9 @@ export class UpstreamPeer {
     if (message.kind === 'request') void this.#answer(message, on)
     else if (message.kind === 'notification') this.#events.notification(message.method, message.params, on, this)
     else if (message.kind === 'invalid') this.#events.odd(`a message that cannot be read: ${message.error.message}`)
-    else if (status !== undefined && message.id !== undefined && this.#failsOn.get(message.id)?.(status) === true) {
+    else if (message.forbidden !== undefined && message.id !== undefined && !this.#unchecked.has(message.id)) {
+      this.fail(message.id, new RequestFailed(`its response cannot be read: ${message.forbidden}`, status))
+    } else if (status !== undefined && message.id !== undefined && this.#failsOn.get(message.id)?.(status) === true) {
       this.#peer.fail(message.id, new RequestFailed(`it answered with HTTP status ${status}`, status))
     } else this.#settle(this.#peer.settle(message) || (message.id !== undefined && this.calls.answeredLate(message.id)))
   }

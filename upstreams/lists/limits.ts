@@ -8,6 +8,8 @@ export interface ListLimits {
   readonly maxUpstreamList: number
   /** The most characters of JSON of one entry. */
   readonly maxUpstreamEntry: number
+  /** The most members and elements of one entry. */
+  readonly maxUpstreamEntryValues: number
   /** The most characters of the instructions of one upstream. */
   readonly maxUpstreamInstructions: number
   /** The most links from results that are remembered for one caller, and the most callers. */

@@ -63,6 +63,11 @@ export class Lists {
     return this.#all.get(alias)?.lists.status ?? { tools: 0, stale: false, warnings: [] }
   }
 
+  /** Why a list of this upstream could not be read, when it was last tried. */
+  lastErrorOf (alias: string): string | undefined {
+    return this.#all.get(alias)?.lists.lastError
+  }
+
   close (): void {
     for (const { lists } of this.#all.values()) lists.close()
     this.#all.clear()

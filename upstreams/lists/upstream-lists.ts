@@ -7,6 +7,7 @@ import { pageIn } from './links.js'
 import { ALL_KINDS, KINDS, type Entry, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
 import type { OfferedList } from './offers/offered-list.js'
+import { describeUnread } from './reading/describe-unread.js'
 import { EMPTY_LIST, readList, type ReadList } from './reading/read-list.js'
 import { Refresher } from './reading/refresher.js'
 import { isMatchable } from './offers/resource-definitions.js'
@@ -37,6 +38,7 @@ export class UpstreamLists {
   #snapshot: Snapshot = EMPTY
   #pages: ReadonlySet<string> = new Set()
   #unmatched: readonly string[] = []
+  #lastError: string | undefined
   #stale = true
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
@@ -56,6 +58,11 @@ export class UpstreamLists {
 
   get snapshot (): Snapshot {
     return this.#snapshot
+  }
+
+  /** Why a list could not be read, when it was last tried. */
+  get lastError (): string | undefined {
+    return this.#lastError
   }
 
   get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
@@ -120,34 +127,35 @@ export class UpstreamLists {
     if (connection === undefined || connection.closed) return
     const read = await Promise.all(kinds.map(async kind => [kind, await this.#readOne(connection, kind)] as const))
     if (this.#ended.signal.aborted) return
-    const found = read.filter((entry): entry is [Kind, ReadList] => entry[1] !== undefined)
-    const isNew = this.#take(connection, found)
-    const failed = read.filter(([, list]) => list === undefined).map(([kind]) => kind)
+    const isNew = this.#take(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string'))
+    const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
     else if (connection === this.#connection && !connection.closed) this.#settle()
     this.#onRead(isNew)
   }
 
-  /** Undefined when the upstream failed to answer. */
-  async #readOne (connection: Connection, kind: Kind): Promise<ReadList | undefined> {
+  /** The list, or in words why it could not be read. */
+  async #readOne (connection: Connection, kind: Kind): Promise<ReadList | string> {
     if (connection.server.capabilities[KINDS[kind].capability] === undefined) return EMPTY_LIST
     try {
       return await readList(connection, kind, this.#limits, this.#ended.signal)
     } catch (error) {
       // Servers that have resources need not have templates.
-      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : undefined
+      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : describeUnread(error, this.#upstream.entry, this.#limits.callTimeout)
     }
   }
 
   #settle (): void {
     this.#stale = false
     this.#failures = 0
+    this.#lastError = undefined
   }
 
-  #readLater (kinds: readonly Kind[]): void {
-    for (const kind of kinds) {
+  #readLater (failed: ReadonlyArray<readonly [Kind, string]>): void {
+    for (const [kind, why] of failed) {
       this.#unread.add(kind)
-      this.#warnings.set(kind, [`the ${KINDS[kind].noun} list could not be read`])
+      this.#lastError = `the ${KINDS[kind].noun} list could not be read: ${why}`
+      this.#warnings.set(kind, [this.#lastError])
     }
     const wait = growingDelay(RETRY.first, RETRY.longest, this.#failures++)
     clearTimeout(this.#retry)

@@ -15,6 +15,7 @@ export const LIMITS: ListLimits = {
   maxUpstreamPages: 1_000,
   maxUpstreamEntries: 10_000,
   maxUpstreamEntry: 256 * 1024,
+  maxUpstreamEntryValues: 20_000,
   maxUpstreamList: 16 * 1024 * 1024,
   maxUpstreamInstructions: 8_192,
   maxUpstreamLinks: 1_000,

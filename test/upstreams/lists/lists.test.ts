@@ -1,4 +1,5 @@
 import t from 'tap'
+import { errors } from '../../../protocol/wire/errors.js'
 import { tool as localTool, type Client } from '../../../app.js'
 import { until } from '../../support/wait.js'
 import { FakeUpstream } from './fake-upstream.js'
@@ -124,11 +125,11 @@ t.test('ten thousand tools are served, and changed with one announcement', async
 
 t.test('a list that could not be read is read again, and named meanwhile', async t => {
   let failing = true
-  const upstream = new FakeUpstream('a', { answers: { 'tools/list': () => { if (failing) throw new Error('no'); return { tools: [tool('one')] } } } })
+  const upstream = new FakeUpstream('a', { answers: { 'tools/list': () => { if (failing) throw errors.noMoreSubscriptions(3); return { tools: [tool('one')] } } } })
   const { connect, lists } = await served(t, [upstream])
   const connecting = connect(upstream)
   await until(() => lists.statusOf('a').warnings.length > 0, 'a warning')
-  t.match(lists.statusOf('a'), { stale: true, tools: 0, warnings: [/tool list could not be read/] })
+  t.match(lists.statusOf('a'), { stale: true, tools: 0, warnings: [/tool list could not be read: it answered with error -326\d\d: ./] })
   failing = false
   await connecting
   t.match(lists.statusOf('a'), { stale: false, tools: 1, warnings: [] })

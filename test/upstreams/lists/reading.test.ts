@@ -74,6 +74,13 @@ t.test('one bad tool is left out and named, the others are served as they are', 
   ])
 })
 
+t.test('a tool with too many values is left out at the limit', async t => {
+  const tools = [tool('fine', { x: [1, 2, 3] }), tool('wide', { x: Array.from({ length: 60 }, () => 1) })]
+  const { entries, warnings } = await readList(new FakeConnection({ tools }), 'tools', { ...LIMITS, maxUpstreamEntryValues: 50 }, NEVER)
+  t.strictSame(names(entries), ['fine'])
+  t.match(warnings, [/"wide" is left out: it has more than 50 values \(option maxUpstreamEntryValues\)/])
+})
+
 t.test('a tool with a wrong x-mcp-header is left out where headers are mirrored, and only there', async t => {
   const tools = [tool('wrong', { inputSchema: { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } } }), tool('fine')]
   const overHttp = await readList(new FakeConnection({ tools, modern: true, transport: 'http' }), 'tools', LIMITS, NEVER)

@@ -1,30 +1,34 @@
 import { mirrorsOf } from '../../../protocol/http/mirrored-headers.js'
-import { inspect, isObject } from '../../../protocol/wire/json.js'
+import { examine, isObject } from '../../../protocol/wire/json.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
+import type { ListLimits } from '../limits.js'
 import { KINDS, type Entry, type Kind } from './kinds.js'
 
 /** The deepest nesting of an entry: in a response it lies three levels deep. */
 const MAX_DEPTH = LIMITS.maxDepth - 3
-/** The most members and elements of an entry. */
-const MAX_VALUES = 20_000
+
+/** How large an entry may be. */
+export type EntryLimits = Pick<ListLimits, 'maxUpstreamEntry' | 'maxUpstreamEntryValues'>
 
 /** What is wrong with an entry of a list, in words; undefined when clients can get it. Schemas are not looked into. */
-export function checkEntry (kind: Kind, entry: unknown, maxLength: number, mirrorsHeaders: boolean): string | undefined {
+export function checkEntry (kind: Kind, entry: unknown, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
   for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
-  return mistakeOfSize(entry, maxLength) ?? (kind === 'tools' ? mistakeOfTool(entry, mirrorsHeaders) : kind === 'prompts' ? mistakeOfPrompt(entry) : undefined)
+  return mistakeOfSize(entry, limits) ?? (kind === 'tools' ? mistakeOfTool(entry, mirrorsHeaders) : kind === 'prompts' ? mistakeOfPrompt(entry) : undefined)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-function mistakeOfSize (entry: Entry, maxLength: number): string | undefined {
+function mistakeOfSize (entry: Entry, { maxUpstreamEntry, maxUpstreamEntryValues: max }: EntryLimits): string | undefined {
   try {
-    inspect(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: MAX_VALUES, maxValues: MAX_VALUES })
+    const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, readsForbidden: true })
+    if (forbidden !== undefined) return `in it ${forbidden}`
+    if (values > max) return `it has more than ${max} values (option maxUpstreamEntryValues)`
   } catch {
-    return `it is nested deeper than ${MAX_DEPTH} levels, has more than ${MAX_VALUES} values or a key that is not allowed`
+    return `it is nested deeper than ${MAX_DEPTH} levels`
   }
-  return JSON.stringify(entry).length > maxLength ? `it is longer than ${maxLength} characters (option maxUpstreamEntry)` : undefined
+  return JSON.stringify(entry).length > maxUpstreamEntry ? `it is longer than ${maxUpstreamEntry} characters (option maxUpstreamEntry)` : undefined
 }
 
 function mistakeOfTool ({ inputSchema }: Entry, mirrorsHeaders: boolean): string | undefined {

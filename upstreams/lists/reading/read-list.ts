@@ -21,7 +21,7 @@ export async function readList (connection: Connection, kind: Kind, limits: List
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
-    const page = await connection.request({ method, params: cursor === undefined ? {} : { cursor }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
+    const page = await connection.request({ method, takesForbidden: true, params: cursor === undefined ? {} : { cursor }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
     const isFull = !gathering.take(page)
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
@@ -67,9 +67,9 @@ class Gathering {
   }
 
   #takeOne (entry: unknown): boolean {
-    const { maxUpstreamEntries, maxUpstreamEntry, maxUpstreamList } = this.#limits
+    const { maxUpstreamEntries, maxUpstreamList } = this.#limits
     const { noun, key } = KINDS[this.#kind]
-    const wrong = checkEntry(this.#kind, entry, maxUpstreamEntry, this.#mirrorsHeaders)
+    const wrong = checkEntry(this.#kind, entry, this.#limits, this.#mirrorsHeaders)
     const fields = entry as Record<string, unknown> | null | undefined
     const name = fields?.[key] ?? fields?.name
     if (wrong !== undefined) return this.#leaveOut(name, wrong)
