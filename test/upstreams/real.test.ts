@@ -14,7 +14,8 @@ import type { Official } from '../clients/official.js'
 import { text } from '../clients/script.js'
 import { connectV1 } from '../clients/sdk-v1.js'
 import { inFrontOf } from '../support/upstreams.js'
-import { programOf, serveEverything } from './real/everything.js'
+import { nextEvent } from '../support/wait.js'
+import { programOf, serveEverything, serveOnPort } from './real/everything.js'
 import { listsOf } from './real/lists.js'
 
 type Entry = { command: string, args: string[], env?: Record<string, string> } | { type: string, url: string }
@@ -84,6 +85,40 @@ t.test('a server of the second generation of the SDK', async t => {
     t.match(await verbs.getPrompt({ name: 'poem' }), { messages: [{ content: { text: 'Write a poem.' } }] })
   }
 })
+
+t.test('a server of fastmcp', async t => {
+  const program = fileURLToPath(new URL('real/fastmcp-server.js', import.meta.url))
+  const port = await serveOnPort(t, port => ({ args: [program, port] }))
+  const entries: Record<string, Entry> = { stdio: { command: process.execPath, args: [program] }, http: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } }
+  const { url } = await inFrontOf(t, entries)
+  for (const [name, entry] of Object.entries(entries)) {
+    await t.test(`over ${name}`, async t => {
+      await sameLists(t, entry, `${url}/mcp/${name}`)
+      for (const [generation, official] of Object.entries(await inFront(t, `${url}/mcp/${name}`))) {
+        await t.test(`with the client ${generation}`, async t => await fastmcp(t, official))
+      }
+    })
+  }
+})
+
+/** What fastmcp has of the protocol. */
+async function fastmcp (t: Test, { call, verbs, events, listenToLogs }: Official): Promise<void> {
+  t.equal(text(await call({ name: 'greet', arguments: { name: 'é' } })), 'Hello, é!')
+  t.match(await call({ name: 'fail' }), { isError: true, content: [{ text: /not today/ }] })
+  await t.rejects(call({ name: 'greet' }), { code: -32602, message: /name/ }, 'arguments are checked by the server')
+  const progress: object[] = []
+  const onprogress = (step: object) => { if (progress.push(step) === 3) void call({ name: 'steps_seen' }) }
+  t.equal(text(await call({ name: 'steps', arguments: { steps: 3 } }, { onprogress })), '3 steps')
+  t.match(progress, [1, 2, 3].map(progress => ({ progress, total: 3 })))
+  const [logged] = await Promise.all([nextEvent(events, 'log'), call({ name: 'say', arguments: { text: 'careful' }, ...await listenToLogs('info') })])
+  t.match(logged, [{ level: 'warning', data: { message: 'careful' } }])
+  t.match(await verbs.readResource({ uri: 'motd://today' }), { contents: [{ text: 'Be kind.' }] })
+  t.match(await verbs.readResource({ uri: 'person://Ada' }), { contents: [{ uri: 'person://Ada', text: 'About Ada' }] })
+  t.match(await verbs.getPrompt({ name: 'poem', arguments: { about: 'sand' } }), { messages: [{ content: { text: 'Write a poem about sand.' } }] })
+  const completed = { completion: { values: ['Ada', 'Alan'] } }
+  t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'poem' }, argument: { name: 'about', value: 'A' } }), completed)
+  t.match(await verbs.complete({ ref: { type: 'ref/resource', uri: 'person://{name}' }, argument: { name: 'name', value: 'A' } }), completed)
+}
 
 /** What server-everything shows of the protocol. */
 async function everything (t: Test, { call, verbs }: Official): Promise<void> {
