@@ -114,13 +114,15 @@ export class FakeLink implements Link {
 
 /** A configured server on standard streams, with the defaults of every field. */
 export function createEntry (given: Partial<ServerEntry> = {}): ServerEntry {
+  const { alias = 'fake' } = given
   return {
-    alias: 'fake',
-    name: 'fake',
+    alias,
+    name: alias,
     source: 'a test',
-    address: { kind: 'stdio', command: 'fake', args: [], env: {}, cwd: undefined },
+    address: { kind: 'stdio', command: alias, args: [], env: {}, cwd: undefined },
     disabled: false,
     timeout: undefined,
+    startTimeout: undefined,
     includeTools: [],
     excludeTools: [],
     prefix: undefined,

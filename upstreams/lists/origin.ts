@@ -1,4 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import { codes, isMcpError } from '../../protocol/wire/errors.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Upstream } from '../ports.js'
 import { relayRequest, type RelayOptions } from '../relay/relay-request.js'
@@ -51,7 +52,13 @@ export class UpstreamOrigin implements Origin {
   }
 
   async complete (params: Params, call: Call): Promise<Record<string, unknown>> {
-    return this.#lists().snapshot.completes ? await relayRequest(call, this.#upstream, 'completion/complete', params) : NO_SUGGESTIONS
+    if (!this.#lists().snapshot.completes) return NO_SUGGESTIONS
+    try {
+      return await relayRequest(call, this.#upstream, 'completion/complete', params)
+    } catch (error) {
+      if (isMcpError(error) && error.code === codes.methodNotFound) return NO_SUGGESTIONS
+      throw error
+    }
   }
 
   async watch (uri: string, changed: () => void): Promise<() => void> {

@@ -163,13 +163,14 @@ export class UpstreamLists {
   }
 
   #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): boolean {
-    const { instructions, capabilities } = connection.server
+    const { server: { instructions, capabilities }, revision: { features } } = connection
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
     const next: Snapshot = {
       lists: { ...this.#snapshot.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
       hints: { ...this.#snapshot.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },
       instructions: cutInstructions(instructions, this.#limits.maxUpstreamInstructions),
-      completes: capabilities.completions !== undefined,
+      // The first revision has the method, but no capability that says so.
+      completes: capabilities.completions !== undefined || !features.completions,
       reads: capabilities.resources !== undefined
     }
     const isNew = !isDeepStrictEqual(next, this.#snapshot)

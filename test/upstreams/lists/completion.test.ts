@@ -1,4 +1,5 @@
 import t from 'tap'
+import { revision } from '../../support/recorder.js'
 import { FakeUpstream } from './fake-upstream.js'
 import { served, tool } from './served.js'
 
@@ -24,6 +25,19 @@ t.test('an upstream without completions is not asked', async t => {
   const result = await (await open()).request('completion/complete', { ref: { type: 'ref/prompt', name: 'a__ask' }, argument: { name: 'x', value: '' } })
   t.strictSame(result, { completion: { values: [], total: 0, hasMore: false } })
   t.equal(upstream.connection.of('completion/complete').length, 0)
+})
+
+t.test('an upstream of the first revision, which has no such capability, is asked, and may not know the method', async t => {
+  const completion = { values: ['a'] }
+  const script = { revision: revision('2024-11-05'), prompts: [{ name: 'ask' }], capabilities: { prompts: {} } }
+  const [able, unable] = [new FakeUpstream('able', { ...script, answers: { 'completion/complete': () => ({ completion }) } }), new FakeUpstream('unable', script)]
+  const { client: open, connect } = await served(t, [able, unable])
+  await Promise.all([connect(able), connect(unable)])
+  const client = await open()
+  const complete = async (name: string): Promise<unknown> => await client.request('completion/complete', { ref: { type: 'ref/prompt', name }, argument: { name: 'x', value: '' } })
+  t.match(await complete('able__ask'), { completion })
+  t.strictSame(await complete('unable__ask'), { completion: { values: [], total: 0, hasMore: false } })
+  t.equal(unable.connection.of('completion/complete').length, 1)
 })
 
 t.test('arguments that the upstream wants in headers are mirrored, and anew after its list was read again', async t => {

@@ -7,6 +7,7 @@ import type { ListLimits } from '../../../upstreams/lists/limits.js'
 import type { Connection, Upstream, UpstreamRequest } from '../../../upstreams/ports.js'
 import { ParkedCalls } from '../../../upstreams/relay/parking/parked-calls.js'
 import type { ServerEntry } from '../../../upstreams/server-entry.js'
+import { createEntry } from '../../support/fake-upstream.js'
 
 type Json = Record<string, unknown>
 type Answer = (params: Params, request: UpstreamRequest) => Json | Promise<Json>
@@ -34,6 +35,7 @@ export interface Script {
   instructions?: string
   transport?: Connection['transport']
   modern?: boolean
+  revision?: Revision
 }
 
 /** A connection to a server that exists in the test only. */
@@ -49,7 +51,7 @@ export class FakeConnection implements Connection {
 
   constructor (script: Script) {
     this.#script = script
-    this.revision = script.modern === true ? modern : newestStateful
+    this.revision = script.revision ?? (script.modern === true ? modern : newestStateful)
     this.transport = script.transport ?? 'stdio'
     const capabilities = script.capabilities ?? { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {} }
     this.server = { capabilities, instructions: script.instructions }
@@ -91,29 +93,6 @@ export class FakeConnection implements Connection {
   }
 }
 
-export function entryOf (alias: string, more: Partial<ServerEntry> = {}): ServerEntry {
-  return {
-    alias,
-    name: alias,
-    source: 'test',
-    address: { kind: 'stdio', command: alias, args: [], env: {}, cwd: undefined },
-    disabled: false,
-    timeout: undefined,
-    startTimeout: undefined,
-    includeTools: [],
-    excludeTools: [],
-    prefix: undefined,
-    start: 'eager',
-    idle: undefined,
-    isolate: 'none',
-    scopes: undefined,
-    roots: undefined,
-    elicitation: true,
-    sampling: false,
-    ...more
-  }
-}
-
 /** A configured server that connects when the test says so. */
 export class FakeUpstream implements Upstream {
   readonly entry: ServerEntry
@@ -124,7 +103,7 @@ export class FakeUpstream implements Upstream {
   readonly #ready = new Listeners<[connection: Connection]>()
 
   constructor (alias: string, script: Script = {}, more: Partial<ServerEntry> = {}) {
-    this.entry = entryOf(alias, more)
+    this.entry = createEntry({ alias, ...more })
     this.script = script
     this.connection = new FakeConnection(script)
   }

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { createEntry } from '../../support/fake-upstream.js'
 import { gateway } from '../../support/gateway.js'
 import { identityOf } from '../../../upstreams/server-identity.js'
-import { entryOf, FakeUpstream } from './fake-upstream.js'
+import { FakeUpstream } from './fake-upstream.js'
 import { served, tool, toolNames } from './served.js'
 
 t.test('clients get the lists of the last start at once, marked stale until they are read', async t => {
@@ -63,8 +64,8 @@ t.test('a lazy server of which nothing is known is started to be listed; one tha
 })
 
 t.test('the identity of a server has no secrets, and changes with what tells servers apart', async t => {
-  const stdio = (command: string, args: string[], env = {}): string => identityOf(entryOf('a', { address: { kind: 'stdio', command, args, env, cwd: undefined } }))
-  const http = (url: string, headers = {}): string => identityOf(entryOf('a', { address: { kind: 'http', url, headers } }))
+  const stdio = (command: string, args: string[], env = {}): string => identityOf(createEntry({ alias: 'a', address: { kind: 'stdio', command, args, env, cwd: undefined } }))
+  const http = (url: string, headers = {}): string => identityOf(createEntry({ alias: 'a', address: { kind: 'http', url, headers } }))
   t.equal(stdio('x', ['y']), stdio('x', ['y'], { TOKEN: 'secret' }))
   t.not(stdio('x', ['y']), stdio('x', ['z']))
   t.equal(http('http://u:p@h/mcp?key=1'), http('http://h/mcp', { authorization: 'x' }))
