@@ -24,8 +24,12 @@ export async function openStreams ({ app }: Place, receive: Receive): Promise<Co
 
 /** A gateway in a process of its own, the way a desktop client launches it. */
 export async function openProcess (_place: Place, receive: Receive): Promise<Connection> {
-  const plugins = ['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)])
-  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--log-level', 'silent', ...plugins], {
+  return await openCommand(['../../support/gateway.js', '../fixture.js'].flatMap(file => ['--plugin', pathOf(file)]), receive)
+}
+
+/** The same with these arguments. */
+export async function openCommand (args: string[], receive: Receive): Promise<Connection> {
+  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral', '--log-level', 'silent', ...args], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: { ...process.env, PATCHBAY_PAGE_SIZE: '2' }
   })

@@ -50,6 +50,7 @@ export const contents: Record<string, Chapter> = {
   },
 
   'a subscription': async (t, { client, server }) => {
+    if (!client.transport.streams) return
     const uri = `${server.name}://text`
     const listener = await listen(client, { resourceSubscriptions: [uri] })
     if (listener === undefined) await client.request('resources/subscribe', { uri })
@@ -68,6 +69,7 @@ export const contents: Record<string, Chapter> = {
 
   'a changed list': async (t, passage) => {
     const { client, server } = passage
+    if (!client.transport.streams) return
     const listener = await listen(client, { toolsListChanged: true })
     const name = unique('tool').slice(0, 20)
     server.addTool(name)

@@ -16,6 +16,12 @@ export interface Passage {
 /** One part of the script. */
 export type Chapter = (t: Test, passage: Passage) => Promise<void>
 
+/** True where the revisions of both sides have it. */
+export const haveBoth = ({ client, server }: Passage, feature: 'elicitation' | 'icons'): boolean => client.revision[feature] && server.revision[feature]
+
+/** False where a request of the server has no way to the client: a stateful one needs a stream. */
+export const canBeAsked = ({ client }: Passage): boolean => client.revision.modern || client.transport.streams
+
 /** The name that a client calls. */
 export const named = ({ server }: Passage, name: string): string => `${server.name}__${name}`
 

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { textOf, type Json } from '../../support/specification/message.js'
-import { call, named, type Chapter, type Passage } from './passage.js'
+import { call, canBeAsked, haveBoth, named, type Chapter, type Passage } from './passage.js'
 
 const FORM = { action: 'accept', content: { name: 'Ada' } }
 const CONSENT = { action: 'accept' }
@@ -19,20 +19,22 @@ export const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, 
 /** Questions of the server in the middle of a relayed call, in each cell's own way. */
 export const questions: Record<string, Chapter> = {
   'a form': async (t, passage) => {
-    if (!passage.client.revision.elicitation) return
+    if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     await asks(t, passage, 'ask_form', [FORM], [{ method: 'elicitation/create', params: { message: 'What is your name?', requestedSchema: { required: ['name'] } } }])
   },
 
   'a URL': async (t, passage) => {
-    if (!passage.client.revision.icons) return
+    if (!canBeAsked(passage) || !haveBoth(passage, 'icons')) return
     await asks(t, passage, 'ask_url', [CONSENT], [{ method: 'elicitation/create', params: { mode: 'url', url: 'https://login.example/?a=1&b=é' } }])
   },
 
   'a model': async (t, passage) => {
+    if (!canBeAsked(passage)) return
     await asks(t, passage, 'ask_model', [SAMPLE], [{ method: 'sampling/createMessage', params: { maxTokens: 10 } }])
   },
 
   'folders, which a stateful server is not given unless they are configured': async (t, passage) => {
+    if (!canBeAsked(passage)) return
     if (passage.server.revision.modern) return await asks(t, passage, 'ask_roots', [ROOTS], [{ method: 'roots/list' }])
     const asked = passage.client.asked.length
     t.match(await call(passage, 'ask_roots'), { result: { isError: true } })
@@ -40,25 +42,25 @@ export const questions: Record<string, Chapter> = {
   },
 
   'two in a row': async (t, passage) => {
-    if (!passage.client.revision.elicitation) return
+    if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     await asks(t, passage, 'ask_twice', [FORM, SAMPLE], [{ method: 'elicitation/create' }, { method: 'sampling/createMessage' }])
   },
 
   'two at once': async (t, passage) => {
-    if (!passage.client.revision.elicitation) return
+    if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     await asks(t, passage, 'ask_both', [FORM, SAMPLE])
     t.strictSame(passage.client.asked.slice(-2).map(({ method }) => method).sort(), ['elicitation/create', 'sampling/createMessage'])
   },
 
   'one after progress': async (t, passage) => {
-    if (!passage.client.revision.elicitation) return
+    if (!canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     passage.client.notifications.empty()
     await asks(t, passage, 'ask_late', [FORM], [{ method: 'elicitation/create' }], { _meta: { progressToken: 7 } })
-    t.match(await passage.client.notified('notifications/progress'), { progressToken: 7, progress: 1 })
+    if (passage.client.transport.streams) t.match(await passage.client.notified('notifications/progress'), { progressToken: 7, progress: 1 })
   },
 
   'the state of the server comes back to the byte': async (t, passage) => {
-    if (!passage.server.revision.modern || !passage.client.revision.elicitation) return
+    if (!passage.server.revision.modern || !canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
     for (const state of ['none', 'empty', 'long', 'odd']) {
       t.strictSame(JSON.parse(textOf(await call(passage, 'ask_with_state', { state }))), [FORM], state)
     }
@@ -66,7 +68,7 @@ export const questions: Record<string, Chapter> = {
 
   'a client that cannot answer is not asked, and the server is not left waiting': async (t, passage) => {
     const mute = await passage.connect(t, {})
-    for (const name of ['ask_form', 'ask_model']) {
+    for (const name of passage.server.revision.elicitation ? ['ask_form', 'ask_model'] : ['ask_model']) {
       const { error, result } = await mute.call(named(passage, name))
       t.ok(error !== undefined || result?.isError === true, name)
       if (mute.revision.modern && passage.server.revision.modern) t.equal(error?.code, -32021, name)
