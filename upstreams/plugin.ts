@@ -65,6 +65,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       dialerOf: (entry, redact) => dialerOf(entry, options, lineLogger(log, entry.alias, redact)),
       reportHealth
     })
+    mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
+import type { Call } from '../protocol/dispatch/call.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
@@ -75,6 +76,11 @@ export class Upstreams {
       const lastError = status.state === 'ready' ? this.#lists.lastErrorOf(alias) ?? status.lastError : status.lastError
       return { alias, ...status, lastError, ...this.#lists.statusOf(alias) }
     })
+  }
+
+  /** What a call waits for whose target is not there: the first lists of the upstream that it names. Undefined when there is nothing to wait for. */
+  awaitedBy (call: Call): Promise<void> | undefined {
+    return this.#lists.awaitedBy(call)
   }
 
   /** Takes over a new configuration: what did not change runs on, the rest is ended or started. Settles before the new ones have started. */

@@ -89,8 +89,13 @@ export class Call {
 
   /** What the request is about, as it was registered when this was first asked for; undefined when there is no such thing. */
   get target (): Target | undefined {
-    if (this.#target === 'not looked up') this.#target = this.#host.targetOf(this)
-    return this.#target
+    if (this.#target === 'not looked up') this.lookUpTarget()
+    return this.#target as Target | undefined
+  }
+
+  /** Looks the target up again, which may be there by now. */
+  lookUpTarget (): void {
+    this.#target = this.#host.targetOf(this)
   }
 
   /** Values that outlive the call, by space and key. */

@@ -23,7 +23,7 @@ import { Lifecycle } from './lifecycle.js'
 import { Methods, type Handler, type Method, type MethodOptions } from './methods.js'
 import { Notifications, type Listener } from './notifications.js'
 import { Observers } from './observers.js'
-import { Pipeline, type Gate, type Middleware, type ScopeChallenge } from './pipeline.js'
+import { Pipeline, type AwaitTarget, type Gate, type Middleware, type ScopeChallenge } from './pipeline.js'
 import { assertAllowed, resolveRevision } from './preconditions.js'
 import { Responder } from './responder.js'
 
@@ -97,6 +97,11 @@ export class Dispatcher {
   /** Wraps the handler of every call that passed the gates, the first added outermost. */
   use (middleware: Middleware): void {
     this.#pipeline.addMiddleware(middleware)
+  }
+
+  /** Runs for every call whose target is not there; what it returns is waited for, and the target looked up again. */
+  awaitTargetsWith (awaitTarget: AwaitTarget): void {
+    this.#pipeline.awaitTargetsWith(awaitTarget)
   }
 
   /** The one parser of all transports. Never throws. */

@@ -10,6 +10,9 @@ export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Re
 /** Lets a call pass, or throws an error. */
 export type Gate = (call: Call) => void | Promise<void>
 
+/** What a call waits for before it is said that there is no such thing as its target; undefined when nothing is to come. */
+export type AwaitTarget = (call: Call) => Promise<void> | undefined
+
 /** The `WWW-Authenticate` header that names the scopes a client has to ask for. */
 export type ScopeChallenge = (scopes: readonly string[]) => string
 
@@ -18,6 +21,7 @@ export class Pipeline {
   readonly #challenge: ScopeChallenge
   readonly #gates: Gate[] = []
   readonly #middleware: Middleware[] = []
+  #awaitTarget: AwaitTarget = () => undefined
 
   constructor (challenge: ScopeChallenge = insufficientScope) {
     this.#challenge = challenge
@@ -31,10 +35,24 @@ export class Pipeline {
     this.#middleware.push(middleware)
   }
 
+  awaitTargetsWith (awaitTarget: AwaitTarget): void {
+    this.#awaitTarget = awaitTarget
+  }
+
   /** Returns the result itself, not a promise, where nothing waits. */
   run (call: Call, method: Method): Result | Promise<Result> {
+    const awaited = call.target === undefined ? this.#awaitTarget(call) : undefined
+    if (awaited !== undefined) return this.#afterTarget(awaited, call, method)
     this.#checkScopes(call, method)
     return this.#runGates(call, method, 0)
+  }
+
+  async #afterTarget (awaited: Promise<void>, call: Call, method: Method): Promise<Result> {
+    await awaited
+    if (call.response.isClosed) return {}
+    call.lookUpTarget()
+    this.#checkScopes(call, method)
+    return await this.#runGates(call, method, 0)
   }
 
   // No closures here and in `#runFrom`: V8 would allocate the captured variables on the heap for every call.

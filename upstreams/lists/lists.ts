@@ -7,6 +7,7 @@ import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
 import { Links } from './links.js'
+import { isNamedBy } from './named-upstream.js'
 import { MergedList, type OwnerOf } from './offers/merged-list.js'
 import { OfferedList } from './offers/offered-list.js'
 import type { Definitions } from './offers/offered.js'
@@ -59,6 +60,12 @@ export class Lists {
     await this.#forgetRemoved()
   }
 
+  /** Settles when the upstream that a call names, and of which no lists are known yet, has been read; undefined when there is none. Rejects with an error that names it. */
+  awaitedBy (call: Call): Promise<void> | undefined {
+    const unread = [...this.#all.values()].find(({ lists }) => !lists.isKnown && isNamedBy(call, lists.upstream.entry))
+    return unread?.lists.firstRead(call.signal)
+  }
+
   statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
     return this.#all.get(alias)?.lists.status ?? { tools: 0, stale: false, warnings: [] }
   }
@@ -76,7 +83,7 @@ export class Lists {
   /** What was read of the server before: by the upstream that it replaces, or at an earlier start. */
   async #snapshotOf ({ entry }: Upstream): Promise<Snapshot | undefined> {
     const former = this.#all.get(entry.alias)?.lists
-    if (former !== undefined && identityOf(former.upstream.entry) === identityOf(entry)) return former.snapshot
+    if (former?.isKnown === true && identityOf(former.upstream.entry) === identityOf(entry)) return former.snapshot
     return await this.#stored.load(entry)
   }
 

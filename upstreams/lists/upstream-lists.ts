@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { growingDelay } from '../../lib/time/growing-delay.js'
-import { codes, isMcpError } from '../../protocol/wire/errors.js'
+import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
 import { cutInstructions } from './instructions.js'
 import { pageIn } from './links.js'
@@ -40,6 +41,8 @@ export class UpstreamLists {
   #unmatched: readonly string[] = []
   #lastError: string | undefined
   #stale = true
+  #isKnown = false
+  #waiting: Array<() => void> = []
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
   constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, onRead: (isNew: boolean) => void) {
@@ -65,6 +68,18 @@ export class UpstreamLists {
     return this.#lastError
   }
 
+  /** False until the lists were read once, or stored ones were shown. */
+  get isKnown (): boolean {
+    return this.#isKnown
+  }
+
+  /** Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; the signal ends the wait. */
+  async firstRead (signal: AbortSignal): Promise<void> {
+    await unlessAborted(this.#upstream.shared(), signal)
+    if (!this.#isKnown) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
+    if (!this.#isKnown) throw errors.upstreamUnavailable(this.#upstream.entry.alias, 'its lists could not be read')
+  }
+
   get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
     const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].conflicts(KINDS[kind].noun))
     return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
@@ -72,6 +87,11 @@ export class UpstreamLists {
 
   /** Shows lists that were read earlier, until they are read again. */
   show (snapshot: Snapshot): void {
+    this.#isKnown = true
+    this.#show(snapshot)
+  }
+
+  #show (snapshot: Snapshot): void {
     this.#snapshot = snapshot
     for (const kind of ALL_KINDS) this.#offered[kind].replace(snapshot.lists[kind])
     this.#unmatched = unmatchedOf(snapshot.lists.templates)
@@ -100,6 +120,7 @@ export class UpstreamLists {
     this.#ended.abort()
     this.#refresher.close()
     clearTimeout(this.#retry)
+    this.#wake()
     this.#subscriptions.close()
     for (const kind of ALL_KINDS) this.#offered[kind].replace([])
   }
@@ -124,14 +145,21 @@ export class UpstreamLists {
     const connection = this.#connection
     const kinds = [...this.#unread]
     this.#unread.clear()
-    if (connection === undefined || connection.closed) return
+    if (connection === undefined || connection.closed) return this.#wake()
     const read = await Promise.all(kinds.map(async kind => [kind, await this.#readOne(connection, kind)] as const))
     if (this.#ended.signal.aborted) return
     const isNew = this.#take(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string'))
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
     else if (connection === this.#connection && !connection.closed) this.#settle()
+    this.#wake()
     this.#onRead(isNew)
+  }
+
+  #wake (): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const wake of waiting) wake()
   }
 
   /** The list, or in words why it could not be read. */
@@ -146,6 +174,7 @@ export class UpstreamLists {
   }
 
   #settle (): void {
+    this.#isKnown = true
     this.#stale = false
     this.#failures = 0
     this.#lastError = undefined
@@ -174,7 +203,7 @@ export class UpstreamLists {
       reads: capabilities.resources !== undefined
     }
     const isNew = !isDeepStrictEqual(next, this.#snapshot)
-    if (isNew) this.show(next)
+    if (isNew) this.#show(next)
     return isNew
   }
 }

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 // A server of the legacy era on standard streams, that can be told to misbehave. Each call is written to the file CALLS, each start to the file STARTS.
 
 interface Request { id?: number, method: string, params?: { name?: string, protocolVersion?: string, arguments?: { key?: string } } }
 
-const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT, KEY } = process.env
+const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT, HOLD, KEY } = process.env
 const TOOLS = ['echo', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({ name, inputSchema: { type: 'object' } }))
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
@@ -42,6 +43,9 @@ if (DEAF !== undefined) {
   setInterval(() => {}, 1_000)
 }
 process.stderr.write(`the server has started\n${KEY === undefined ? '' : `the key is ${KEY}`}\n`)
+
+// It reads nothing until the file is there.
+if (HOLD !== undefined) while (!existsSync(HOLD)) await sleep(5)
 
 createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params = {} } = JSON.parse(line) as Request
