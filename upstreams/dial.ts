@@ -30,8 +30,8 @@ export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine
 
 function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
   return async (events, signal) => {
-    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, heartbeat } = options
+    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), connections, maxQueue, heartbeat })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), maxUnasked, connections, maxQueue, heartbeat })(events, signal)
   }
 }

@@ -23,6 +23,8 @@ export interface SseReaderEvents {
   tooLong? (): void
   /** The end of an event that was skipped; both ends of its data, or of the line that is too long. */
   skipped? (head: Buffer, tail: Buffer): void
+  /** A line without data, of so many bytes: a comment, an id, an empty one. */
+  other? (bytes: number): void
 }
 
 /** Cuts the bytes of an event stream into events of at most `maxEvent` bytes, however they arrive. An event without data is not reported, but its id counts. */
@@ -81,18 +83,23 @@ export class SseReader {
   #endLine (rest: Buffer): void {
     if (this.#line.size > 0 || (this.#skipped !== undefined && rest.length > 0)) this.#addToLine(rest)
     const line = this.#line.size > 0 ? this.#line.take() : rest
-    if (line.length === 0) this.#endEvent()
-    else if (this.#skipped === undefined) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
+    if (line.length === 0) {
+      this.#endEvent()
+      this.#events.other?.(0)
+    } else if (this.#skipped === undefined) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
     this.#isFirstLine = false
   }
 
   #field (line: Buffer): void {
     const colon = line.indexOf(COLON)
-    if (colon === 0 || line.length === 0) return
+    if (colon === 0 || line.length === 0) return this.#events.other?.(line.length)
     const name = line.toString('latin1', 0, colon === -1 ? Math.min(line.length, MAX_FIELD) : Math.min(colon, MAX_FIELD))
     const value = valueOf(line)
     if (name === 'data') this.#addData(value)
-    else this.#set(name, value.toString('utf8', 0, Math.min(value.length, MAX_FIELD)))
+    else {
+      this.#events.other?.(line.length)
+      this.#set(name, value.toString('utf8', 0, Math.min(value.length, MAX_FIELD)))
+    }
   }
 
   #set (name: string, value: string): void {

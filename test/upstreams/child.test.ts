@@ -7,7 +7,7 @@ import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { Inbox, inTime, until } from '../support/wait.js'
 
-const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamQueue: 65_536, maxUpstreamErrorOutput: 65_536, upstreamStopTimeout: 500, upstreamProxies: false }
+const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, upstreamStopTimeout: 500, upstreamProxies: false }
 const REQUEST = { method: 'tools/call', params: {} }
 
 interface Failure { id: Id | undefined, text: string }

@@ -3,8 +3,8 @@ import type { Channel } from '../../protocol/wire/channel.js'
 import type { Message, Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
 
-/** How large a message of an upstream may be, in bytes and in what it is made of. */
-export interface LinkLimits { readonly maxMessage: number, readonly limits: MessageLimits }
+/** How large a message of an upstream may be, in bytes and in what it is made of, and how many messages that no request asked for may come in a second. */
+export interface LinkLimits { readonly maxMessage: number, readonly limits: MessageLimits, readonly maxUnasked: number }
 
 /** A request that is about to be sent on a link. */
 export interface LinkRequest {

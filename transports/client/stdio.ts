@@ -6,7 +6,7 @@ import { LineReader } from '../stdio/line-reader.js'
 import { LineWriter } from '../stdio/line-writer.js'
 import type { Link, LinkEvents, LinkRequest } from './link.js'
 import { concernOf, idOfAnswer } from './answered-id.js'
-import { UnaskedLines } from './unasked-lines.js'
+import { UnaskedMessages } from './unasked-messages.js'
 
 /** A process that speaks MCP on its standard streams. */
 export interface Child {
@@ -24,6 +24,8 @@ export interface StdioLinkOptions {
   /** The most bytes that wait for a child that does not read. */
   maxQueue: number
   limits: MessageLimits
+  /** How many messages that no request asked for may come in a second. */
+  maxUnasked: number
   /** Called with each line that is no message. */
   onNoise: (line: Buffer) => void
 }
@@ -47,9 +49,7 @@ class StdioLink implements Link {
   readonly #events: LinkEvents
   readonly #options: StdioLinkOptions
   readonly #writer: LineWriter
-  readonly #unasked: UnaskedLines
-  /** How many requests have no response yet. */
-  #open = 0
+  readonly #unasked: UnaskedMessages
   /** True when no more follows: the last line may be half a message. */
   #cut = false
   #ended = false
@@ -60,7 +60,7 @@ class StdioLink implements Link {
     this.#events = events
     this.#options = options
     this.#writer = new LineWriter(child.stdin)
-    this.#unasked = new UnaskedLines(child.stdout)
+    this.#unasked = new UnaskedMessages(options.maxUnasked)
     const put = (text: string) => this.#put(text)
     this.channel = { streams: true, respond: put, emit: put, end: () => {} }
     this.#read()
@@ -71,7 +71,7 @@ class StdioLink implements Link {
   }
 
   channelFor ({ id }: LinkRequest): Channel {
-    this.#open++
+    this.#unasked.expect()
     return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(id) : this.channel
   }
 
@@ -105,8 +105,7 @@ class StdioLink implements Link {
   }
 
   #pass (message: Message, line: Buffer): void {
-    if (message.kind === 'response' && this.#open > 0) this.#open--
-    else this.#unasked.add(line.length, message.kind !== 'invalid')
+    this.#unasked.pass(this.#child.stdout, message, line.length)
     if (message.kind !== 'invalid') return this.#events.message(message, undefined)
     const id = this.#cut ? undefined : idOfAnswer(line)
     if (id === undefined) this.#options.onNoise(line)
@@ -135,6 +134,7 @@ class StdioLink implements Link {
     this.#ended = true
     clearTimeout(this.#timer)
     this.#writer.drop()
+    this.#unasked.stop()
     this.#events.closed(new Error(reason))
   }
 }

@@ -13,6 +13,7 @@ export interface ChildOptions {
   readonly maxUpstreamMessage: number
   readonly maxUpstreamValues: number
   readonly maxUpstreamQueue: number
+  readonly maxUpstreamUnasked: number
   readonly maxUpstreamErrorOutput: number
   readonly upstreamStopTimeout: number
   readonly upstreamProxies: boolean
@@ -31,7 +32,7 @@ export function childDialer (address: StdioAddress, options: ChildOptions, onLin
 }
 
 function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, output: ErrorOutput): Dial {
-  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, upstreamStopTimeout, upstreamProxies } = options
+  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, maxUpstreamUnasked, upstreamStopTimeout, upstreamProxies } = options
   return async (events, signal) => {
     signal.throwIfAborted()
     const child = await startServer({
@@ -41,6 +42,7 @@ function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOpt
       maxMessage: maxUpstreamMessage,
       maxQueue: maxUpstreamQueue,
       limits: upstreamLimits(maxUpstreamValues),
+      maxUnasked: maxUpstreamUnasked,
       onNoise: line => output.addLine(line)
     })
     if (signal.aborted) {

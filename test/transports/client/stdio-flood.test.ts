@@ -12,7 +12,7 @@ import { LinkRecorder } from './link-recorder.js'
 function open (): { recorder: LinkRecorder, stdout: PassThrough, noise: string[] } {
   const [recorder, stdout, noise] = [new LinkRecorder(), new PassThrough({ highWaterMark: 1024 * 1024 }), new Array<string>()]
   const child = { stdin: new PassThrough().resume(), stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
-  void recorder.dial(async events => openStdioLink(child, events, { maxMessage: 65_536, maxQueue: 1024 * 1024, limits: LIMITS, onNoise: line => { noise.push(line.toString()) } }))
+  void recorder.dial(async events => openStdioLink(child, events, { maxMessage: 65_536, maxQueue: 1024 * 1024, limits: LIMITS, maxUnasked: 20_000, onNoise: line => { noise.push(line.toString()) } }))
   return { recorder, stdout, noise }
 }
 

@@ -62,6 +62,15 @@ export class HttpExchange {
     this.#finish()
   }
 
+  /** Reads no more of the reply until `resume`. */
+  pause (): void {
+    this.#attempt?.controller?.pause()
+  }
+
+  resume (): void {
+    this.#attempt?.resume()
+  }
+
   onStart (): void {
     if (this.#isStarted) return
     this.#isStarted = true
@@ -124,6 +133,10 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (this.#isDropped) return
     this.#isDropped = true
     if (!this.#isOver) this.controller?.abort(new Error('the request was dropped'))
+  }
+
+  resume (): void {
+    if (!this.#isDropped && !this.#isOver) this.controller?.resume()
   }
 
   onRequestStart (controller: Dispatcher.DispatchController): void {

@@ -8,6 +8,7 @@ import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { StandaloneStream } from './standalone-stream.js'
+import { UnaskedMessages } from '../unasked-messages.js'
 import { describeStatus, hasAuthorization } from './reply-status.js'
 import { RequestChannel, type RequestHost } from './request-channel.js'
 
@@ -27,6 +28,7 @@ export class HttpLink implements Link, RequestHost {
   readonly transport = 'http'
   readonly channel: Channel
   readonly limits: LinkLimits
+  readonly unasked: UnaskedMessages
   readonly events: LinkEvents
   isExpired = false
   readonly #client: HttpClient
@@ -45,6 +47,7 @@ export class HttpLink implements Link, RequestHost {
     this.#path = path
     this.#configured = configured
     this.limits = limits
+    this.unasked = new UnaskedMessages(limits.maxUnasked)
     this.events = events
     this.channel = { streams: true, respond: text => this.send(text, undefined), emit: (text, method) => this.send(text, method), end: () => {} }
   }
@@ -102,6 +105,7 @@ export class HttpLink implements Link, RequestHost {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#standalone?.close()
+    this.unasked.stop()
     for (const request of this.#requests) request.drop()
     if (this.hasSession && !this.isExpired) await this.#control('DELETE', undefined, DELETE_TIMEOUT)
     await this.#client.close()
@@ -123,6 +127,7 @@ export class HttpLink implements Link, RequestHost {
   #beginSession (answered: Promise<void>): void {
     const standalone = this.#standalone = new StandaloneStream(this.limits, {
       open: (lastEventId, receiver) => this.resume(lastEventId, receiver),
+      unasked: this.unasked,
       message: message => this.events.message(message, undefined),
       expired: () => this.#expire(),
       unreachable: why => { void this.#end(why) }
@@ -135,6 +140,7 @@ export class HttpLink implements Link, RequestHost {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#standalone?.close()
+    this.unasked.stop()
     for (const request of this.#requests) request.drop()
     await this.#client.close()
     this.events.closed(why)

@@ -13,17 +13,18 @@ export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): '
 /** Reads the messages in the body of a reply: one JSON text, or the events of a stream. */
 export class ReplyBody {
   readonly #limits: LinkLimits
-  readonly #onMessage: (message: Message) => void
+  readonly #onMessage: (message: Message, bytes: number) => void
   readonly #onTooLong: () => void
   readonly #json: Chunks | undefined
   readonly #events: SseReader | undefined
 
-  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message) => void, onTooLong: () => void) {
+  /** `onOther` gets the number of bytes of each line of a stream that has no message. */
+  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message, bytes: number) => void, onTooLong: () => void, onOther: (bytes: number) => void) {
     this.#limits = limits
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong
     if (kind === 'json') this.#json = new Chunks()
-    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong })
+    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, other: onOther })
   }
 
   get isStream (): boolean {
@@ -54,7 +55,6 @@ export class ReplyBody {
   #decode (bytes: Buffer): void {
     if (bytes.length === 0) return
     const incoming = decode(bytes, this.#limits.limits)
-    if (incoming.kind === 'batch') incoming.messages.forEach(this.#onMessage)
-    else this.#onMessage(incoming)
+    for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#onMessage(message, bytes.length)
   }
 }

@@ -6,10 +6,12 @@ import { META, metaOf } from '../../../protocol/wire/meta.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
+import type { UnaskedMessages } from '../unasked-messages.js'
 
 /** What the channel of a request uses of its link. */
 export interface RequestHost {
   readonly limits: LinkLimits
+  readonly unasked: UnaskedMessages
   readonly events: LinkEvents
   readonly hasSession: boolean
   /** True once the server does not know the session any more: nothing is sent. */
@@ -89,7 +91,9 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
     if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status})`)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
-    this.#body = new ReplyBody(kind, this.#host.limits, message => this.#take(message), () => this.#failTooLong())
+    this.#body = new ReplyBody(kind, this.#host.limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
+      if (this.#exchange !== undefined) this.#host.unasked.addLine(this.#exchange, bytes)
+    })
   }
 
   onData (chunk: Buffer): void {
@@ -127,10 +131,13 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (!this.#isStateless && this.#request.method !== 'initialize') this.#host.send(text, method)
   }
 
-  #take (message: Message): void {
+  #take (message: Message, bytes: number): void {
     if (this.#isDone) return
     if (message.kind === 'invalid') this.#invalid = `its answer cannot be read: ${message.error.message}`
-    if (!this.#isAnswer(message)) return this.#host.events.message(message, this)
+    if (!this.#isAnswer(message)) {
+      if (this.#exchange !== undefined) this.#host.unasked.add(this.#exchange, message, bytes)
+      return this.#host.events.message(message, this)
+    }
     if (this.#isAboutSession(message)) {
       this.#host.isExpired = true
       return this.#expire()

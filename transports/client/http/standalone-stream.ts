@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkLimits } from '../link.js'
+import type { UnaskedMessages } from '../unasked-messages.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { isUnreachable } from './network-error.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
 
 export interface StandaloneStreamEvents {
   open (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange
+  readonly unasked: UnaskedMessages
   message (message: Message): void
   /** The session is gone. */
   expired (): void
@@ -60,7 +62,9 @@ export class StandaloneStream implements ReplyReceiver {
     if (status === 200 && bodyKind(headers) === 'events') {
       this.#wasOpen = true
       // A message that is too long is left out: it belongs to no request.
-      this.#body = new ReplyBody('events', this.#limits, message => this.#take(message), () => {})
+      this.#body = new ReplyBody('events', this.#limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
+        if (this.#exchange !== undefined) this.#events.unasked.addLine(this.#exchange, bytes)
+      })
     } else {
       this.#exchange?.abort()
       if (status >= 500 || status === 429) this.#reopen()
@@ -90,8 +94,10 @@ export class StandaloneStream implements ReplyReceiver {
     this.#exchange = this.#events.open(this.#lastEventId, this)
   }
 
-  #take (message: Message): void {
-    if (!this.#isClosed) this.#events.message(message)
+  #take (message: Message, bytes: number): void {
+    if (this.#isClosed) return
+    if (this.#exchange !== undefined) this.#events.unasked.add(this.#exchange, message, bytes)
+    this.#events.message(message)
   }
 
   #reopen (): void {

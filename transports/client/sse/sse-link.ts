@@ -10,6 +10,7 @@ import { bodyKind } from '../http/reply-body.js'
 import { describeStatus, hasAuthorization } from '../http/reply-status.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { reportMessages } from '../report-messages.js'
+import { UnaskedMessages } from '../unasked-messages.js'
 
 export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
 
@@ -29,6 +30,7 @@ export class SseLink implements Link, ReplyReceiver {
   readonly #events: LinkEvents
   readonly #onOpen: (failure: Error | undefined) => void
   readonly #reader: SseReader
+  readonly #unasked: UnaskedMessages
   #stream: HttpExchange | undefined
   /** Where messages are posted; undefined until the server has said so. */
   #endpoint: string | undefined
@@ -42,7 +44,12 @@ export class SseLink implements Link, ReplyReceiver {
     this.#limits = limits
     this.#events = events
     this.#onOpen = onOpen
-    this.#reader = new SseReader(limits.maxMessage, { event: event => this.#take(event), skipped: (head, tail) => this.#skip(head, tail) })
+    this.#unasked = new UnaskedMessages(limits.maxUnasked)
+    this.#reader = new SseReader(limits.maxMessage, {
+      event: event => this.#take(event),
+      skipped: (head, tail) => this.#skip(head, tail),
+      other: bytes => { if (this.#stream !== undefined) this.#unasked.addLine(this.#stream, bytes) }
+    })
     this.channel = this.#channel(undefined)
   }
 
@@ -52,6 +59,7 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   channelFor ({ id }: LinkRequest): Channel {
+    this.#unasked.expect()
     return this.#channel(id)
   }
 
@@ -93,7 +101,7 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#isClosed) return
     if (type === 'endpoint') return this.#readEndpoint(data.toString())
     if (type !== 'message' || data.length === 0) return
-    reportMessages(data, this.#limits, this.#events)
+    if (this.#stream !== undefined) reportMessages(data, this.#limits, this.#events, this.#unasked, this.#stream)
   }
 
   /** What is posted has the configured headers, so it goes to the same origin only. */
@@ -150,6 +158,7 @@ export class SseLink implements Link, ReplyReceiver {
   async #end (why: Error): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#unasked.stop()
     this.#stream?.abort()
     if (this.#endpoint === undefined) this.#onOpen(why)
     else this.#events.closed(why)

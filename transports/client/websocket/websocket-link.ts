@@ -5,6 +5,7 @@ import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { reportMessages } from '../report-messages.js'
+import { UnaskedMessages } from '../unasked-messages.js'
 import { describeClose } from './close-words.js'
 
 export interface WebSocketLinkOptions extends LinkLimits {
@@ -25,6 +26,7 @@ export class WebSocketLink implements Link {
   readonly #options: WebSocketLinkOptions
   readonly #events: LinkEvents
   readonly #heartbeat: Heartbeat
+  readonly #unasked: UnaskedMessages
   readonly #ended: Promise<void>
   #tooLong = false
 
@@ -33,6 +35,7 @@ export class WebSocketLink implements Link {
     this.#options = options
     this.#events = events
     this.#heartbeat = new Heartbeat(socket, options.heartbeat, () => socket.isPaused)
+    this.#unasked = new UnaskedMessages(options.maxUnasked)
     this.channel = this.#channel(undefined)
     this.#ended = new Promise(resolve => {
       socket.on('close', code => { this.#end(code); resolve() })
@@ -46,12 +49,14 @@ export class WebSocketLink implements Link {
   }
 
   channelFor ({ id }: LinkRequest): Channel {
+    this.#unasked.expect()
     return this.#channel(id)
   }
 
   setRevision (): void {}
 
   async close (): Promise<void> {
+    this.#unasked.stop()
     this.#socket.close(1000)
     await withTimeout(this.#ended, CLOSE_TIMEOUT, () => this.#socket.terminate())
     await this.#ended
@@ -71,11 +76,12 @@ export class WebSocketLink implements Link {
 
   #receive (data: RawData): void {
     this.#heartbeat.beat()
-    reportMessages(toBuffer(data), this.#options, this.#events)
+    reportMessages(toBuffer(data), this.#options, this.#events, this.#unasked, this.#socket)
   }
 
   #end (code: number): void {
     this.#heartbeat.stop()
+    this.#unasked.stop()
     this.#events.closed(new Error(this.#tooLong ? `a message of it has more than ${this.#options.maxMessage} bytes (option maxUpstreamMessage)` : describeClose(code)))
   }
 }
