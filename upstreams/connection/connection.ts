@@ -10,7 +10,7 @@ import type { Connection, RelayedCall, UpstreamRequest, UpstreamServer } from '.
 import type { ServerEntry } from '../server-entry.js'
 import { checkResultType } from './check-result-type.js'
 import type { EraMemory } from './era-memory.js'
-import { RequestFailed, SessionLost } from './failure.js'
+import { RequestFailed, SessionLost, toClientError } from './failure.js'
 import { capabilitiesOf } from './handshake-capabilities.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
@@ -173,14 +173,7 @@ class LiveConnection implements OpenConnection {
     return undefined
   }
 
-  /** Errors of the upstream stay as they are, except for those that are about this hop alone. */
-  #toClientError (error: unknown): unknown {
-    const { alias } = this.#options.entry
-    if (error instanceof RequestFailed || error instanceof SessionLost) return errors.upstreamFailed(alias, error.message)
-    if (!isMcpError(error) || !this.revision.stateless) return error
-    if (error.code === codes.headerMismatch) return errors.upstreamFailed(alias, 'it refused the headers of the request')
-    return error.code === codes.unsupportedVersion ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced') : error
-  }
+  readonly #toClientError = (error: unknown): unknown => toClientError(error, this.#options.entry.alias, this.revision)
 
   /** One new handshake for all requests that the former peer refused. */
   async #reopen (former: UpstreamPeer): Promise<void> {

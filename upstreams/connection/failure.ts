@@ -1,3 +1,6 @@
+import type { Revision } from '../../protocol/revisions/revision.js'
+import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
+
 /** A request that got no response from the upstream. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
@@ -11,4 +14,12 @@ export class RequestFailed extends Error {
 /** A request that the upstream refused because it has forgotten the session: it was not run, and may be sent again after a new handshake. */
 export class SessionLost extends Error {
   override readonly name = 'SessionLost'
+}
+
+/** Errors of the upstream stay as they are, except for those that are about this hop alone. */
+export function toClientError (error: unknown, alias: string, { stateless }: Revision): unknown {
+  if (error instanceof RequestFailed || error instanceof SessionLost) return errors.upstreamFailed(alias, error.message)
+  if (!isMcpError(error) || !stateless) return error
+  if (error.code === codes.headerMismatch) return errors.upstreamFailed(alias, 'it refused the headers of the request')
+  return error.code === codes.unsupportedVersion ? errors.upstreamFailed(alias, 'it refused the version of the protocol that it announced') : error
 }
