@@ -3,13 +3,15 @@ import { onAbort } from '../../lib/on-abort.js'
 import { RecycledMap } from '../../lib/calls/recycled-map.js'
 import type { Channel } from '../wire/channel.js'
 import { fromWire, type WireError } from '../wire/errors.js'
-import { encodeNotification, encodeRequest, type Id, type Response } from '../wire/jsonrpc.js'
+import { encodeNotification, encodeRequest, encodeRequestWith, type Id, type Response } from '../wire/jsonrpc.js'
 
 export interface RequestOptions {
   /** Takes the request back: the other end gets `notifications/cancelled`. */
   signal?: AbortSignal | undefined
   /** The same, for requests that are sent for every call. */
   cancellation?: Cancellation | undefined
+  /** The params as JSON text, where they are encoded already. */
+  json?: string | undefined
   /** What the request rejects with when it is answered with an error; an `McpError` of that code when absent. */
   toError?: ((error: WireError) => Error) | undefined
   /** Called with the id of a request that was sent, when it is answered, cancelled or given up. */
@@ -51,7 +53,7 @@ export class OutgoingRequests {
       const stop = cancellation?.on(cancel) ?? (signal === undefined ? undefined : onAbort(signal, () => cancel(signal.reason)))
       this.#pending.set(id, { method, resolve, reject, options, stop })
       try {
-        channel.emit(encodeRequest(id, method, params), method)
+        channel.emit(options.json === undefined ? encodeRequest(id, method, params) : encodeRequestWith(id, method, options.json), method)
       } catch (error) {
         this.#take(id)?.reject(error)
       }

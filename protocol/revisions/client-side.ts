@@ -1,6 +1,6 @@
 import { codes } from '../wire/errors.js'
 import type { Params } from '../wire/jsonrpc.js'
-import { META } from '../wire/meta.js'
+import { META, metaOf } from '../wire/meta.js'
 import type { Implementation, Revision } from './revision.js'
 import { modern, newestStateful, revisionNamed } from './table.js'
 
@@ -35,6 +35,9 @@ export const supportsHandshake = (versions: unknown): boolean =>
 export const selfDescription = (clientInfo: Implementation, capabilities: object = NO_CAPABILITIES): Params =>
   ({ [META.version]: modern.version, [META.clientInfo]: clientInfo, [META.capabilities]: capabilities })
 
-/** The same description with these capabilities. */
-export const withCapabilities = (self: Params, capabilities: object = NO_CAPABILITIES): Params =>
-  capabilities === self[META.capabilities] ? self : { ...self, [META.capabilities]: capabilities }
+/** The same as JSON text that ends before the value of the capabilities, which differ from call to call. */
+export const encodeSelf = (clientInfo: Implementation): string =>
+  `${JSON.stringify({ [META.version]: modern.version, [META.clientInfo]: clientInfo }).slice(0, -1)},"${META.capabilities}":`
+
+/** The revision that the params of a request name in their `_meta`; undefined for other requests. */
+export const describedRevision = (params: Params): Revision | undefined => Object.hasOwn(metaOf(params), META.version) ? modern : undefined

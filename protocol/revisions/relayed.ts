@@ -10,9 +10,6 @@ export const relayed = { callResult, promptResult, readResult, anyResult }
 
 type Result = Record<string, unknown>
 
-/** The members of results that only the stateless revision has. */
-const STATELESS = ['resultType', 'ttlMs', 'cacheScope']
-
 function callResult (result: Result, revision: Revision): Result {
   const out = anyResult(result, revision)
   const { features } = revision
@@ -44,13 +41,21 @@ function readResult (result: Result, revision: Revision, limit: CacheHints): Res
 
 /** Drops what concerns the hop to the upstream only. */
 function anyResult (result: Result, revision: Revision): Result {
-  const hasStamp = isObject(result._meta) && META.serverInfo in result._meta
-  const hasStateless = !revision.stateless && STATELESS.some(member => member in result)
+  const { _meta: meta } = result
+  const hasStamp = isObject(meta) && META.serverInfo in meta
+  const hasStateless = !revision.stateless && ('resultType' in result || 'ttlMs' in result || 'cacheScope' in result)
   if (!hasStamp && !hasStateless) return result
-  const out = { ...result }
-  if (hasStateless) for (const member of STATELESS) delete out[member]
-  if (hasStamp) removeStamp(out)
+  const out: Result = {}
+  for (const key in result) if (key !== '_meta' && !isOfHop(key, result, revision)) out[key] = result[key]
+  const kept = hasStamp ? withoutStamp(meta) : meta
+  if (kept !== undefined) out._meta = kept
   return out
+}
+
+// The encoder of the stateless revision adds `complete`, which lets it write plain text in a quicker way.
+function isOfHop (key: string, { resultType }: Result, { stateless }: Revision): boolean {
+  if (key === 'resultType') return !stateless || resultType === 'complete'
+  return !stateless && (key === 'ttlMs' || key === 'cacheScope')
 }
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' }
@@ -63,8 +68,8 @@ function convertBlock (block: unknown, features: Features): unknown {
   return isObject(block) ? convert.content(block as unknown as ContentBlock, features) : block
 }
 
-function removeStamp (result: Result): void {
-  const { [META.serverInfo]: _, ...rest } = result._meta as Result
-  if (Object.keys(rest).length === 0) delete result._meta
-  else result._meta = rest
+function withoutStamp (meta: Result): Result | undefined {
+  let kept: Result | undefined
+  for (const key in meta) if (key !== META.serverInfo) (kept ??= {})[key] = meta[key]
+  return kept
 }

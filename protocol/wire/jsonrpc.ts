@@ -79,6 +79,9 @@ export const encodeNotification = (method: string, params?: object): string => J
 
 export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
+/** `json` is the params as JSON text. */
+export const encodeRequestWith = (id: Id, method: string, json: string): string => `{"jsonrpc":"2.0","id":${encodeId(id)},"method":${JSON.stringify(method)},"params":${json}}`
+
 /** Refuses a large message that would cost too much to read; undefined when it may be read. */
 function refuseOversized (bytes: Buffer, limits: MessageLimits): Invalid | undefined {
   const error = findExceededLimit(bytes, 0, bytes.length, limits)

@@ -11,6 +11,8 @@ export interface LinkRequest {
   readonly id: Id
   readonly method: string
   readonly params: Params
+  /** The version of the protocol that the request names itself, in revisions without a handshake. */
+  readonly version?: string | undefined
   /** More headers for this request, such as `Mcp-Param-*`, where the link has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }

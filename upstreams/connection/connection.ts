@@ -1,6 +1,6 @@
 import { Listeners } from '../../lib/listeners.js'
 import { withTimeout } from '../../lib/time/with-timeout.js'
-import { selfDescription } from '../../protocol/revisions/client-side.js'
+import { encodeSelf } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -15,7 +15,7 @@ import { capabilitiesOf } from './handshake-capabilities.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
 import { Oddities } from './oddities.js'
-import { outgoingParams } from './outgoing-meta.js'
+import { encodeParams } from './outgoing-meta.js'
 import { QuestionsOfUpstream } from './questions-of-upstream.js'
 import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
 
@@ -59,7 +59,8 @@ class LiveConnection implements OpenConnection {
   readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
-  readonly #self: Params
+  /** What each request says about us, where there is no handshake. */
+  readonly #self: string
   readonly #abandoned = new AbortController()
   #now: Negotiated | undefined
   #reopening: Promise<void> | undefined
@@ -69,7 +70,7 @@ class LiveConnection implements OpenConnection {
   constructor (options: ConnectionOptions) {
     const { entry: { alias }, log, maxQuestions } = options
     this.#options = options
-    this.#self = selfDescription(options.clientInfo)
+    this.#self = encodeSelf(options.clientInfo)
     this.#questions = new QuestionsOfUpstream(options.entry, maxQuestions)
     this.#oddities = new Oddities((count, latest) => log.warn({ upstream: alias, count }, `upstream ${alias} sent what it should not have sent: ${latest}`))
   }
@@ -146,11 +147,11 @@ class LiveConnection implements OpenConnection {
   }
 
   #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
-    const { call } = request
-    if (request.wantsProgress !== true || call === undefined) return peer.send(request, outgoingParams(request, revision, this.#self, undefined))
-    const token = ++this.#lastToken
-    this.#progress.set(token, call)
-    return peer.send(request, outgoingParams(request, revision, this.#self, token)).finally(() => this.#progress.delete(token))
+    const token = request.wantsProgress === true && request.call !== undefined ? ++this.#lastToken : undefined
+    const json = encodeParams(request, revision, this.#self, token)
+    if (token === undefined || request.call === undefined) return peer.send(request, json, revision)
+    this.#progress.set(token, request.call)
+    return peer.send(request, json, revision).finally(() => this.#progress.delete(token))
   }
 
   #check ({ method }: UpstreamRequest, answer: unknown): Params {

@@ -1,16 +1,32 @@
-import { withCapabilities } from '../../protocol/revisions/client-side.js'
+import { NO_CAPABILITIES } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { META, metaOf } from '../../protocol/wire/meta.js'
 import type { UpstreamRequest } from '../ports.js'
 
-/** The params as the upstream gets them: with what `_meta` has to say about us, which is `self` and what the client can be asked, and our progress token. */
-export function outgoingParams ({ params, capabilities, logLevel }: UpstreamRequest, revision: Revision, self: Params, progressToken: number | undefined): Params {
-  if (!revision.stateless) return progressToken === undefined ? params : { ...params, _meta: { ...metaOf(params), progressToken } }
-  const described = withCapabilities(self, capabilities)
-  if (params['_meta'] === undefined && progressToken === undefined && logLevel === undefined) return { ...params, _meta: described }
-  const _meta: Params = { ...metaOf(params), ...described }
-  if (progressToken !== undefined) _meta['progressToken'] = progressToken
-  if (logLevel !== undefined) _meta[META.logLevel] = logLevel
-  return { ...params, _meta }
+/**
+ * The params as JSON text for the upstream: with what `_meta` has to say about us, which is `self`, what the client can be asked, and our
+ * progress token. Most of that is the same in each request, so it is encoded once and joined as text.
+ */
+export function encodeParams ({ params, capabilities, logLevel }: UpstreamRequest, revision: Revision, self: string, progressToken: number | undefined): string {
+  if (!revision.stateless) return JSON.stringify(progressToken === undefined ? params : { ...params, _meta: { ...metaOf(params), progressToken } })
+  let meta = self + (capabilities === undefined || capabilities === NO_CAPABILITIES ? '{}' : JSON.stringify(capabilities))
+  if (logLevel !== undefined) meta += `,"${META.logLevel}":"${logLevel}"`
+  if (progressToken !== undefined) meta += `,"progressToken":${progressToken}`
+  return params['_meta'] === undefined ? withMeta(params, meta) : withMeta(withoutMeta(params), meta + members(metaOf(params)))
+}
+
+/** `meta` has no last brace. */
+function withMeta (params: Params, meta: string): string {
+  const text = JSON.stringify(params)
+  return text === '{}' ? `{"_meta":${meta}}}` : `${text.slice(0, -1)},"_meta":${meta}}}`
+}
+
+function withoutMeta ({ _meta, ...rest }: Params): Params {
+  return rest
+}
+
+function members (meta: Readonly<Params>): string {
+  const text = JSON.stringify(meta)
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../lib/calls/cancellation.js'
 import { Peer } from '../../protocol/peer/peer.js'
+import { describedRevision } from '../../protocol/revisions/client-side.js'
 import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -86,20 +87,24 @@ export class UpstreamPeer {
 
   /** The result; rejects with the upstream's error, a `RequestFailed`, a `SessionLost`, or an error that says that the upstream is gone. */
   async request (outgoing: Outgoing): Promise<Params> {
-    return this.asResult(outgoing.method, await this.send(outgoing, outgoing.params))
+    return this.asResult(outgoing.method, await this.send(outgoing, JSON.stringify(outgoing.params), describedRevision(outgoing.params)))
   }
 
-  /** The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. */
-  send ({ method, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, params: Params): Promise<unknown> {
+  /**
+   * The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
+   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on.
+   */
+  send ({ method, params, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, json: string, revision: Revision | undefined): Promise<unknown> {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
+    const version = revision?.stateless === true ? revision.version : undefined
     return this.#peer.request(method, params, id => {
-      const channel = this.#open.channelFor({ id, method, params, headers })
+      const channel = this.#open.channelFor({ id, method, params, version, headers })
       if (call !== undefined) this.calls.add(id, call, channel)
       if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
       if (takesForbidden === true) this.#unchecked.add(id)
       this.#pending++
       return channel
-    }, { signal, cancellation, onSettled: this.#onSettled })
+    }, { signal, cancellation, json, onSettled: this.#onSettled })
   }
 
   asResult (method: string, result: unknown): Params {

@@ -1,6 +1,7 @@
 import { newestStateful } from '../../../protocol/revisions/table.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import { encodeNotification, encodeRequest, type Id, type Message, type Params } from '../../../protocol/wire/jsonrpc.js'
+import { META, metaOf } from '../../../protocol/wire/meta.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
 import type { UrlDialOptions } from '../../../transports/client/dial-url.js'
 import type { Dial, Link, LinkEvents } from '../../../transports/client/link.js'
@@ -40,7 +41,8 @@ export class LinkRecorder {
   /** Sends a request; returns its id, its channel, and how to cancel it. */
   send (method: string, params: Params = {}, headers?: Record<string, string>): { id: Id, channel: Channel, cancel: () => void } {
     const id = ++this.#lastId
-    const channel = this.link.channelFor({ id, method, params, headers })
+    const version = metaOf(params)[META.version] as string | undefined
+    const channel = this.link.channelFor({ id, method, params, version, headers })
     channel.emit(encodeRequest(id, method, params), method)
     return { id, channel, cancel: () => channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled') }
   }

@@ -31,6 +31,10 @@ t.test('a modern upstream hears of us, of the capabilities of this request, and 
   })
   await connection.request({ method: 'tools/call', params: { name: 'a' } })
   t.strictSame(Object.keys(upstream.link.last('tools/call').params['_meta'] as object), ['protocolVersion', 'clientInfo', 'clientCapabilities'].map(key => SELF + key))
+  for (const bare of [{}, { _meta: {} }]) {
+    await connection.request({ method: 'tools/call', params: bare })
+    t.match(upstream.link.last('tools/call').params, { _meta: { [`${SELF}clientInfo`]: { name: 'gateway' }, [`${SELF}clientCapabilities`]: {} } })
+  }
 })
 
 t.test('a legacy upstream gets the params as they are, with a progress token of ours where progress is wanted', async t => {

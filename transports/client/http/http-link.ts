@@ -3,7 +3,6 @@ import { withTimeout } from '../../../lib/time/with-timeout.js'
 import { mirrorMessage } from '../../../protocol/http/mirrored-headers.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
-import { META, metaOf } from '../../../protocol/wire/meta.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpClient } from './http-client.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
@@ -164,10 +163,9 @@ export class HttpLink implements Link, RequestHost {
     })
   }
 
-  #headersOf ({ method, params, headers }: LinkRequest): string[] {
-    const version = metaOf(params)[META.version]
+  #headersOf ({ method, params, version, headers }: LinkRequest): string[] {
     const more = headers === undefined ? [] : Object.entries(headers).flat()
-    return typeof version === 'string'
+    return version !== undefined
       ? [...this.#configured, ...COMMON, 'mcp-protocol-version', version, ...mirrorMessage(method, params), ...more]
       : [...this.#configured, ...COMMON, ...this.#sessionHeaders(), ...more]
   }

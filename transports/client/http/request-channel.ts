@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { growingDelay } from '../../../lib/time/growing-delay.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
-import { META, metaOf } from '../../../protocol/wire/meta.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
@@ -58,7 +57,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   constructor (host: RequestHost, request: LinkRequest) {
     this.#host = host
     this.#request = request
-    this.#isStateless = Object.hasOwn(metaOf(request.params), META.version)
+    this.#isStateless = request.version !== undefined
   }
 
   /** The first text is the request, `notifications/cancelled` takes it back. */
