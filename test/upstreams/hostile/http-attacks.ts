@@ -47,5 +47,9 @@ async function pour (reply: ServerResponse, chunk: string, pause = 0): Promise<v
 
 // Settles when it can be written again, and when it is closed.
 async function drained (stream: EventEmitter): Promise<void> {
-  await new Promise<void>(resolve => { for (const event of ['drain', 'close', 'error']) stream.once(event, () => resolve()) })
+  const events = ['drain', 'close', 'error']
+  await new Promise<void>(resolve => {
+    const settle = (): void => { for (const event of events) stream.off(event, settle); resolve() }
+    for (const event of events) stream.on(event, settle)
+  })
 }
