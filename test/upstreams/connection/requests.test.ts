@@ -89,6 +89,12 @@ t.test('answers that are none fail their call, with the name of the upstream', a
   }
   const odd = await connectTo(t, new FakeUpstream({ ...isModern, 'tools/call': () => ({ result: { resultType: 'task' } }) }))
   await t.rejects(odd.request({ method: 'tools/call', params: {} }), /server fake failed: it answered tools\/call with an unknown resultType/)
+  const asking = { result: { resultType: 'input_required', inputRequests: { who: { method: 'roots/list', params: {} } } } }
+  const early = await connectTo(t, new FakeUpstream({ ...isModern, 'tools/list': () => asking, 'completion/complete': () => asking, 'tools/call': () => asking }))
+  for (const method of ['tools/list', 'completion/complete']) {
+    await t.rejects(early.request({ method, params: {} }), { message: `The upstream server fake failed: it answered ${method} with input_required, which that method does not allow` })
+  }
+  t.strictSame(await early.request({ method: 'tools/call', params: {} }), asking.result, 'a call may ask')
   const legacy = await connectTo(t, new FakeUpstream({ 'tools/call': () => ({ result: { resultType: 'task' } }) }))
   t.strictSame(await legacy.request({ method: 'tools/call', params: {} }), { resultType: 'task' }, 'means nothing in a revision without it')
 })

@@ -23,6 +23,11 @@ export const questions: Record<string, Chapter> = {
     await asks(t, passage, 'ask_form', [FORM], [{ method: 'elicitation/create', params: { message: 'What is your name?', requestedSchema: { required: ['name'] } } }])
   },
 
+  'a form on the stream that belongs to no request': async (t, passage) => {
+    if (passage.server.revision.modern || passage.way !== 'HTTP' || !canBeAsked(passage) || !haveBoth(passage, 'elicitation')) return
+    await asks(t, passage, 'ask_form', [FORM], [{ method: 'elicitation/create' }], { arguments: { elsewhere: true } })
+  },
+
   'a URL': async (t, passage) => {
     if (!canBeAsked(passage) || !haveBoth(passage, 'icons')) return
     await asks(t, passage, 'ask_url', [CONSENT], [{ method: 'elicitation/create', params: { mode: 'url', url: 'https://login.example/?a=1&b=é' } }])
