@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { build, createClient, type Client } from '../../app.js'
 import { callTool } from '../support/modern.js'
 import { listening } from '../support/gateway.js'
+import { bestTime } from '../support/timing.js'
 import { until, within } from '../support/wait.js'
 import { display, environment, noDisplay } from '../support/environment/display.js'
 
@@ -152,9 +153,11 @@ t.test('a real clipboard', { skip: noDisplay }, async t => {
     await t.rejects(cancelled, { message: 'the request was cancelled' })
     await until(() => screen.programs().length === 1)
 
-    const start = performance.now()
-    await t.rejects(request('tools/call', get), { code: -32001, data: { details: 'Failed to access system clipboard: No answer within 5000 ms', hint: /does not answer/ } })
-    const took = performance.now() - start
+    const took = await bestTime(6_000, async () => {
+      const start = performance.now()
+      await t.rejects(request('tools/call', get), { code: -32001, data: { details: 'Failed to access system clipboard: No answer within 5000 ms', hint: /does not answer/ } })
+      return performance.now() - start
+    }, 3)
     t.ok(took > 4_900 && took < 6_000, `it took ${took} ms`)
     await until(() => screen.programs().length === 1)
 

@@ -66,15 +66,17 @@ t.test('a message that is not complete in time closes its socket', async t => {
   }
 
   await t.test('but not that of a client that is slow within the time, or that sends nothing for a while', async t => {
-    const socket = await initializedSocket(server.port)
+    // Three messages and the pause after them take longer than the time each of them has.
+    const { port } = await startServer(t, { assemblyTimeout: 1_500 })
+    const socket = await initializedSocket(port)
     for (let times = 0; times < 3; times++) {
       socket.write(start)
-      await sleep(30)
+      await sleep(200)
       socket.write(frame({ opcode: continuation, payload: PING.slice(10) }))
       t.equal(summarise(await socket.inbox.next()), 'ok id 7')
-      await sleep(80)
+      await sleep(200)
     }
-    await sleep(200)
+    await sleep(500)
     socket.send(PING)
     t.equal(summarise(await socket.inbox.next()), 'ok id 7')
     await socket.close()

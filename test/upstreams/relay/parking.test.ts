@@ -212,7 +212,7 @@ t.test('progress while the call is parked is sent with the next request, the lat
 })
 
 t.test('the time of a call does not run while it is parked, and does when it goes on', async t => {
-  const { client, connection } = await pair(t, { timeout: 30 })
+  const { client, connection } = await pair(t, { timeout: 500 })
   const { state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])
   t.match(await client.call({ a: 2 }).answer, { error: { message: /given up/ } }, 'the timeout of another call')
   await connection.arrived.next()

@@ -124,7 +124,7 @@ t.test('only the client that got a page hears that it was completed, also after 
 
 t.test('the clock of a call stops while its client is asked', async t => {
   const app = await gateway(t)
-  const { connection } = addUpstream(app, '2025-11-25', { timeout: 30 })
+  const { connection } = addUpstream(app, '2025-11-25', { timeout: 500 })
   const client = new RelayClient(app, '2025-11-25')
   const { answer } = client.call()
   const { call, resolve } = await connection.arrived.next()

