@@ -51,9 +51,14 @@ export class Lists {
     const enabled = upstreams.filter(({ entry }) => !entry.disabled)
     const known = new Map(await Promise.all(enabled.map(async upstream => [upstream, await this.#snapshotOf(upstream)] as const)))
     const former = this.#all
+    const next = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias))]))
+    const isNew = ({ upstream }: UpstreamLists): boolean => former.get(upstream.entry.alias)?.lists.upstream !== upstream
+    const shows = await Promise.all([...next.values()].map(async ({ lists }) => isNew(lists) ? await prepare(lists, known.get(lists.upstream)) : undefined))
+    // From here to the end of `show` in one turn: clients see no gap between the lists of an upstream and those of its successor.
     this.#reserved.assign(upstreams.map(({ entry }) => entry))
     for (const { lists } of former.values()) if (!known.has(lists.upstream)) lists.close()
-    this.#all = new Map(enabled.map((upstream, rank) => [upstream.entry.alias, this.#serve(upstream, rank, former.get(upstream.entry.alias), known.get(upstream))]))
+    this.#all = next
+    for (const show of shows) show?.()
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#renewSummaries()
@@ -87,16 +92,10 @@ export class Lists {
     return await this.#stored.load(entry)
   }
 
-  #serve (upstream: Upstream, rank: number, former: Served | undefined, known: Snapshot | undefined): Served {
-    if (former?.lists.upstream === upstream) {
-      former.origin.rank = rank
-      return former
-    }
-    const served = this.#create(upstream, rank)
-    if (known !== undefined) served.lists.show(known)
-    // Nothing is known of its lists, so that no call could ever start it.
-    else if (upstream.entry.start === 'lazy') upstream.shared().catch(() => {})
-    return served
+  #serve (upstream: Upstream, rank: number, former: Served | undefined): Served {
+    if (former?.lists.upstream !== upstream) return this.#create(upstream, rank)
+    former.origin.rank = rank
+    return former
   }
 
   #create (upstream: Upstream, rank: number): Served {
@@ -157,6 +156,13 @@ export class Lists {
       this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
     }
   }
+}
+
+/** Resolves to what shows what is known of an upstream. */
+async function prepare (lists: UpstreamLists, known: Snapshot | undefined): Promise<() => void> {
+  if (known !== undefined) return await lists.prepare(known)
+  // Nothing is known of its lists, so that no call could ever start it.
+  return () => { if (lists.upstream.entry.start === 'lazy') lists.upstream.shared().catch(() => {}) }
 }
 
 function limitCaching ({ tools, prompts, resources }: Registries, snapshots: readonly Snapshot[]): void {

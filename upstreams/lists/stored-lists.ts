@@ -1,3 +1,4 @@
+import { Slices } from '../../lib/slices.js'
 import type { Values } from '../../protocol/store.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
@@ -13,6 +14,7 @@ const MAX_STORED = 1_000
 export class StoredLists {
   readonly #values: Values
   readonly #maxLength: number
+  #saved: Promise<void> = Promise.resolve()
 
   /** Lists of more than `maxLength` characters of JSON are not stored. */
   constructor (values: Values, maxLength: number) {
@@ -26,11 +28,11 @@ export class StoredLists {
     return isObject(stored) && stored.server === identityOf(entry) ? parse(stored.snapshot) : undefined
   }
 
-  /** Rejects when the store fails. */
+  /** Rejects when the store fails. Saves one after the other, so that the latest stays. */
   async save (entry: ServerEntry, snapshot: Snapshot): Promise<void> {
-    const text = JSON.stringify(snapshot)
-    if (text.length > this.#maxLength) await this.remove(entry.alias)
-    else await this.#values.put(SPACE, entry.alias, { server: identityOf(entry), snapshot: text }, { max: MAX_STORED })
+    const saved = this.#saved.then(async () => await this.#save(entry, snapshot))
+    this.#saved = saved.catch(() => {})
+    await saved
   }
 
   async remove (alias: string): Promise<void> {
@@ -41,14 +43,29 @@ export class StoredLists {
   async aliases (): Promise<string[]> {
     return await this.#values.keys(SPACE, { limit: MAX_STORED })
   }
+
+  async #save (entry: ServerEntry, snapshot: Snapshot): Promise<void> {
+    if (await lengthOf(snapshot) > this.#maxLength) await this.remove(entry.alias)
+    else await this.#values.put(SPACE, entry.alias, { server: identityOf(entry), snapshot }, { max: MAX_STORED })
+  }
+}
+
+/** The characters of its entries as JSON, counted over several turns. */
+async function lengthOf ({ lists }: Snapshot): Promise<number> {
+  const slices = new Slices()
+  let length = 0
+  for (const entry of ALL_KINDS.flatMap(kind => lists[kind])) {
+    const added = JSON.stringify(entry).length
+    length += added
+    const pause = slices.spend(added)
+    if (pause !== undefined) await pause
+  }
+  return length
 }
 
 /** Undefined for what is no snapshot, such as one of another version of ours. */
-function parse (text: unknown): Snapshot | undefined {
-  try {
-    const snapshot = { ...EMPTY, ...JSON.parse(String(text)) as Snapshot }
-    return ALL_KINDS.every(kind => Array.isArray(snapshot.lists[kind])) ? snapshot : undefined
-  } catch {
-    return undefined
-  }
+function parse (stored: unknown): Snapshot | undefined {
+  if (!isObject(stored) || !isObject(stored.lists)) return undefined
+  const { lists } = stored
+  return ALL_KINDS.every(kind => Array.isArray(lists[kind])) ? { ...EMPTY, ...stored } as Snapshot : undefined
 }

@@ -43,6 +43,7 @@ export class UpstreamLists {
   #stale = true
   #isKnown = false
   #waiting: Array<() => void> = []
+  #taken: Promise<unknown> = Promise.resolve()
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
   constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, onRead: (isNew: boolean) => void) {
@@ -85,17 +86,13 @@ export class UpstreamLists {
     return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
   }
 
-  /** Shows lists that were read earlier, until they are read again. */
-  show (snapshot: Snapshot): void {
-    this.#isKnown = true
-    this.#show(snapshot)
-  }
-
-  #show (snapshot: Snapshot): void {
-    this.#snapshot = snapshot
-    for (const kind of ALL_KINDS) this.#offered[kind].replace(snapshot.lists[kind])
-    this.#unmatched = unmatchedOf(snapshot.lists.templates)
-    this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
+  /** Prepares lists that were read earlier, over several turns when they are long. The function that it resolves to shows them, until they are read again. */
+  async prepare (snapshot: Snapshot): Promise<() => void> {
+    const show = await this.#prepare(snapshot)
+    return () => {
+      this.#isKnown = true
+      show()
+    }
   }
 
   /** The pages for user interfaces that its tools name. */
@@ -122,7 +119,7 @@ export class UpstreamLists {
     clearTimeout(this.#retry)
     this.#wake()
     this.#subscriptions.close()
-    for (const kind of ALL_KINDS) this.#offered[kind].replace([])
+    for (const kind of ALL_KINDS) this.#offered[kind].clear()
   }
 
   #attach (connection: Connection): void {
@@ -148,7 +145,8 @@ export class UpstreamLists {
     if (connection === undefined || connection.closed) return this.#wake()
     const read = await Promise.all(kinds.map(async kind => [kind, await this.#readOne(connection, kind)] as const))
     if (this.#ended.signal.aborted) return
-    const isNew = this.#take(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string'))
+    const isNew = await this.#takeInTurn(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string'))
+    if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
     else if (connection === this.#connection && !connection.closed) this.#settle()
@@ -166,7 +164,7 @@ export class UpstreamLists {
   async #readOne (connection: Connection, kind: Kind): Promise<ReadList | string> {
     if (connection.server.capabilities[KINDS[kind].capability] === undefined) return EMPTY_LIST
     try {
-      return await readList(connection, kind, this.#limits, this.#ended.signal)
+      return await readList(connection, kind, this.#limits, this.#ended.signal, this.#snapshot.lists[kind])
     } catch (error) {
       // Servers that have resources need not have templates.
       return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : describeUnread(error, this.#upstream.entry, this.#limits.callTimeout)
@@ -191,7 +189,26 @@ export class UpstreamLists {
     this.#retry = setTimeout(() => this.#refresher.request(), wait).unref()
   }
 
-  #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): boolean {
+  async #prepare (snapshot: Snapshot): Promise<() => void> {
+    const changed = ALL_KINDS.filter(kind => snapshot.lists[kind] !== this.#snapshot.lists[kind])
+    const offers = await Promise.all(changed.map(async kind => await this.#offered[kind].prepare(snapshot.lists[kind])))
+    return () => {
+      if (this.#ended.signal.aborted) return
+      this.#snapshot = snapshot
+      for (const offer of offers) offer()
+      this.#unmatched = unmatchedOf(snapshot.lists.templates)
+      this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
+    }
+  }
+
+  /** One reading after the other: each is compared with what is known, and prepared over several turns. */
+  async #takeInTurn (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
+    const taken = this.#taken.then(async () => await this.#take(connection, read))
+    this.#taken = taken
+    return await taken
+  }
+
+  async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
     const { server: { instructions, capabilities }, revision: { features } } = connection
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
     const next: Snapshot = {
@@ -203,7 +220,10 @@ export class UpstreamLists {
       reads: capabilities.resources !== undefined
     }
     const isNew = !isDeepStrictEqual(next, this.#snapshot)
-    if (isNew) this.#show(next)
+    if (isNew) {
+      const show = await this.#prepare(next)
+      show()
+    }
     return isNew
   }
 }

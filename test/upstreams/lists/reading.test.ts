@@ -103,3 +103,41 @@ t.test('the caching hints of pages are merged to the least', async t => {
   t.strictSame((await readList(new FakeConnection(pages([page(500, 'private', 'a'), page(900, 'public')])), 'tools', LIMITS, NEVER)).hints, { ttlMs: 500, cacheScope: 'private' })
   t.equal((await readList(new FakeConnection(pages([page('soon', 'public')])), 'tools', LIMITS, NEVER)).hints, undefined)
 })
+
+/** Entries that note in which turn of the event loop each of them was looked at. */
+function notedTools (count: number, turn: () => number, seen: Map<number, number>): Array<Record<string, unknown>> {
+  return Array.from({ length: count }, (_, index) => Object.defineProperty(tool(`t${index}`, { description: 'x'.repeat(500) }), 'title', {
+    enumerable: true,
+    get: () => {
+      seen.set(turn(), (seen.get(turn()) ?? 0) + 1)
+      return 'title'
+    }
+  }))
+}
+
+t.test('a long list is checked over many turns, in which everything else goes on', async t => {
+  let [turn, isRead] = [0, false]
+  const next = (): void => {
+    turn++
+    if (!isRead) setImmediate(next)
+  }
+  const seen = new Map<number, number>()
+  const tools = notedTools(10_000, () => turn, seen)
+  setImmediate(next)
+  const { entries } = await readList(new FakeConnection({ tools }), 'tools', LIMITS, NEVER)
+  isRead = true
+  const looks = [...seen.values()]
+  t.equal(entries.length, 10_000)
+  t.ok(seen.size >= 40, `${seen.size} turns`)
+  t.ok(Math.max(...looks) <= looks.reduce((sum, count) => sum + count, 0) / 30, 'none has more than a small part of the work')
+})
+
+t.test('entries that did not change are those of before, and so is a list of them', async t => {
+  const read = async (tools: Array<Record<string, unknown>>, former?: ReadonlyArray<Record<string, unknown>>) => (await readList(new FakeConnection({ tools }), 'tools', LIMITS, NEVER, former)).entries
+  const first = await read([tool('a'), tool('b')])
+  t.equal(await read([tool('a'), tool('b')], first), first)
+  const changed = await read([tool('a', { title: 'new' }), tool('b')], first)
+  t.not(changed[0], first[0])
+  t.equal(changed[1], first[1])
+  for (const other of [[tool('b'), tool('a')], [tool('a')], [tool('a'), tool('b'), tool('c')], []]) t.strictSame(await read(other, first), other)
+})

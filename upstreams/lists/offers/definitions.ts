@@ -30,19 +30,24 @@ export interface Origin extends Owner {
 /** A tool of an upstream under a name of ours. Its schemas are listed as they are and never compiled. */
 export function relayedTool (origin: Origin, entry: Entry, name: PublicName): Tool {
   const original = entry.name as string
-  const mirrors = mirrorsIn(entry.inputSchema)
+  let mirrors: Mirror[] | undefined
+  // Most tools of a long list are never called.
+  const mirrored = (): Mirror[] => {
+    mirrors ??= mirrorsIn(entry.inputSchema)
+    return mirrors
+  }
   const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, {
-    headers: headersOf(mirrors, params),
+    headers: headersOf(mirrored(), params),
     renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
   })
   return {
     ...relayedAs(origin, entry, name),
     kind: 'tool',
-    mirrors,
-    checkInput: () => undefined,
+    get mirrors () { return mirrored() },
+    checkInput: acceptAll,
     relay,
     run: (input, call) => relay({ arguments: input }, call),
-    finish: output => output as CallToolResult
+    finish: asResult
   }
 }
 
@@ -66,6 +71,9 @@ export function relayedPrompt (origin: Origin, entry: Entry, name: PublicName): 
 function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName }: PublicName) {
   return { scopes, name, spellings, accessName, upstream: alias, listed: { ...entry, name } }
 }
+
+const acceptAll = (): undefined => undefined
+const asResult = (output: unknown): CallToolResult => output as CallToolResult
 
 export const refOf = ({ ref }: Params): Record<string, unknown> => isObject(ref) ? ref : {}
 

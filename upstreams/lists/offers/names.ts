@@ -17,16 +17,16 @@ export interface PublicName {
  * prefix and the names. A name is absent when even its hash is that of another.
  */
 export function publicNames (prefix: string, names: Iterable<string>): Map<string, PublicName> {
-  const full = new Map([...names].map(name => [name, prefix + name]))
-  const clashing = repeated([...full.values()].map(cleanName))
-  const chosen = new Map([...full].map(([name, whole]) => [name, choose(whole, clashing)]))
-  const taken = repeated(chosen.values())
-  const spellings = [...full].map(([name, whole]) => [name, new Set([whole, cleanName(whole)])] as const)
-  const ambiguous = repeated(spellings.flatMap(([, all]) => [...all]))
+  const all = [...names].map(name => ({ name, whole: prefix + name, clean: cleanName(prefix + name) }))
+  const clashing = repeated(all.map(({ clean }) => clean))
+  const chosen = all.map(({ whole, clean }) => choose(whole, clean, clashing))
+  const taken = repeated(chosen)
+  const ambiguous = repeated(all.flatMap(({ whole, clean }) => whole === clean ? whole : [whole, clean]))
   const result = new Map<string, PublicName>()
-  for (const [name, all] of spellings) {
-    const own = chosen.get(name) as string
-    if (own === full.get(name) || !taken.has(own)) result.set(name, { name: own, spellings: [...all].filter(spelling => spelling !== own && !ambiguous.has(spelling)) })
+  for (const [index, { name, whole, clean }] of all.entries()) {
+    const own = chosen[index] as string
+    if (own === whole) result.set(name, { name: own, spellings: NONE })
+    else if (!taken.has(own)) result.set(name, { name: own, spellings: [...new Set([whole, clean])].filter(spelling => spelling !== own && !ambiguous.has(spelling)) })
   }
   return result
 }
@@ -39,12 +39,15 @@ export function hashedName (whole: string): string {
 }
 
 // A name that needed no cleaning keeps it: only the others give way, whatever order they come in.
-function choose (whole: string, clashing: ReadonlySet<string>): string {
-  const clean = cleanName(whole)
+function choose (whole: string, clean: string, clashing: ReadonlySet<string>): string {
   return clean.length > MAX_NAME || (clean !== whole && clashing.has(clean)) ? hashedName(whole) : clean
 }
 
-const cleanName = (name: string): string => name.replace(/[^A-Za-z0-9_-]/gu, '_')
+const NONE: readonly string[] = []
+
+const cleanName = (name: string): string => ILLEGAL.test(name) ? name.replace(/[^A-Za-z0-9_-]/gu, '_') : name
+
+const ILLEGAL = /[^A-Za-z0-9_-]/
 
 function repeated (texts: Iterable<string>): Set<string> {
   const seen = new Set<string>()

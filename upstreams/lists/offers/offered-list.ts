@@ -26,15 +26,15 @@ export class OfferedList<K extends Kind> {
     return this.#offered.size
   }
 
-  /** Offers these entries in place of the former ones. What did not change is not touched. */
-  replace (entries: readonly Entry[]): void {
-    const former = this.#offered
-    this.#offered = offeredBy(this.#kind, this.#origin, entries, this.#server, former)
-    const withdrawn = difference(former, this.#offered)
-    const made = difference(this.#offered, former)
-    if (withdrawn.length + made.length === 0) return
-    this.#merged.change(this.#origin, withdrawn.map(({ offer }) => offer), made.map(({ offer }) => offer))
-    this.#showInView(withdrawn.map(({ bare }) => bare), made.map(({ bare }) => bare))
+  /** Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones; what did not change is not touched. */
+  async prepare (entries: readonly Entry[]): Promise<() => void> {
+    const offered = await offeredBy(this.#kind, this.#origin, entries, this.#server, this.#offered)
+    return () => this.#replace(offered)
+  }
+
+  /** Takes everything back. */
+  clear (): void {
+    this.#replace(new Map())
   }
 
   /** Sentences about entries that clients do not get under their own name, because others have it. */
@@ -42,6 +42,16 @@ export class OfferedList<K extends Kind> {
     const warnings = new Warnings()
     for (const lost of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
     return warnings.list()
+  }
+
+  #replace (offered: ReadonlyMap<string, Offered<Definitions[K]>>): void {
+    const former = this.#offered
+    this.#offered = offered
+    const withdrawn = difference(former, offered)
+    const made = difference(offered, former)
+    if (withdrawn.length + made.length === 0) return
+    this.#merged.change(this.#origin, withdrawn.map(({ offer }) => offer), made.map(({ offer }) => offer))
+    this.#showInView(withdrawn.map(({ bare }) => bare), made.map(({ bare }) => bare))
   }
 }
 
@@ -51,5 +61,7 @@ function reasonOf ({ to, isReserved }: LostKey): string {
 }
 
 function difference<T> (some: ReadonlyMap<string, T>, others: ReadonlyMap<string, T>): T[] {
-  return [...some].filter(([name, item]) => others.get(name) !== item).map(([, item]) => item)
+  const found: T[] = []
+  for (const [name, item] of some) if (others.get(name) !== item) found.push(item)
+  return found
 }

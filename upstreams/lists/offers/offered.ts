@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Prompt } from '../../../protocol/definitions/prompt.js'
 import type { Resource } from '../../../protocol/definitions/resource.js'
 import type { Tool } from '../../../protocol/definitions/tool.js'
+import { Slices } from '../../../lib/slices.js'
 import { fitsGlob } from './glob.js'
 import type { ServerEntry } from '../../server-entry.js'
 import { relayedPrompt, relayedTool, type Origin } from './definitions.js'
@@ -18,13 +19,14 @@ export interface Offered<T> { readonly entry: Entry, readonly name: string, read
 
 type Make = { [K in Kind]: (origin: Origin, entry: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
 
-/** What an upstream offers of one kind, by its own names. Definitions of entries that did not change are those of `former`. */
-export function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Map<string, Offered<Definitions[K]>> {
+/** What an upstream offers of one kind, by its own names. Definitions of entries that did not change are those of `former`. Many are made over several turns. */
+export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Promise<Map<string, Offered<Definitions[K]>>> {
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
   const names = served.map(entry => entry[key] as string)
   const named = kind === 'tools' || kind === 'prompts' ? publicNames(server.prefix ?? `${server.alias}__`, names) : undefined
   const offered = new Map<string, Offered<Definitions[K]>>()
+  const slices = new Slices()
   for (const entry of served) {
     const own = entry[key] as string
     const name = named === undefined ? { name: own, spellings: [] } : named.get(own)
@@ -32,6 +34,8 @@ export function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: rea
     const known = former.get(own)
     const isSame = known !== undefined && known.name === name.name && isDeepStrictEqual(known.entry, entry)
     offered.set(own, isSame ? known : { entry, name: name.name, ...MAKE[kind](origin, entry, name) })
+    const pause = slices.spend(own.length)
+    if (pause !== undefined) await pause
   }
   return offered
 }

@@ -10,17 +10,18 @@ const MAX_DEPTH = LIMITS.maxDepth - 3
 /** How large an entry may be. */
 export type EntryLimits = Pick<ListLimits, 'maxUpstreamEntry' | 'maxUpstreamEntryValues'>
 
-/** What is wrong with an entry of a list, in words; undefined when clients can get it. Schemas are not looked into. */
-export function checkEntry (kind: Kind, entry: unknown, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
+/** What is wrong with an entry of a list that has `length` characters of JSON, in words; undefined when clients can get it. Schemas are not looked into. */
+export function checkEntry (kind: Kind, entry: unknown, length: number, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
   for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
-  return mistakeOfSize(entry, limits) ?? (kind === 'tools' ? mistakeOfTool(entry, mirrorsHeaders) : kind === 'prompts' ? mistakeOfPrompt(entry) : undefined)
+  if (length > limits.maxUpstreamEntry) return `it is longer than ${limits.maxUpstreamEntry} characters (option maxUpstreamEntry)`
+  return mistakeOfSize(entry, limits.maxUpstreamEntryValues) ?? (kind === 'tools' ? mistakeOfTool(entry, mirrorsHeaders) : kind === 'prompts' ? mistakeOfPrompt(entry) : undefined)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-function mistakeOfSize (entry: Entry, { maxUpstreamEntry, maxUpstreamEntryValues: max }: EntryLimits): string | undefined {
+function mistakeOfSize (entry: Entry, max: number): string | undefined {
   try {
     const { values, forbidden } = examine(entry, { ...LIMITS, maxDepth: MAX_DEPTH, maxKeys: Infinity, readsForbidden: true })
     if (forbidden !== undefined) return `in it ${forbidden}`
@@ -28,7 +29,6 @@ function mistakeOfSize (entry: Entry, { maxUpstreamEntry, maxUpstreamEntryValues
   } catch {
     return `it is nested deeper than ${MAX_DEPTH} levels`
   }
-  return JSON.stringify(entry).length > maxUpstreamEntry ? `it is longer than ${maxUpstreamEntry} characters (option maxUpstreamEntry)` : undefined
 }
 
 function mistakeOfTool ({ inputSchema }: Entry, mirrorsHeaders: boolean): string | undefined {

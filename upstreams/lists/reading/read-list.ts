@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Slices } from '../../../lib/slices.js'
 import { hintsOf, leastHints } from '../../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
 import type { Connection } from '../../ports.js'
@@ -7,22 +9,25 @@ import type { ListLimits } from '../limits.js'
 import { quote, Warnings } from './warnings.js'
 
 /** One list of an upstream: the entries that clients can get, and sentences about those that were left out. */
-export interface ReadList { readonly entries: Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[] }
+export interface ReadList { readonly entries: readonly Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[] }
 
 export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [] }
 
 /** A longer cursor ends the list: all of them are kept until it is read. */
 const MAX_CURSOR = 65_536
 
-/** Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. */
-export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal): Promise<ReadList> {
+/**
+ * Reads all pages of a list, within the limits. Rejects when the upstream fails to answer. Entries that are equal to one of `former` are
+ * that one, and equal lists are the same. A long list is checked over several turns of the event loop.
+ */
+export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal, former: readonly Entry[] = []): Promise<ReadList> {
   const { method, noun } = KINDS[kind]
-  const gathering = new Gathering(kind, limits, connection.transport === 'http' && connection.revision.stateless)
+  const gathering = new Gathering(kind, limits, connection.transport === 'http' && connection.revision.stateless, former)
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
     const page = await connection.request({ method, takesForbidden: true, params: cursor === undefined ? {} : { cursor }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
-    const isFull = !gathering.take(page)
+    const isFull = !await gathering.take(page)
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
     if (typeof nextCursor !== 'string') return gathering.list(`the cursor of the ${noun} list is not text: the list ends there`)
@@ -39,45 +44,65 @@ class Gathering {
   readonly #kind: Kind
   readonly #limits: ListLimits
   readonly #mirrorsHeaders: boolean
+  readonly #known: readonly Entry[]
+  readonly #former: ReadonlyMap<unknown, Entry>
   readonly #entries = new Map<string, Entry>()
+  readonly #slices = new Slices()
   readonly #warnings = new Warnings()
   #length = 0
   #hints: CacheHints | undefined
 
-  constructor (kind: Kind, limits: ListLimits, mirrorsHeaders: boolean) {
+  constructor (kind: Kind, limits: ListLimits, mirrorsHeaders: boolean, former: readonly Entry[]) {
     this.#kind = kind
     this.#limits = limits
     this.#mirrorsHeaders = mirrorsHeaders
+    this.#known = former
+    this.#former = new Map(former.map(entry => [entry[KINDS[kind].key], entry]))
   }
 
   /** False when a limit was reached, so that no more can be taken. */
-  take (page: Readonly<Record<string, unknown>>): boolean {
+  async take (page: Readonly<Record<string, unknown>>): Promise<boolean> {
     const { member, noun } = KINDS[this.#kind]
     const hints = hintsOf(page)
     if (hints !== undefined) this.#hints = this.#hints === undefined ? hints : leastHints(this.#hints, hints)
     const entries = page[member]
-    if (!Array.isArray(entries)) this.#warnings.add(`a page of the ${noun} list has no "${member}"`)
-    else for (const entry of entries) if (!this.#takeOne(entry)) return false
+    if (!Array.isArray(entries)) {
+      this.#warnings.add(`a page of the ${noun} list has no "${member}"`)
+      return true
+    }
+    for (const entry of entries as unknown[]) {
+      const { length } = JSON.stringify(entry)
+      if (!this.#takeOne(entry, length)) return false
+      const pause = this.#slices.spend(length)
+      if (pause !== undefined) await pause
+    }
     return true
   }
 
   list (warning?: string): ReadList {
     if (warning !== undefined) this.#warnings.add(warning)
-    return { entries: [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list() }
+    return { entries: this.#isAsBefore() ? this.#known : [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list() }
   }
 
-  #takeOne (entry: unknown): boolean {
+  #isAsBefore (): boolean {
+    let index = 0
+    for (const entry of this.#entries.values()) if (entry !== this.#known[index++]) return false
+    return index === this.#known.length
+  }
+
+  #takeOne (entry: unknown, length: number): boolean {
     const { maxUpstreamEntries, maxUpstreamList } = this.#limits
     const { noun, key } = KINDS[this.#kind]
-    const wrong = checkEntry(this.#kind, entry, this.#limits, this.#mirrorsHeaders)
+    const wrong = checkEntry(this.#kind, entry, length, this.#limits, this.#mirrorsHeaders)
     const fields = entry as Record<string, unknown> | null | undefined
     const name = fields?.[key] ?? fields?.name
     if (wrong !== undefined) return this.#leaveOut(name, wrong)
     if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
-    this.#length += JSON.stringify(entry).length
+    this.#length += length
     if (this.#entries.size >= maxUpstreamEntries) return this.#end(`the ${noun} list has more than ${maxUpstreamEntries} entries (option maxUpstreamEntries): the others are left out`)
     if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (option maxUpstreamList): the rest is left out`)
-    this.#entries.set(name as string, entry as Entry)
+    const former = this.#former.get(name)
+    this.#entries.set(name as string, isDeepStrictEqual(former, entry) ? former as Entry : entry as Entry)
     return true
   }
 
