@@ -55,6 +55,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read, f
   const configuration = options.watch ? await watchConfiguration(app, options, file) : undefined
   const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
+    running.stdio?.abandon()
     running.listening?.stop()
     configuration?.close()
     await app.close()

@@ -64,6 +64,7 @@ export const upstreams = {
   maxUpstreamErrorOutput: Count(64 * 1024, 'How many bytes are kept of what an upstream server writes to standard error'),
   upstreamStartTimeout: Milliseconds(180_000, 'How long an upstream server may take to start'),
   upstreamStopTimeout: Milliseconds(2_000, 'How long an upstream server may take to end after its standard input was closed, and again after SIGTERM; then it is killed'),
+  upstreamQuickStopTimeout: Milliseconds(300, 'The same at the end of a gateway with `stdio`: clients kill a program soon after they have closed its standard input'),
   upstreamRestartDelay: Milliseconds(500, 'The delay before an upstream server that ended is started again. It doubles with each failure'),
   upstreamRestartDelayMax: Milliseconds(30_000, 'The longest delay before an upstream server is started again'),
   maxUpstreamFailures: Count(5, 'After how many failures within a minute an upstream server is not started again until a call or a reload asks for it'),

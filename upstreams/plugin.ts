@@ -29,6 +29,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
   let isHeld = false
+  let isEnding = false
 
   mcp.provide('upstreams', {
     read: async sources => {
@@ -47,7 +48,15 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   })
   mcp.onDrain(() => upstreams?.drain())
   // After the calls in flight were waited for, which is done before this hook.
-  fastify.addHook('onClose', async () => await upstreams?.close())
+  fastify.addHook('onClose', async () => {
+    isEnding = true
+    await upstreams?.close()
+  })
+
+  function stopTimeout (): number {
+    const { stdio, upstreamStopTimeout, upstreamQuickStopTimeout } = options
+    return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout
+  }
 
   function reportHealth (alias: string, trouble: string | undefined): void {
     mcp.health.report(`upstream ${alias}`, trouble)
@@ -62,7 +71,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       gateway: mcp,
       log,
       options,
-      dialerOf: (entry, redact) => dialerOf(entry, options, lineLogger(log, entry.alias, redact)),
+      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout }, lineLogger(log, entry.alias, redact)),
       reportHealth
     })
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))

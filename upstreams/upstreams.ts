@@ -18,7 +18,10 @@ import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
-export interface UpstreamOptions extends DialOptions, ListLimits {
+export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout'>, ListLimits {
+  readonly stdio: boolean
+  readonly upstreamStopTimeout: number
+  readonly upstreamQuickStopTimeout: number
   readonly upstreamProbeWait: number
   readonly upstreamStartTimeout: number
   readonly upstreamRestartDelay: number

@@ -50,8 +50,14 @@ export class Shutdown {
 
   /** Shuts the gateway down and ends the process. A signal that comes meanwhile counts as the first one. */
   async run (reason: string): Promise<void> {
-    await withTimeout(this.#closeOnce({ reason }), this.#timeout, () => {})
+    await withTimeout(this.#closeOnce({ reason }), this.#timeout, () => this.#giveUp())
     this.#grace.close()
+  }
+
+  /** Ends the process: `close-with-grace` would wait as long again. */
+  #giveUp (): never {
+    this.#options.logger.error(`shutdown failed: it did not end within ${this.#timeout} ms`)
+    process.exit(1)
   }
 
   // The error may have left anything half done. So what is in flight is answered, however many more errors follow, and the process ends

@@ -56,6 +56,16 @@ t.test('signals', { skip: process.platform === 'win32' && 'Windows has no signal
     t.match(await launched.exit(), { code: 0, signal: null })
   })
 
+  t.test('a shutdown after the end of standard input that does not end is given up once, with 1', { buffered: true }, async t => {
+    const cwd = await folder(t, { 'stuck.mjs': 'export default async app => { app.addHook("onClose", async () => await new Promise(() => {})) }' })
+    const launched = await launch(t, ['--stdio', '--ephemeral', '--plugin', 'stuck.mjs'], { cwd, env: { PATCHBAY_GRACE: '1' } }).up()
+    launched.end()
+    const { code, stderr } = await launched.exit()
+    t.equal(code, 1)
+    t.match(stderr, /shutdown failed: it did not end within 5003 ms/)
+    t.notMatch(stderr, /killed by timeout/i, 'it was not waited for twice')
+  })
+
   t.test('localhost: connections of IPv4 and IPv6 count together', { buffered: true }, async t => {
     const launched = launch(t, ['--host', 'localhost', '--port', '0', '--ephemeral'], { env: { PATCHBAY_MAX_CONNECTIONS: '2' } })
     const port = Number(new URL(await launched.url()).port)

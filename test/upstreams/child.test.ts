@@ -7,7 +7,7 @@ import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { Inbox, inTime, until } from '../support/wait.js'
 
-const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, upstreamStopTimeout: 500, upstreamProxies: false }
+const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, stopTimeout: () => 500, upstreamProxies: false }
 const REQUEST = { method: 'tools/call', params: {} }
 
 interface Failure { id: Id | undefined, text: string }
@@ -140,7 +140,7 @@ t.test('standard error is kept up to a limit, without colours', async t => {
 
 t.test('a server that does not end when it should is killed after the time for each step', async t => {
   const pids = join(await folder(t, {}), 'pids')
-  const { link } = await open(t, shell(`trap "" TERM; echo $$ >>${pids}; while :; do sleep 1; done`), { upstreamStopTimeout: 50 })
+  const { link } = await open(t, shell(`trap "" TERM; echo $$ >>${pids}; while :; do sleep 1; done`), { stopTimeout: () => 50 })
   const [pid = 0] = await pidsIn(pids, 1)
   await link.close()
   t.notOk(isRunning(pid))

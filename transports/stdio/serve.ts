@@ -26,6 +26,8 @@ export interface Stdio {
   readonly closed: Promise<string>
   /** Settles when everything sent so far was handed to the operating system, or the grace period is over. */
   flush: () => Promise<void>
+  /** From now on the end of standard input also ends the calls in flight, at once if it has ended: the client has asked twice for the end. */
+  abandon: () => void
 }
 
 /**
@@ -36,6 +38,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   const { input, output, maxMessage, maxQueue = Infinity, writeDeadline = 10_000, identity = ANONYMOUS_ALL_SCOPES } = options
   const writer = new LineWriter(output)
   let giveUp = () => {}
+  let abandon = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), toleratesResponses: true, shared: mcp.backlogs })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
   const channel: Channel = {
@@ -67,9 +70,19 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
       finish('standard output is not read')
     }
     let draining = false
+    let abandoned = false
+    const endCalls = () => {
+      peer.giveUp(errors.closing())
+      finish('standard input ended')
+    }
+    abandon = () => {
+      abandoned = true
+      if (draining) endCalls()
+    }
     const drain = () => {
       if (draining) return
       draining = true
+      if (abandoned) return endCalls()
       void held.handedOver(mcp.limits.grace).then(async () => {
         lines.end()
         await peer.drain(mcp.limits.grace)
@@ -79,5 +92,5 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
     output.on('error', () => finish('standard output was closed'))
     output.once('close', () => finish('standard output was closed'))
   })
-  return { closed, flush: async () => await writer.flush(mcp.limits.grace) }
+  return { closed, flush: async () => await writer.flush(mcp.limits.grace), abandon: () => abandon() }
 }

@@ -15,8 +15,9 @@ export interface ChildOptions {
   readonly maxUpstreamQueue: number
   readonly maxUpstreamUnasked: number
   readonly maxUpstreamErrorOutput: number
-  readonly upstreamStopTimeout: number
   readonly upstreamProxies: boolean
+  /** How long each step of stopping a server may take now, in milliseconds. */
+  readonly stopTimeout: () => number
 }
 
 export interface ChildDialer {
@@ -32,11 +33,11 @@ export function childDialer (address: StdioAddress, options: ChildOptions, onLin
 }
 
 function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, output: ErrorOutput): Dial {
-  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, maxUpstreamUnasked, upstreamStopTimeout, upstreamProxies } = options
+  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
   return async (events, signal) => {
     signal.throwIfAborted()
     const child = await startServer({
-      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: upstreamStopTimeout, onError: chunk => output.add(chunk)
+      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: stopTimeout, onError: chunk => output.add(chunk)
     })
     const link = openStdioLink(child, events, {
       maxMessage: maxUpstreamMessage,

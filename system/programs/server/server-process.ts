@@ -19,13 +19,13 @@ export class ServerProcess {
   /** Settles when the program has ended and its output was read, with the reason. Never rejects. */
   readonly ended: Promise<string>
   readonly #child: ChildProcessWithoutNullStreams
-  readonly #stepMs: number
+  readonly #stepMs: () => number
   readonly #exited: Promise<string>
   #hasEnded = false
   #stopping: Promise<void> | undefined
 
   /** `child` was spawned. `stepMs` is how long each step of `stop` may take. */
-  constructor (child: ChildProcessWithoutNullStreams, pid: number, stepMs: number) {
+  constructor (child: ChildProcessWithoutNullStreams, pid: number, stepMs: () => number) {
     this.#child = child
     this.#stepMs = stepMs
     this.stdin = child.stdin
@@ -53,7 +53,7 @@ export class ServerProcess {
       if (await this.#isGone()) break
       this.#signal(signal)
     }
-    await withTimeout(this.#exited, this.#stepMs, () => {})
+    await withTimeout(this.#exited, this.#stepMs(), () => {})
   }
 
   async #end (): Promise<string> {
@@ -73,7 +73,7 @@ export class ServerProcess {
   /** True when no process of the group is left, at the latest after the time of a step. */
   async #isGone (): Promise<boolean> {
     // By the clock: in a busy process each interval may take far longer.
-    for (const end = now() + this.#stepMs; now() < end;) {
+    for (const begin = now(); now() - begin < this.#stepMs();) {
       if (!signalGroup(this.pid, 0)) return true
       await sleep(LOOK)
     }

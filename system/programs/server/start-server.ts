@@ -7,8 +7,8 @@ import { windowsCommand } from './windows-command.js'
 
 export interface ServerProgram extends Wanted {
   args: readonly string[]
-  /** How long each step of stopping it may take, in milliseconds. */
-  stopStep: number
+  /** How long each step of stopping it may take, in milliseconds. Asked again and again, because it may become shorter. */
+  stopStep: () => number
   /** Gets what it writes to standard error. */
   onError: (chunk: Buffer) => void
 }

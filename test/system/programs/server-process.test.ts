@@ -14,14 +14,14 @@ import { inTime, nextEvent } from '../../support/wait.js'
 const env = { PATH: process.env['PATH'] }
 
 async function start (t: Test, script: string, options: Partial<ServerProgram> = {}): Promise<ServerProcess> {
-  const server = await startServer({ command: 'sh', args: ['-c', script], env, cwd: undefined, stopStep: 150, onError: () => {}, ...options })
+  const server = await startServer({ command: 'sh', args: ['-c', script], env, cwd: undefined, stopStep: () => 150, onError: () => {}, ...options })
   t.teardown(async () => await server.stop())
   server.stdout.resume()
   return server
 }
 
 t.test('a program that ends with its standard input is not signalled', async t => {
-  const server = await start(t, 'trap "exit 9" TERM; cat; exit 3', { stopStep: 30_000 })
+  const server = await start(t, 'trap "exit 9" TERM; cat; exit 3', { stopStep: () => 30_000 })
   await server.stop()
   t.equal(await server.ended, 'it exited with code 3')
 })
@@ -53,7 +53,7 @@ t.test('what a program started and left behind is killed when it ends', async t 
 t.test('what a wrapper started may finish its work after the wrapper has ended', async t => {
   const path = await folder(t, {})
   const pids = join(path, 'pids')
-  const server = await start(t, `(trap "" TERM; echo x >>${pids}; cat >/dev/null; sleep 0.1; echo done >${path}/done) & echo x >>${pids}; wait`, { stopStep: 10_000 })
+  const server = await start(t, `(trap "" TERM; echo x >>${pids}; cat >/dev/null; sleep 0.1; echo done >${path}/done) & echo x >>${pids}; wait`, { stopStep: () => 10_000 })
   await pidsIn(pids, 2)
   await server.stop()
   t.equal(await readFile(join(path, 'done'), 'utf8'), 'done\n')
@@ -119,7 +119,7 @@ const setpriv = (await deathSignalPrefix()).length > 0
 t.test('the kernel kills a program when the process that started it is killed', { skip: setpriv ? false : 'setpriv of util-linux is not there' }, async t => {
   const module = new URL('../../../system/programs/server/start-server.js', import.meta.url)
   const code = `const { startServer } = await import(${JSON.stringify(fileURLToPath(module))})
-    const server = await startServer({ command: 'sleep', args: ['1000'], env: process.env, cwd: undefined, stopStep: 100, onError () {} })
+    const server = await startServer({ command: 'sleep', args: ['1000'], env: process.env, cwd: undefined, stopStep: () => 100, onError () {} })
     console.log(server.pid)`
   const parent = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [chunk] = await nextEvent(parent.stdout, 'data')

@@ -47,7 +47,7 @@ t.test('responses that were asked for slow nothing down', async t => {
 
 t.test('a child that ignores signals is killed in time, also by a process that is busy', { skip: process.platform === 'win32' && 'Windows has no signals to ignore' }, async t => {
   const took = await bestTime(4_000, async () => {
-    const child = await startServer({ command: 'sh', args: ['-c', 'trap "" TERM; echo up; while :; do sleep 1; done'], cwd: undefined, env: childEnvironment(), stopStep: 500, onError: () => {} })
+    const child = await startServer({ command: 'sh', args: ['-c', 'trap "" TERM; echo up; while :; do sleep 1; done'], cwd: undefined, env: childEnvironment(), stopStep: () => 500, onError: () => {} })
     await new Promise(resolve => { child.stdout.once('data', resolve) })
     const timer = setInterval(blockLoop, 1)
     const begun = performance.now()

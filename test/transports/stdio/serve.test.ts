@@ -185,3 +185,25 @@ t.test('a client that ends its input and does not read is waited for no longer t
   await within(60_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort').then(() => t.fail('it is waited for'))]))
   t.equal(app.mcp.dispatcher.lifecycle.peers.size, 0)
 })
+
+t.test('when the input has ended, calls that go on are abandoned on demand, before or after the end', async t => {
+  for (const isEarly of [true, false]) {
+    const { app, input, output, stdio, send } = await serve(t)
+    const calls = new EventEmitter()
+    const started = once(calls, 'started')
+    app.mcp.tools.add(tool({ name: 'hang', description: 'd', run: async () => { calls.emit('started'); await new Promise(() => {}) } }))
+    send({ id: 1, method: 'tools/call', params: { name: 'hang' } })
+    await started
+    if (isEarly) stdio.abandon()
+    send({ id: 2, method: 'ping' })
+    t.match((await output.until(2)).at(-1), { id: 2, result: {} }, 'until then the client is served')
+    input.end()
+    if (!isEarly) {
+      await once(input, 'end')
+      stdio.abandon()
+    }
+    t.equal(await within(5_000, async signal => await Promise.race([stdio.closed, once(signal, 'abort')])), 'standard input ended', 'long before the grace is over')
+    await stdio.flush()
+    t.match(output.messages.at(-1), { id: 1, error: { code: -32603 } })
+  }
+})
