@@ -5,7 +5,7 @@ import type { ChildDialer, ChildOptions } from './supervision/child-dial.js'
 
 export interface Dialer {
   readonly dial: Dial
-  /** What its processes wrote last for people, with secrets that may be in it; empty where none were started. */
+  /** What the process that was started last wrote for people, with secrets that may be in it; empty where none was started. */
   lastLines (count: number): readonly string[]
 }
 

@@ -104,7 +104,7 @@ export interface Upstream {
   onChange (listener: () => void): () => void
   /** The part of the status that the life of its processes and sockets determines. */
   readonly status: Pick<UpstreamStatus, 'state' | 'transport' | 'revision' | 'restarts' | 'lastError'>
-  /** What its processes wrote last to standard error, without its secrets, for operators only. */
+  /** What it wrote last to standard error before it failed, without its secrets, for operators only. */
   lastLines (): readonly string[]
   /** Lets the calls in flight finish, then ends everything that was started for it. Never rejects. */
   close (): Promise<void>

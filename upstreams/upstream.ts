@@ -68,7 +68,7 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   lastLines (): readonly string[] {
-    return this.#options.lastLines(LINES)
+    return this.#shared.lastLines
   }
 
   openConnection (): Connection | undefined {
@@ -122,7 +122,7 @@ export class ConfiguredUpstream implements Upstream {
   }
 
   #supervise (isShared: boolean): Supervisor<OpenConnection> {
-    const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, log } = this.#options
+    const { entry: { alias, start, idle, startTimeout }, connect, starts, limits, lastLines, log } = this.#options
     const announce = (connection: OpenConnection | Connection): void => {
       const { transport, revision } = this.#latest = { transport: connection.transport, revision: connection.revision }
       log.info({ upstream: alias, transport, revision: revision.version }, `upstream ${alias} ready (${transport}, ${revision.version})`)
@@ -138,7 +138,7 @@ export class ConfiguredUpstream implements Upstream {
       startTimeout: startTimeout ?? limits.startTimeout,
       idle: isShared ? idle : idle ?? limits.isolatedIdle,
       isBusy: connection => connection.callsInFlight > 0,
-      lastLines: () => this.lastLines(),
+      lastLines: () => lastLines(LINES),
       keep: isShared && start === 'eager' && idle === undefined,
       refuse: (why, retryAfter) => this.#refuse(why, retryAfter),
       log

@@ -34,7 +34,7 @@ function recordText (record: Values, paint: Paint, cwd: string): string {
     sentenceOf(safe(textOf(record['msg'] ?? '')), audit['outcome'], paint),
     ...detailsOf({ ...record, detail: audit['detail'] }).map(detail => paint('dim', detail))
   ]
-  return `${[first.join(' '), ...errorLines(record, cwd).map(line => paint('dim', `  ${line}`))].join('\n')}\n`
+  return `${[first.join(' '), ...[...errorLines(record, cwd), ...writtenLines(record)].map(line => paint('dim', `  ${line}`))].join('\n')}\n`
 }
 
 /** The sentence of an audit line with its outcome in colour. */
@@ -45,7 +45,7 @@ function sentenceOf (sentence: string, outcome: unknown, paint: Paint): string {
 
 function detailsOf (record: Values): string[] {
   return Object.entries(record)
-    .filter(([name, value]) => value !== undefined && !IN_SENTENCE.has(name))
+    .filter(([name, value]) => value !== undefined && !IN_SENTENCE.has(name) && !isWritten(name, value))
     .map(([name, value]) => {
       const text = textOf(value)
       const short = text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}...` : text
@@ -64,6 +64,13 @@ function errorLines ({ err, msg }: Values, cwd: string): string[] {
   const what = isKnown ? [] : [`${textOf(type)}: ${lines[0]}`, ...lines.slice(1)]
   return [...what, ...innerErrors(toValues(err)['aggregateErrors']), ...ownFrames(textOf(stack), cwd)].map(safe)
 }
+
+/** What a program wrote before it failed. */
+function writtenLines ({ lines }: Values): string[] {
+  return isWritten('lines', lines) ? lines.map(line => safe(`| ${textOf(line)}`)) : []
+}
+
+const isWritten = (name: string, value: unknown): value is unknown[] => name === 'lines' && Array.isArray(value)
 
 /** The messages of the errors in an `AggregateError`. */
 function innerErrors (errors: unknown): string[] {

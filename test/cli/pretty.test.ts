@@ -26,6 +26,12 @@ t.test('levels other than info are named, and fields that the sentence does not 
   t.equal(plain(line({ big: 'x'.repeat(5_000), msg: 'm' })), `13:04:05 m big=${'x'.repeat(200)}...\n`)
 })
 
+t.test('what a server wrote before it failed has a line for each of its lines', async t => {
+  const lines = ['Error: no key', `at ${'x'.repeat(300)}`, 'a\u001b[31mred']
+  t.equal(plain(line({ level: 40, upstream: 'a', lines, msg: 'upstream a failed' })), `13:04:05 warn upstream a failed upstream=a\n  | Error: no key\n  | at ${'x'.repeat(300)}\n  | a\\u{1b}[31mred\n`)
+  t.equal(plain(line({ lines: 3, msg: 'm' })), '13:04:05 m lines=3\n')
+})
+
 t.test('an error is its message and the frames of the files of its author', async t => {
   const stack = [
     'TypeError: x is not a function',

@@ -145,3 +145,14 @@ t.test('a server that does not end when it should is killed after the time for e
   await link.close()
   t.notOk(isRunning(pid))
 })
+
+t.test('the last lines are those of the process that was started last', async t => {
+  const { dialer, link } = await open(t, shell('echo "pid $$" >&2; cat'))
+  await until(() => dialer.lastLines(10).length === 1)
+  const [first] = dialer.lastLines(10)
+  await link.close()
+  const again = await dialer.dial({ message: () => {}, failed: () => {}, closed: () => {} }, new AbortController().signal)
+  t.teardown(async () => await again.close())
+  await until(() => dialer.lastLines(10).length === 1)
+  t.not(dialer.lastLines(10)[0], first)
+})

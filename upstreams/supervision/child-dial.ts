@@ -22,20 +22,25 @@ export interface ChildOptions {
 
 export interface ChildDialer {
   readonly dial: Dial
-  /** What its processes wrote last for people. It may have secrets. */
+  /** What the process that was started last wrote for people. It may have secrets. */
   lastLines (count: number): string[]
 }
 
 /** Dials a server by starting its program. `onLine` gets the lines that it writes for people; without it they are only kept. */
 export function childDialer (address: StdioAddress, options: ChildOptions, onLine?: (line: string) => void): ChildDialer {
-  const output = new ErrorOutput(options.maxUpstreamErrorOutput, onLine)
-  return { dial: dialChild(address, options, output), lastLines: count => output.lastLines(count) }
+  let latest: ErrorOutput | undefined
+  const createOutput = (): ErrorOutput => {
+    latest = new ErrorOutput(options.maxUpstreamErrorOutput, onLine)
+    return latest
+  }
+  return { dial: dialChild(address, options, createOutput), lastLines: count => latest?.lastLines(count) ?? [] }
 }
 
-function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, output: ErrorOutput): Dial {
+function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, createOutput: () => ErrorOutput): Dial {
   const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
   return async (events, signal) => {
     signal.throwIfAborted()
+    const output = createOutput()
     const child = await startServer({
       command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: stopTimeout, onError: chunk => output.add(chunk)
     })

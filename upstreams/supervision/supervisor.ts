@@ -64,6 +64,7 @@ export class Supervisor<C extends Supervised> {
   #starts = 0
   #looping = false
   #lastError: string | undefined
+  #lastLines: readonly string[] = []
 
   constructor (options: SupervisorOptions<C>) {
     this.#options = options
@@ -82,6 +83,11 @@ export class Supervisor<C extends Supervised> {
   /** Why it failed, for operators. */
   get lastError (): string | undefined {
     return this.#lastError
+  }
+
+  /** What it wrote last for people before it failed. */
+  get lastLines (): readonly string[] {
+    return this.#lastLines
   }
 
   /** The open connection, if there is one. */
@@ -177,11 +183,12 @@ export class Supervisor<C extends Supervised> {
     const delay = this.#backOff.fail()
     this.#looping = delay === undefined
     this.#lastError = describeError(error)
+    this.#lastLines = lastLines?.() ?? []
     this.#retryAt = now() + (delay ?? backOff.first)
     clearTimeout(this.#timer)
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
-    const context = { upstream: alias, lines: lastLines?.() ?? [] }
+    const context = { upstream: alias, ...(this.#lastLines.length > 0 && { lines: this.#lastLines }) }
     if (delay !== undefined) log.warn(context, `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`)
     else if (!wasLooping) log.warn(context, `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`)
   }
