@@ -26,7 +26,7 @@ const SYNONYMS: Record<string, string> = {
 }
 
 /** Fields that concern how a client shows a server or asks its user, or that repeat what is known. */
-const SILENT = new Set(['$schema', 'alwaysAllow', 'autoApprove', 'description', 'dev', 'gallery', 'icon', 'id', 'name', 'notes', 'required', 'schema', 'source', 'trust', 'version'])
+const SILENT = new Set(['$schema', 'alwaysAllow', 'autoApprove', 'default_tools_approval_mode', 'description', 'dev', 'gallery', 'icon', 'id', 'name', 'notes', 'required', 'schema', 'source', 'trust', 'version'])
 
 /** Reads the fields of a server in every spelling of the clients. `known` has the names of the fields of `Server`. */
 export function readFields (given: Record<string, unknown>, known: ReadonlySet<string>): KnownFields {
@@ -58,7 +58,9 @@ const SPECIAL = new Map<string, Special>([
     if (isObject(value)) for (const [header, variable] of Object.entries(value)) addHeader(fields, header, `\${env:${String(variable)}}`, `${name}.${header}`)
     else set(fields, 'headers', value, name)
   }],
-  ['env_vars', (value, name, fields) => set(fields, 'envVars', value, name)]
+  ['env_vars', (value, name, fields) => set(fields, 'envVars', value, name)],
+  // Codex has here what its user approved; a list would choose tools.
+  ['tools', (value, name, fields) => { if (!isObject(value)) fields.unused.push(name) }]
 ])
 
 const milliseconds = (seconds: unknown): unknown => typeof seconds === 'number' ? Math.round(seconds * 1_000) : seconds

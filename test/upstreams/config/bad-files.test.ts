@@ -39,6 +39,9 @@ const refused: Record<string, [name: string, text: string | Buffer, mistake: Reg
   'wrong YAML': ['a.yml', 'mcpServers:\n  - name: x\n   command: y\n', /^a\.yml, line \d: this is not YAML \(/],
   'a list that is a text': ['a.json', '{"mcpServers":"x"}', /^a\.json: mcpServers must be an object with the servers by name$/],
   'a misspelt list': ['a.json', '{"mcpServer":{"a":{"command":"x"}}}', /^a\.json has no servers; did you mean "mcpServers" where it has "mcpServer"\?$/],
+  'a server without a list around it': ['a.json', '{"files":{"command":"npx"}}', /^a\.json has no servers; put "files", and others that are servers, into an object "mcpServers"$/],
+  'a name that is there twice': ['a.json', '{"mcpServers":{\n"a":{"command":"x"},\n"a":{"command":"y"}}}', /^a\.json, line 3: server "a" is there twice; rename or remove one of them$/],
+  'a list that is there twice': ['a.json', '{"mcpServers":{"a":{"command":"x"}},\n"mcpServers":{"b":{"command":"y"}}}', /^a\.json, line 2: "mcpServers" is there twice; put all servers into one$/],
   'a server that is a text': ['a.json', '{"mcpServers":{"a":"npx x"}}', /^a\.json, line 1: server "a" must be an object/],
   'a file of variables that is not there': ['a.json', '{"mcpServers":{"a":{"command":"x","envFile":".env"}}}', /^a\.json, line 1: server "a": envFile needs the file \.env, which is not there$/],
   'a variable of the client': ['a.json', '{"mcpServers":{"a":{"command":"${command:pick}"}}}', /^a\.json, line 1: server "a": command uses \$\{command:pick\}, which only the client knows/] // eslint-disable-line no-template-curly-in-string
@@ -74,6 +77,16 @@ t.test('names that reach prototypes are names like others', async t => {
 
 t.test('comments, a byte order mark and commas at the end are accepted', async t => {
   t.strictSame((await read(t, 'a.json', '\uFEFF// servers\n{ "mcpServers": { /* one */ "a": { "command": "x", }, }, }')).aliases, ['a'])
+})
+
+t.test('names that are there twice elsewhere in the file of a client do not matter', async t => {
+  t.strictSame((await read(t, 'settings.json', '{"theme":1,"theme":2,"mcpServers":{"a":{"command":"x"}}}')).aliases, ['a'])
+})
+
+t.test('what the user of a client approved is no warning; a choice of tools that has no meaning here is', async t => {
+  const approved = '[mcp_servers.a]\ncommand = "x"\ndefault_tools_approval_mode = "approve"\n[mcp_servers.a.tools.open]\napproval_mode = "approve"\n'
+  t.strictSame((await read(t, 'config.toml', approved)).warnings, [])
+  t.match((await read(t, 'a.json', '{"mcpServers":{"a":{"command":"x","tools":["read"]}}}')).warnings, [/tools has no meaning for Patchbay/])
 })
 
 t.test('a field that is not known is a warning, once for each file', async t => {

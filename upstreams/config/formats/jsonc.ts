@@ -1,5 +1,5 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
-import { DocumentError, type Document } from './document.js'
+import { DocumentError, type Document, type Repeated } from './document.js'
 
 /** Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first mistake. */
 export function parseJsonc (text: string): Document {
@@ -8,7 +8,7 @@ export function parseJsonc (text: string): Document {
   const [first] = errors
   if (first !== undefined) throw new DocumentError(lineAt(text, first.offset), `this is not JSON (${describe(first)})`)
   if (root === undefined) throw new DocumentError(undefined, 'it holds no JSON')
-  return { value: valueOf(root), lineOf: path => lineOf(text, root, path) }
+  return { value: valueOf(root), lineOf: path => lineOf(text, root, path), repeatedAt: path => repeatedAt(text, root, path) }
 }
 
 /** `CommaExpected` as words. */
@@ -31,7 +31,18 @@ function lineOf (text: string, root: Node, path: readonly string[]): number | un
   return undefined
 }
 
-function nodeAt (root: Node, path: string[]): Node | undefined {
+function repeatedAt (text: string, root: Node, path: readonly string[]): Repeated[] {
+  const names = new Set<string>()
+  return (nodeAt(root, path)?.children ?? []).flatMap(({ type, offset, children: [key] = [] }) => {
+    if (type !== 'property' || key === undefined) return []
+    const name = key.value as string
+    const isRepeated = names.has(name)
+    names.add(name)
+    return isRepeated ? [{ name, line: lineAt(text, offset) }] : []
+  })
+}
+
+function nodeAt (root: Node, path: readonly string[]): Node | undefined {
   let node: Node | undefined = root
   for (const name of path) node = node === undefined ? undefined : findNodeAtLocation(node, [node.type === 'array' ? Number(name) : name])
   return node
