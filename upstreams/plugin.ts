@@ -13,6 +13,8 @@ declare module '../plugins/core/mcp.js' {
     upstreams: {
       /** Reads the servers that options name, without using them. Throws an OptionsError with everything that is wrong. */
       read: (options: UpstreamSources) => Promise<ReadEntries>
+      /** The servers whose program cannot be started, by alias, and why. Nothing is started. */
+      missingPrograms: (entries: readonly ServerEntry[]) => Promise<Array<[alias: string, why: string]>>
       /** Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. */
       configure: (entries: readonly ServerEntry[]) => Promise<void>
       /** Makes `configure` start no server from now on, for a gateway that is only checked. */
@@ -36,6 +38,10 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) return { entries: [], warnings: [], files: [] }
       const { readEntries } = await import('./config/read-entries.js')
       return await readEntries(sources, processSurroundings())
+    },
+    missingPrograms: async entries => {
+      const { missingPrograms } = await import('./supervision/missing-programs.js')
+      return missingPrograms(entries, options.upstreamProxies)
     },
     configure: async entries => {
       if (isHeld || (loading === undefined && entries.length === 0)) return

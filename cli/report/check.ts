@@ -106,7 +106,13 @@ async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
     const { entries } = await app.mcp.upstreams.read(options)
-    return { ...inventoryOf(app), upstreams: entries.map(({ alias, disabled }) => describeUpstream(alias, disabled)) }
+    const inventory = inventoryOf(app)
+    const missing = await app.mcp.upstreams.missingPrograms(entries)
+    return {
+      ...inventory,
+      upstreams: entries.map(({ alias, disabled }) => describeUpstream(alias, disabled)),
+      unavailable: [...inventory.unavailable, ...missing.map(([alias, why]): [string, string] => [`upstream ${alias}`, why])]
+    }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.
     const alive = setTimeout(() => {}, 2 * CLOSE_LIMIT)

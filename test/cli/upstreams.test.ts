@@ -42,6 +42,17 @@ t.test('upstreams on the command line', async t => {
     t.equal(stderr, 'patchbay: warning: PLACE/mcp.json, line 5: server "Other One": colour has no meaning for Patchbay\n')
   })
 
+  t.test('--check says which programs cannot be started, and what to do', { buffered: true }, async t => {
+    const files = { 'mcp.json': text({ typo: { command: 'nmpx' }, words: { command: 'sh -c true' }, lost: { command: 'sh', cwd: 'nowhere' }, off: { command: 'nmpx', disabled: true }, good: { command: 'sh' } }) }
+    const { code, stdout } = await checked(t, files, ['--mcp-config', 'mcp.json'])
+    t.equal(code, 0)
+    const words = stdout.replaceAll(/\s+/g, ' ')
+    t.match(words, 'not served upstream typo: nmpx is not on PATH; write the whole path of the program as its command, or set PATH in its env')
+    t.match(words, 'not served upstream words: sh -c true is not on PATH; command is the program alone: put its arguments into args')
+    t.match(words, /not served upstream lost: its folder \S+\/nowhere is not there, or may not be entered; correct cwd/)
+    t.notMatch(words, /upstream (off|good):/)
+  })
+
   t.test('--check reports everything that is wrong with them, with file, line and field, and never a value', { buffered: true }, async t => {
     const files = {
       'patchbay.json': text({ a: { command: 'x', env: { KEY: 'hunter2${NOT_SET}' } }, b: { comand: 'x' } }), // eslint-disable-line no-template-curly-in-string

@@ -19,13 +19,14 @@ export function findProgram ({ command, env, cwd }: Wanted, platform: string = p
   const search = variable(env, 'PATH', platform) ?? ''
   // On Windows, npx without an extension is a script for other systems.
   const found = (names.length > 1 ? [...names.slice(1), command] : names).map(name => lookUp(name, search)).find(path => path !== undefined)
-  if (found === undefined) throw new Error(`${command} is not on PATH=${search}; write the whole path of the program as its command, or set PATH in its env`)
-  return found
+  if (found !== undefined) return found
+  const advice = /\s/.test(command) ? 'command is the program alone: put its arguments into args' : 'write the whole path of the program as its command, or set PATH in its env'
+  throw new Error(`${command} is not on PATH; ${advice} (PATH is ${search})`)
 }
 
 function executableAt (paths: string[]): string {
   const found = paths.find(isExecutable)
-  if (found === undefined) throw new Error(`${paths[0]} is not there, or is no file that this user may execute; correct command`)
+  if (found === undefined) throw new Error(`${paths[0]} is not there, or is no file that this user may execute; correct command${/\s/.test(paths[0] ?? '') ? ', and put its arguments, if it has any, into args' : ''}`)
   return found
 }
 
