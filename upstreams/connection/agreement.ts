@@ -79,7 +79,9 @@ function refusedDiscovery (alias: string, code: number, data: unknown): undefine
 
 async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities }: Self): Promise<Agreement> {
   // Never cancelled: the specification forbids that for initialize.
-  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities) })
+  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities) }).catch((error: unknown) => {
+    throw isMcpError(error) && !peer.closed ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error }) : error
+  })
   const revision = negotiatedRevision(result)
   if (revision === undefined) throw errors.upstreamFailed(alias, 'it answered initialize with a version of the protocol that Patchbay does not know')
   return { revision, server: serverOf(result['capabilities'], result['instructions']) }

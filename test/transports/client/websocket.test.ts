@@ -31,7 +31,7 @@ t.test('connects without the subprotocol to a server that does not choose it', a
 })
 
 t.test('says in words why a server does not take the connection', async t => {
-  for (const [status, why] of [[401, /status 401.*header Authorization/], [404, /status 404/], [302, /status 302/], [200, /status 200/]] as const) {
+  for (const [status, why] of [[401, /status 401.*header Authorization/], [404, /status 404/], [302, /status 302/], [200, /status 200; see that "url" of this server is that of its MCP endpoint/]] as const) {
     const { url } = await startRawServer(t)
     const server = createServer().on('upgrade', (_request, socket) => socket.end(`HTTP/1.1 ${status} x\r\nLocation: http://localhost:1/\r\nContent-Length: 0\r\n\r\n`))
     const at = await listen(t, server)

@@ -94,6 +94,11 @@ t.test('a server that exits whatever it is asked is started twice, and the reaso
   t.equal(upstream.links.length, 2)
 })
 
+t.test('a server that refuses initialize is named as the one that refused it', async t => {
+  const upstream = new FakeUpstream({ 'server/discover': () => ({ error: { code: -32601, message: 'no' } }), initialize: () => ({ error: { code: -32000, message: 'no key' } }) })
+  await t.rejects(connectTo(t, upstream), { message: 'it refused initialize with error -32000: no key' })
+})
+
 t.test('a server of versions that are not known is refused in words', async t => {
   const future = { protocolVersion: '2099-01-01', capabilities: {} }
   await t.rejects(connectTo(t, new FakeUpstream({ initialize: () => ({ result: future }) })), /fake failed: it answered initialize with a version/)

@@ -11,6 +11,7 @@ export function describeStatus (status: number, { 'retry-after': retryAfter }: I
   if (status === 403) return `${answer}: the credential does not permit this; see what "headers" of this server must have`
   if (status === 404) return `${answer}: there is nothing at this URL; correct "url" of this server`
   if (status === 429 || status === 503) return `${answer}: it is overloaded; try again ${later(retryAfter)}`
+  if (status === 405 || status < 300) return `${answer}; see that "url" of this server is that of its MCP endpoint`
   return status >= 500 ? `${answer}: it failed; look at its log` : answer
 }
 

@@ -88,7 +88,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
-    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status})`)
+    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     this.#body = new ReplyBody(kind, this.#host.limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
       if (this.#exchange !== undefined) this.#host.unasked.addLine(this.#exchange, bytes)
