@@ -34,6 +34,7 @@ export class Lists {
   readonly #reserved = new ReservedNames()
   readonly #merged: Merged
   readonly #logged = new Map<string, string>()
+  readonly #saved = new WeakSet<UpstreamLists>()
   #all = new Map<string, Served>()
 
   constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log) {
@@ -62,7 +63,7 @@ export class Lists {
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#renewSummaries()
-    await this.#forgetRemoved()
+    await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
 
   /** Settles when the upstream that a call names, and of which no lists are known yet, has been read; undefined when there is none. Rejects with an error that names it. */
@@ -120,8 +121,10 @@ export class Lists {
   #read (lists: UpstreamLists, isNew: boolean): void {
     const { entry, entry: { alias } } = lists.upstream
     this.#logWarnings(alias, lists.status.warnings)
-    if (!isNew) return
-    this.#renewSummaries()
+    if (isNew) this.#renewSummaries()
+    // Those that did not change are stored once by each process, so that they do not expire.
+    if (!isNew && this.#saved.has(lists)) return
+    this.#saved.add(lists)
     this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))
   }
 
@@ -149,9 +152,9 @@ export class Lists {
     return origin?.mayHave(uri) === true ? unlistedResource(origin, uri) : undefined
   }
 
-  async #forgetRemoved (): Promise<void> {
+  async #forget (removed: readonly string[]): Promise<void> {
     try {
-      for (const alias of await this.#stored.aliases()) if (!this.#all.has(alias)) await this.#stored.remove(alias)
+      for (const alias of removed) await this.#stored.remove(alias)
     } catch (err) {
       this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
     }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createEntry } from '../../support/fake-upstream.js'
 import { gateway } from '../../support/gateway.js'
+import { until } from '../../support/wait.js'
 import { identityOf } from '../../../upstreams/server-identity.js'
 import { FakeUpstream } from './fake-upstream.js'
 import { served, tool, toolNames } from './served.js'
@@ -37,6 +38,30 @@ t.test('what is stored of another server with the same alias, or of a removed on
   t.strictSame(await toolNames(await other.client()), [])
 })
 
+t.test('a gateway with other servers keeps what another one has stored in the same place, for a month after its last use', async t => {
+  const app = await gateway(t, { tools: false })
+  const [a, b] = [new FakeUpstream('a', { tools: [tool('one')] }), new FakeUpstream('b', { tools: [tool('one')] })]
+  const first = await served(t, [a], {}, app)
+  await first.connect(a)
+  first.lists.close()
+  const other = await served(t, [b], {}, app)
+  await other.connect(b)
+  other.lists.close()
+  const again = new FakeUpstream('a', { tools: [tool('one')] })
+  const second = await served(t, [again], {}, app)
+  t.strictSame(await toolNames(await second.client()), ['a__one'])
+  const stored: number[] = []
+  const { values } = app.mcp.store
+  const put = values.put.bind(values)
+  values.put = async (space, key, value, options = {}) => {
+    if (space === 'upstream-lists') stored.push(options.expires ?? 0)
+    await put(space, key, value, options)
+  }
+  await second.connect(again)
+  await until(() => stored.length === 1)
+  t.ok((stored[0] ?? 0) > Date.now() + 29 * 24 * 60 * 60_000, 'also if nothing has changed')
+})
+
 t.test('a changed entry of the same server keeps its lists, a removed one disappears, a disabled one is not there', async t => {
   const a = new FakeUpstream('a', { tools: [tool('one'), tool('two')] })
   const b = new FakeUpstream('b', { tools: [tool('one')] })
@@ -64,10 +89,12 @@ t.test('a lazy server of which nothing is known is started to be listed; one tha
 })
 
 t.test('the identity of a server has no secrets, and changes with what tells servers apart', async t => {
-  const stdio = (command: string, args: string[], env = {}): string => identityOf(createEntry({ alias: 'a', address: { kind: 'stdio', command, args, env, cwd: undefined } }))
+  const stdio = (command: string, args: string[], env = {}, here?: string): string => identityOf(createEntry({ alias: 'a', address: { kind: 'stdio', command, args, env, cwd: undefined } }), here)
   const http = (url: string, headers = {}): string => identityOf(createEntry({ alias: 'a', address: { kind: 'http', url, headers } }))
   t.equal(stdio('x', ['y']), stdio('x', ['y'], { TOKEN: 'secret' }))
   t.not(stdio('x', ['y']), stdio('x', ['z']))
+  t.equal(stdio('x', ['y']), stdio('x', ['y'], {}, '/elsewhere'), 'the working directory does not count')
+  for (const [command, args] of [['x', ['./y']], ['../x', []]] as const) t.not(stdio(command, [...args]), stdio(command, [...args], {}, '/elsewhere'), 'except where a path begins there')
   t.equal(http('http://u:p@h/mcp?key=1'), http('http://h/mcp', { authorization: 'x' }))
   t.not(http('http://h/mcp'), http('http://h/other'))
 })
