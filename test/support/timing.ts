@@ -5,6 +5,13 @@ export async function bestTime (enough: number, attempt: () => Promise<number>, 
   return best
 }
 
+/** How long the work takes, in milliseconds. */
+export async function timeOf (work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
+
 /** The time of the processor that this process spends on the work, in milliseconds; other processes do not lengthen it. */
 export function cpuTime (work: () => void): number {
   const before = process.cpuUsage()

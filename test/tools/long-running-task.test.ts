@@ -18,7 +18,7 @@ async function watched (t: Test, options: Partial<Options> = {}) {
   const work = new EventEmitter()
   const { app, url } = await listening(t, options)
   app.mcp.use(async (_call, next) => await next().finally(() => work.emit('stopped')))
-  return { app, url, stopped: async () => await within(2_000, async signal => await once(work, 'stopped', { signal })) }
+  return { app, url, stopped: async () => await within(20_000, async signal => await once(work, 'stopped', { signal })) }
 }
 
 t.test('it takes five steps of a second by default, and returns how long it took', async t => {

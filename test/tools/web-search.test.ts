@@ -174,7 +174,7 @@ t.test('a search that is cancelled leaves the service at once', async t => {
   let gone: Promise<unknown> = Promise.reject(new Error('nobody asked'))
   gone.catch(() => {})
   const { url } = await service(t, (_request, response) => {
-    gone = within(3_000, async signal => await once(response, 'close', { signal }))
+    gone = within(30_000, async signal => await once(response, 'close', { signal }))
     stop.abort()
   })
   const search = await searching(t, url, 60_000)

@@ -66,16 +66,16 @@ t.test('a late message is reported once, one in time never, and nothing after th
 
 t.test('a message that came in time, but was read late because the gateway was busy, is in time', async t => {
   const bytes = new PassThrough()
-  const stop = watchAssembly(bytes, 20, () => t.fail('it came in time'))
+  const stop = watchAssembly(bytes, 500, () => t.fail('it came in time'))
   t.teardown(stop)
   bytes.write(first)
   await sleep(1)
   setTimeout(() => {
-    const until = performance.now() + 60
+    const until = performance.now() + 700
     while (performance.now() < until);
     // Stands for what the operating system has for us by now.
     setImmediate(() => bytes.write(last))
   }, 1)
-  await sleep(150)
+  await sleep(1_000)
   t.pass()
 })
