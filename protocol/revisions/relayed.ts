@@ -10,6 +10,9 @@ export const relayed = { callResult, promptResult, readResult, anyResult }
 
 type Result = Record<string, unknown>
 
+/** The members of results that only the stateless revision has. */
+const STATELESS = new Set(['resultType', 'ttlMs', 'cacheScope'])
+
 function callResult (result: Result, revision: Revision): Result {
   const out = anyResult(result, revision)
   const { features } = revision
@@ -46,16 +49,10 @@ function anyResult (result: Result, revision: Revision): Result {
   const hasStateless = !revision.stateless && ('resultType' in result || 'ttlMs' in result || 'cacheScope' in result)
   if (!hasStamp && !hasStateless) return result
   const out: Result = {}
-  for (const key in result) if (key !== '_meta' && !isOfHop(key, result, revision)) out[key] = result[key]
+  for (const key in result) if (key !== '_meta' && !(hasStateless && STATELESS.has(key))) out[key] = result[key]
   const kept = hasStamp ? withoutStamp(meta) : meta
   if (kept !== undefined) out._meta = kept
   return out
-}
-
-// The encoder of the stateless revision adds `complete`, which lets it write plain text in a quicker way.
-function isOfHop (key: string, { resultType }: Result, { stateless }: Revision): boolean {
-  if (key === 'resultType') return !stateless || resultType === 'complete'
-  return !stateless && (key === 'ttlMs' || key === 'cacheScope')
 }
 
 const NO_HINTS: CacheHints = { ttlMs: 0, cacheScope: 'private' }

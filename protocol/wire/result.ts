@@ -47,27 +47,28 @@ export function resultToOpenJson (result: object | PreparedResult): string {
 export const isThenable = (value: unknown): value is PromiseLike<object | PreparedResult> =>
   ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof (value as { then?: unknown }).then === 'function'
 
-interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean }
+interface PlainText { content: [{ type: 'text', text: string }], isError?: boolean, resultType?: 'complete' }
 
-/** True for what most tools return: one text block and nothing else. */
+/** True for what most tools return: one text block and nothing else, but that it is complete. */
 function isPlainText (result: object): result is PlainText {
-  const { content, isError } = result as Partial<PlainText>
-  if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError')) return false
+  const { content, isError, resultType } = result as Partial<PlainText>
+  if (!Array.isArray(content) || content.length !== 1 || !hasOnly(result, 'content', 'isError', 'resultType')) return false
+  if (resultType !== undefined && resultType !== 'complete') return false
   const [block] = content
   return (isError === undefined || typeof isError === 'boolean') && typeof block === 'object' && block !== null &&
-    block.type === 'text' && typeof block.text === 'string' && hasOnly(block, 'type', 'text')
+    block.type === 'text' && typeof block.text === 'string' && hasOnly(block, 'type', 'text', 'text')
 }
 
-function hasOnly (value: object, one: string, other: string): boolean {
+function hasOnly (value: object, one: string, other: string, third: string): boolean {
   if (Object.getPrototypeOf(value) !== Object.prototype) return false
-  for (const key in value) if (key !== one && key !== other) return false
+  for (const key in value) if (key !== one && key !== other && key !== third) return false
   return true
 }
 
 // A text of 100 KiB takes 296 µs; JSON.stringify takes 406 µs.
-function openPlainText ({ content: [{ text }], isError }: PlainText): string {
+function openPlainText ({ content: [{ text }], isError, resultType }: PlainText): string {
   const end = isError === undefined ? '}]' : isError ? '}],"isError":true' : '}],"isError":false'
-  return `{"content":[{"type":"text","text":${quoted(text)}${end}`
+  return `{"content":[{"type":"text","text":${quoted(text)}${end}${resultType === undefined ? '' : ',"resultType":"complete"'}`
 }
 
 /** The characters that JSON escapes: control characters, quotes, backslashes and lone surrogates. */
