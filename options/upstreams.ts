@@ -52,6 +52,7 @@ export const upstreams = {
   maxUpstreamConnections: Count(64, 'The most processes or connections of one server with `isolate`, besides the shared one'),
   upstreamIdle: Milliseconds(300_000, 'How long such a process or connection lives without a call, unless `idle` of the server says otherwise'),
   maxUpstreamQuestions: Count(64, 'The most questions to clients that one server may have open'),
+  maxUpstreamRounds: Count(10, 'How often a server without a handshake may ask a client with one during one call'),
   parkedCallLifetime: Milliseconds(300_000, 'How long a call to a server waits for answers of a client that has to send its request again with them'),
   maxParkedCalls: Count(1_024, 'The most calls to all servers that wait for such answers'),
   maxParkedCallsPerUpstream: Count(256, 'The most calls to one server that wait for such answers'),

@@ -92,6 +92,8 @@ export interface Upstream {
   readonly entry: ServerEntry
   /** The calls of all upstreams that wait for answers of clients. */
   readonly parked: ParkedCalls
+  /** How often it may ask a client with a handshake during one call. */
+  readonly maxRounds: number
   /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
   connectionFor (call: Call): Promise<Connection>
   /** The same connection where it is shared and open already: most calls need no promise for it. */

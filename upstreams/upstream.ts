@@ -18,6 +18,7 @@ export interface UpstreamLimits {
   /** The most connections besides the shared one, and after how many milliseconds without a call one of them is closed. */
   readonly maxConnections: number
   readonly isolatedIdle: number
+  readonly maxRounds: number
   /** How long calls in flight may take to finish when the upstream is removed, in milliseconds. */
   readonly grace: number
 }
@@ -97,6 +98,10 @@ export class ConfiguredUpstream implements Upstream {
 
   onChange (listener: () => void): () => void {
     return this.#changed.add(listener)
+  }
+
+  get maxRounds (): number {
+    return this.#options.limits.maxRounds
   }
 
   async close (grace = this.#options.limits.grace): Promise<void> {

@@ -31,6 +31,7 @@ export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout'>, ListL
   readonly maxUpstreamConnections: number
   readonly maxUpstreamStarts: number
   readonly maxUpstreamQuestions: number
+  readonly maxUpstreamRounds: number
   readonly parkedCallLifetime: number
   readonly maxParkedCalls: number
   readonly maxParkedCallsPerUpstream: number
@@ -170,7 +171,7 @@ function troubleOf ({ entry: { alias }, status: { state, lastError } }: Configur
 const PERIOD = 60_000
 
 function limitsOf (options: UpstreamOptions): UpstreamLimits {
-  const { upstreamStartTimeout, upstreamRestartDelay, upstreamRestartDelayMax, maxUpstreamFailures, upstreamIdle, maxUpstreamConnections, grace } = options
+  const { upstreamStartTimeout, upstreamRestartDelay, upstreamRestartDelayMax, maxUpstreamFailures, upstreamIdle, maxUpstreamConnections, maxUpstreamRounds: maxRounds, grace } = options
   const backOff = { first: upstreamRestartDelay, longest: upstreamRestartDelayMax, maxFailures: maxUpstreamFailures, period: PERIOD }
-  return { startTimeout: upstreamStartTimeout, backOff, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, grace }
+  return { startTimeout: upstreamStartTimeout, backOff, maxConnections: maxUpstreamConnections, isolatedIdle: upstreamIdle, maxRounds, grace }
 }

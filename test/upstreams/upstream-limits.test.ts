@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Options } from '../../app.js'
+import { createClient, type Options } from '../../app.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import { newestStateful } from '../../protocol/revisions/table.js'
 import type { Connection, UpstreamStatus } from '../../upstreams/ports.js'
 import { FakeCall } from '../support/fake-upstream.js'
 import { gateway } from '../support/gateway.js'
-import { newestLegacy } from '../support/specification/revisions.js'
+import { modern, newestLegacy } from '../support/specification/revisions.js'
+import { upstreamsReady } from '../support/upstreams.js'
 import { inTime, until } from '../support/wait.js'
 import { openFixture } from './fixture/open.js'
 
@@ -71,4 +72,13 @@ t.test('a server has a bounded number of questions open', async t => {
   await until(() => call.asked.length === 1)
   t.match(await ask(), { isError: true, content: [{ text: /refused: -32603 .*1 questions are open already/ }] })
   t.equal(call.asked.length, 1)
+})
+
+t.test('a server without a handshake asks a client with one a bounded number of times during one call', async t => {
+  const { entry } = await openFixture(t, 'HTTP', modern)
+  const app = await withServers(t, { one: entry }, { maxUpstreamRounds: 1 })
+  await upstreamsReady(app, ['one'])
+  const client = await createClient(app, { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }), sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }) })
+  t.match(await client.request('tools/call', { name: 'one__ask_form', arguments: {} }), { content: [{ text: /Ada/ }] })
+  await t.rejects(client.request('tools/call', { name: 'one__ask_twice', arguments: {} }), /one failed: it asks more than 1 times during one call \(option maxUpstreamRounds\)/)
 })

@@ -13,7 +13,7 @@ import { createEntry, FakeCall, FakeUpstream } from '../support/fake-upstream.js
 import { Recorder } from '../support/recorder.js'
 import { inTime, until } from '../support/wait.js'
 
-const LIMITS: UpstreamLimits = { startTimeout: 60_000, backOff: { first: 1, longest: 1, maxFailures: 5, period: 60_000 }, maxConnections: 64, isolatedIdle: 60_000, grace: 60_000 }
+const LIMITS: UpstreamLimits = { startTimeout: 60_000, backOff: { first: 1, longest: 1, maxFailures: 5, period: 60_000 }, maxConnections: 64, isolatedIdle: 60_000, maxRounds: 10, grace: 60_000 }
 
 function createUpstream (t: Test, fake: FakeUpstream, given: Partial<ServerEntry> = {}, limits: Partial<UpstreamLimits> = {}): ConfiguredUpstream {
   const entry = createEntry({ start: 'lazy', ...given })

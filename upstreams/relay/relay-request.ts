@@ -36,8 +36,10 @@ export async function relayRequest (call: Call, upstream: Upstream, method: stri
     call.response.cancellation.throwIfCancelled()
     return await send(call, upstream, connection, requestOf(call, upstream, connection, method, params, options), carried)
   } catch (error) {
-    if (demandsPages(error, call)) return requiredPages(error, call, alias)
-    throw toClientError(error, call)
+    if (!demandsPages(error)) throw toClientError(error, call)
+    if (!upstream.entry.elicitation) throw errors.upstreamFailed(alias, 'it wants pages to be opened, which its configuration forbids')
+    if (!call.revision.stateless) throw toClientError(error, call)
+    return requiredPages(error, call, alias)
   }
 }
 
@@ -58,8 +60,8 @@ function requestOf (call: Call, { entry }: Upstream, connection: Connection, met
 }
 
 /** The client and the upstream are each of the era with a handshake or of the one without: four ways for questions to travel. */
-function send (call: Call, { entry: { alias }, parked }: Upstream, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Result> {
-  if (connection.revision.stateless) return call.revision.stateless ? relayOneRound(call, alias, connection, request, carried) : relayRounds(call, alias, connection, request)
+function send (call: Call, { entry: { alias }, parked, maxRounds }: Upstream, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Result> {
+  if (connection.revision.stateless) return call.revision.stateless ? relayOneRound(call, alias, connection, request, carried) : relayRounds(call, alias, connection, request, maxRounds)
   if (!call.revision.stateless) return relayDirectly(call, connection, request)
   if (carried?.state !== undefined) throw errors.notWaiting(alias, 'the server was replaced')
   return new ParkableCall(call, alias, parked).start(call, connection, request)

@@ -8,8 +8,7 @@ import { readInputRequired, type InputRequired } from './questions/input-require
 import { isAnswerable, isPage, notOffered, type Question } from './questions/question.js'
 import { withoutReservedMeta } from './relayed-params.js'
 
-/** How often an upstream may ask during one call, and how often in a row without a question. */
-const MAX_ROUNDS = 10
+/** How often an upstream may ask for another round in a row without a question. */
 const MAX_EMPTY_ROUNDS = 3
 
 /** The first wait before a page is taken for granted again, in milliseconds; each further one is twice as long. */
@@ -17,9 +16,9 @@ const PAGE_WAIT = 1_000
 
 /**
  * A client with a handshake, an upstream without: the client's request stays open while each question of the upstream becomes a
- * request to the client, and the call is repeated with the answers.
+ * request to the client, and the call is repeated with the answers, at most `maxRounds` times.
  */
-export async function relayRounds (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, pageWait = PAGE_WAIT): Promise<Record<string, unknown>> {
+export async function relayRounds (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, maxRounds: number, pageWait = PAGE_WAIT): Promise<Record<string, unknown>> {
   const pages = new AcceptedPages(pageWait)
   let next = request
   for (let round = 0, empty = 0; ; round++) {
@@ -27,7 +26,7 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0
-    if (round >= MAX_ROUNDS) throw errors.upstreamFailed(upstream, `it asks more than ${MAX_ROUNDS} times during one call`)
+    if (round >= maxRounds) throw errors.upstreamFailed(upstream, `it asks more than ${maxRounds} times during one call (option maxUpstreamRounds)`)
     if (empty > MAX_EMPTY_ROUNDS) throw errors.upstreamFailed(upstream, `it asked ${empty} times for another round without a question`)
     const inputResponses = await answerAll(call, upstream, request.capabilities ?? {}, asked, pages)
     call.signal.throwIfAborted()

@@ -43,6 +43,7 @@ export const attacks: Record<string, Attack> = {
   'two answers': { call: (server, id) => { server.send({ id, ...DONE }); return { error: { code: 1, message: 'changed my mind' } } } },
   'progress after the answer': { call: (server, id, { progressToken }) => { server.send({ id, ...DONE }); progress(server, progressToken, 20_000); return undefined } },
   'progress for tokens of others': { call: server => { progress(server, 'unknown', 20_000); progress(server, { a: 1 }, 100); return DONE } },
+  'much progress': { call: async (server, _id, { progressToken }) => { await muchProgress(server, progressToken); return DONE } },
   'a flood of changed lists': { call: server => { for (let count = 0; count < 5_000; count++) server.send({ method: 'notifications/tools/list_changed' }); return DONE } },
   'a flood of notifications': { call: server => { for (let count = 0; count < 20_000; count++) server.send({ method: 'notifications/message', params: { level: 'emergency', data: 'x'.repeat(100) } }); return DONE } },
   'a flood of questions outside calls': { start: server => { for (let id = 0; id < 5_000; id++) server.send({ id: `q${id}`, method: 'elicitation/create', params: { message: 'Password?', requestedSchema: { type: 'object', properties: {} } } }) } },
@@ -60,6 +61,14 @@ export const attacks: Record<string, Attack> = {
 
 function progress (server: Server, progressToken: unknown, times: number): void {
   for (let step = 1; step <= times; step++) server.send({ method: 'notifications/progress', params: { progressToken, progress: step } })
+}
+
+async function muchProgress ({ write, counts }: Server, progressToken: unknown): Promise<void> {
+  const message = 'x'.repeat(1_024)
+  for (let progress = 1; progress <= 100_000; progress++) {
+    if (!write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress, message } })}\n`)) await once(process.stdout, 'drain')
+  }
+  counts.flooded = 1
 }
 
 async function writeMuch ({ write }: Server, bytes: number): Promise<void> {

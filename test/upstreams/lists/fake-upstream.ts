@@ -99,6 +99,7 @@ export class FakeUpstream implements Upstream {
   readonly script: Script
   connection: FakeConnection
   readonly parked = new ParkedCalls({ parkedCallLifetime: 1_000, maxParkedCalls: 1, maxParkedCallsPerUpstream: 1, maxParkedCallsPerCaller: 1 })
+  readonly maxRounds = 10
   starts = 0
   readonly #ready = new Listeners<[connection: Connection]>()
 

@@ -66,16 +66,17 @@ export interface Fake {
   elicitation?: boolean
   sampling?: boolean
   connectionFor?: (call: Call) => Promise<Connection>
+  maxRounds?: number
   limits?: Partial<ParkingLimits>
 }
 
 const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_000, maxParkedCallsPerUpstream: 20_000, maxParkedCallsPerCaller: 20_000 }
 
 /** Adds the tool `ALIAS__tool` of an upstream that is played by the test. */
-export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
+export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {
   const connection = new FakeConnection(version)
   const parked = new ParkedCalls({ ...LIMITS, ...limits })
-  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, openConnection: () => undefined, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
+  const upstream = { entry: { alias, timeout, elicitation, sampling } as ServerEntry, parked, maxRounds, openConnection: () => undefined, connectionFor: connectionFor ?? (async () => connection) } as unknown as Upstream
   app.mcp.tools.add({
     ...tool({ name: `${alias}__tool`, description: 'Relayed', run: () => '' }),
     upstream: alias,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { McpError } from '../../../protocol/wire/errors.js'
 import { gateway } from '../../support/gateway.js'
 import { addUpstream } from './fake-upstream.js'
 import { EVERYTHING, RelayClient } from './relay-client.js'
@@ -22,4 +23,20 @@ for (const version of [MODERN, '2025-11-25']) {
       t.equal(client.requests.size, 0)
     }
   })
+}
+
+for (const version of [MODERN, '2025-11-25']) {
+  for (const upstream of [MODERN, '2025-11-25']) {
+    t.test(`an upstream of ${upstream} that may not ask cannot send a client of ${version} to pages by an error either`, async t => {
+      const app = await gateway(t)
+      const client = new RelayClient(app, version)
+      const { connection } = addUpstream(app, upstream, { elicitation: false })
+      const { answer } = client.call()
+      const elicitations = [{ mode: 'url', message: 'Sign in', url: 'https://evil.example/', elicitationId: 'page-1' }]
+      ;(await connection.arrived.next()).reject(new McpError(-32042, 'Open https://evil.example/ first', { elicitations }))
+      const reply = await answer
+      t.match(reply, { error: { code: -32603, message: /upstream server files failed: it wants pages to be opened, which its configuration forbids/ } })
+      t.notMatch(JSON.stringify(reply), /evil/)
+    })
+  }
 }

@@ -5,11 +5,10 @@ import { carryState } from './carried-state.js'
 import { MAX_QUESTIONS } from './input-required.js'
 import { isAnswerable } from './question.js'
 
-/** True for the error with which an upstream demands that pages are opened first, where the client's revision has questions instead. */
-export const demandsPages = (error: unknown, call: Call): error is McpError =>
-  isMcpError(error) && error.code === codes.urlElicitationRequired && call.revision.stateless
+/** True for the error with which an upstream demands that pages are opened first. */
+export const demandsPages = (error: unknown): error is McpError => isMcpError(error) && error.code === codes.urlElicitationRequired
 
-/** The pages that such an error demands, as questions. The client's next request is a new call to the upstream. */
+/** The pages that such an error demands, as questions: stateless revisions do not have the error. The client's next request is a new call to the upstream. */
 export function requiredPages ({ data }: McpError, call: Call, upstream: string): Record<string, unknown> {
   const elicitations = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
   if (elicitations.length > MAX_QUESTIONS) throw errors.upstreamFailed(upstream, `it wants more than ${MAX_QUESTIONS} pages to be opened`)
