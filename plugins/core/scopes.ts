@@ -19,6 +19,8 @@ declare module './mcp.js' {
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
+      /** What the operator's scopes are for, such as `tools/calculate`. */
+      names: () => string[]
       /** Replaces the operator's scopes. */
       replaceScopes: (scopes: ScopeOptions['scopes']) => void
       /** Runs when callers may see other items than before. Returns how to remove the listener. */
@@ -67,6 +69,7 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
         return collection.page(after, size, call.identity.scopes === 'all' ? undefined : filter)
       }
     }),
+    names: () => [...operatorScopes.keys()],
     replaceScopes: scopes => {
       operatorScopes = new Map(Object.entries(scopes))
       targets = new WeakMap()

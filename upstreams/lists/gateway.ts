@@ -25,6 +25,8 @@ export interface ViewRegistries extends Registries { instructions: string | unde
 /** What the lists of upstreams use of the gateway. */
 export interface ListGateway extends Registries {
   readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
+  /** What the operator's option `scopes` names. */
+  readonly scopes: { names: () => string[] }
   /** Sets what `initialize` and `server/discover` say after the operator's own instructions. */
   readonly instructions: { append: (sections: readonly Section[]) => void }
 }

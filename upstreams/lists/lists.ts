@@ -16,6 +16,7 @@ import { UpstreamOrigin } from './origin.js'
 import { unlistedResource } from './offers/resource-definitions.js'
 import { leastHintsOf, type Snapshot } from './snapshot.js'
 import { StoredLists } from './stored-lists.js'
+import { unmatchedNames } from './unmatched-names.js'
 import { UpstreamLists } from './upstream-lists.js'
 
 interface Log { warn (data: object, text: string): void }
@@ -34,6 +35,7 @@ export class Lists {
   readonly #reserved = new ReservedNames()
   readonly #merged: Merged
   readonly #logged = new Map<string, string>()
+  readonly #unmatched = new Map<string, readonly string[]>()
   readonly #saved = new WeakSet<UpstreamLists>()
   #all = new Map<string, Served>()
 
@@ -121,11 +123,20 @@ export class Lists {
   #read (lists: UpstreamLists, isNew: boolean): void {
     const { entry, entry: { alias } } = lists.upstream
     this.#logWarnings(alias, lists.status.warnings)
+    if (!lists.status.stale) this.#logUnmatched(lists)
     if (isNew) this.#renewSummaries()
     // Those that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
     this.#saved.add(lists)
     this.#stored.save(entry, lists.snapshot).catch((err: unknown) => this.#log.warn({ upstream: alias, err }, `the lists of upstream ${alias} could not be stored`))
+  }
+
+  #logUnmatched ({ upstream: { entry }, names }: UpstreamLists): void {
+    const { alias } = entry
+    const sentences = unmatchedNames(entry, names, this.#gateway.scopes.names())
+    const former = this.#unmatched.get(alias) ?? []
+    this.#unmatched.set(alias, sentences)
+    for (const sentence of sentences) if (!former.includes(sentence)) this.#log.warn({ upstream: alias }, sentence)
   }
 
   #logWarnings (alias: string, warnings: readonly string[]): void {

@@ -14,6 +14,7 @@ import { Refresher } from './reading/refresher.js'
 import { isMatchable } from './offers/resource-definitions.js'
 import { EMPTY, type Snapshot } from './snapshot.js'
 import type { Subscriptions } from './subscriptions/subscriptions.js'
+import type { ListedNames } from './unmatched-names.js'
 import { quote, Warnings } from './reading/warnings.js'
 
 export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
@@ -79,6 +80,11 @@ export class UpstreamLists {
     await unlessAborted(this.#upstream.shared(), signal)
     if (!this.#isKnown) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
     if (!this.#isKnown) throw errors.upstreamUnavailable(this.#upstream.entry.alias, 'its lists could not be read')
+  }
+
+  get names (): ListedNames {
+    const { tools, prompts } = this.#offered
+    return { own: this.#snapshot.lists.tools.map(({ name }) => name as string), tools: tools.names(), prompts: prompts.names() }
   }
 
   get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {

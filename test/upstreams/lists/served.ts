@@ -14,6 +14,7 @@ export interface Served {
   readonly app: FastifyInstance
   readonly lists: Lists
   readonly logged: Json[]
+  readonly sentences: string[]
   /** Connects these upstreams in this order, and waits until each is read. */
   connect: (...upstreams: FakeUpstream[]) => Promise<void>
   client: (options?: ClientOptions) => Promise<Client>
@@ -23,13 +24,15 @@ export interface Served {
 export async function served (t: Test, upstreams: FakeUpstream[], limits: Partial<ListLimits> = {}, app?: FastifyInstance): Promise<Served> {
   const place = app ?? await gateway(t, { tools: false })
   const logged: Json[] = []
-  const lists = new Lists(place.mcp, place.mcp.store.values, { ...LIMITS, ...limits }, { warn: data => { logged.push(data as Json) } })
+  const sentences: string[] = []
+  const lists = new Lists(place.mcp, place.mcp.store.values, { ...LIMITS, ...limits }, { warn: (data, text) => { logged.push(data as Json); sentences.push(text) } })
   t.teardown(() => lists.close())
   await lists.configure(upstreams)
   return {
     app: place,
     lists,
     logged,
+    sentences,
     connect: async (...some) => {
       for (const upstream of some) {
         upstream.connect()

@@ -26,6 +26,11 @@ export class OfferedList<K extends Kind> {
     return this.#offered.size
   }
 
+  /** The names under which they are served. */
+  names (): string[] {
+    return [...this.#offered.values()].map(({ name }) => name)
+  }
+
   /** Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones; what did not change is not touched. */
   async prepare (entries: readonly Entry[]): Promise<() => void> {
     const offered = await offeredBy(this.#kind, this.#origin, entries, this.#server, this.#offered)
