@@ -26,6 +26,8 @@ export interface ReplyReceiver {
 
 /** The most redirects that one request follows. */
 const MAX_REDIRECTS = 3
+/** The most replies with a status below 200 that may come before the answer. */
+const MAX_INFORMATIONAL = 100
 
 /** One HTTP request and its reply. Redirects are followed to the same origin only: headers of the configuration must not reach another. */
 export class HttpExchange {
@@ -79,7 +81,8 @@ export class HttpExchange {
 
   onHead (status: number, headers: IncomingHttpHeaders): void {
     const encoding = headers['content-encoding']
-    if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
+    if (status === 304) this.fail('it answered with status 304, as if the answer were known already')
+    else if (status >= 300 && status <= 399) this.#redirect(status, headers.location)
     else if (encoding !== undefined && encoding !== 'identity') this.fail('its answer is compressed, which was not asked for')
     else this.#receiver.onHead(status, headers, this.#path)
   }
@@ -124,6 +127,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   controller: Dispatcher.DispatchController | undefined
   #isDropped = false
   #isOver = false
+  #informational = 0
 
   constructor (exchange: HttpExchange) {
     this.#exchange = exchange
@@ -147,7 +151,9 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart (_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (!this.#isDropped && status >= 200) this.#exchange.onHead(status, headers)
+    if (this.#isDropped) return
+    if (status >= 200) this.#exchange.onHead(status, headers)
+    else if (++this.#informational > MAX_INFORMATIONAL) this.#exchange.fail('it sent too many interim replies before its answer')
   }
 
   onResponseData (_controller: Dispatcher.DispatchController, chunk: Buffer): void {

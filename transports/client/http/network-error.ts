@@ -8,6 +8,7 @@ const WORDS: Record<string, string> = {
   EPROTO: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there; see whether the URL should begin with http:',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; see whether the URL should begin with http:',
+  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'it does not speak HTTP/1.1 there, which is the version that Patchbay uses',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; use the name that the certificate has',
   CERT_HAS_EXPIRED: 'its certificate has expired; it has to be renewed there',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; see that the clock is right',
@@ -29,7 +30,7 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
 /** Says in words why an HTTP exchange or a socket failed. */
 export function describeNetworkError (error: unknown): string {
   const code = codeOf(error)
-  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) return 'what it sent is not HTTP'
+  if (code.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError')) return 'what it sent is not HTTP/1.1'
   return WORDS[code] ?? (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_)/.test(code)
     ? `the TLS handshake failed (${code})`
     : 'the connection was closed before the answer was complete')

@@ -85,6 +85,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (!this.#host.readHead(this.#request, status, headers, path)) return this.#expire()
     this.#status = status
     this.#headers = headers
+    if (status === 204 || status === 205) return this.#fail(`it answered with status ${status}, which has no content`)
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
