@@ -36,6 +36,7 @@ export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout'>, ListL
   readonly maxParkedCalls: number
   readonly maxParkedCallsPerUpstream: number
   readonly maxParkedCallsPerCaller: number
+  readonly maxParkedBytes: number
   readonly grace: number
 }
 

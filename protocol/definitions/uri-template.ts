@@ -75,6 +75,8 @@ function expression (source: string, template: string): Expression {
 
 // Each expression takes everything up to the next literal, or to what the next expression starts with.
 function match (parts: Part[], uri: string): Variables | undefined {
+  const last = parts.at(-1)
+  if (typeof last === 'string' && !uri.endsWith(last)) return undefined
   const found = new Map<string, string>()
   let at = 0
   for (const [index, part] of parts.entries()) {
@@ -130,8 +132,8 @@ function assignInOrder (part: Expression, values: string[], found: Map<string, s
 
 function store (found: Map<string, string>, { name, max }: Variable, raw: string, { reserved }: Expression): boolean {
   if (!reserved && /[/?#]/.test(raw)) return false
-  const value = tryDecode(raw)
-  if (value === undefined || [...value].length > max) return false
+  const value = raw.includes('%') ? tryDecode(raw) : raw
+  if (value === undefined || (max !== Infinity && [...value].length > max)) return false
   const earlier = found.get(name)
   found.set(name, earlier === undefined ? value : `${earlier},${value}`)
   return true

@@ -124,6 +124,8 @@ export const errors = {
     { upstream, reason }),
   /** A question of an upstream server is refused, because as many calls wait for answers as an option allows. Remedy: answer some of them, or raise the option. */
   tooManyParked: (option: string, max: number) => internal(`As many calls wait for answers of clients as option ${option} allows (${max})`, { max }),
+  /** A question of an upstream server is refused, because what is kept for calls that wait for answers would be too much. Remedy: answer some of them, or raise `maxParkedBytes`. */
+  tooManyParkedBytes: (max: number) => internal(`The calls that wait for answers of clients take as many bytes as option maxParkedBytes allows (${max})`, { max }),
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal(CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */

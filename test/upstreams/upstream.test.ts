@@ -25,7 +25,7 @@ function createUpstream (t: Test, fake: FakeUpstream, given: Partial<ServerEntry
     starts: new Semaphore(4),
     limits: { ...LIMITS, ...limits },
     redact: text => text,
-    parked: new ParkedCalls({ parkedCallLifetime: 60_000, maxParkedCalls: 8, maxParkedCallsPerUpstream: 8, maxParkedCallsPerCaller: 8 }),
+    parked: new ParkedCalls({ parkedCallLifetime: 60_000, maxParkedCalls: 8, maxParkedCallsPerUpstream: 8, maxParkedCallsPerCaller: 8, maxParkedBytes: 1_000_000 }),
     lastLines: () => [],
     log
   })

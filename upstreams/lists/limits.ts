@@ -4,6 +4,8 @@ export interface ListLimits {
   readonly maxUpstreamPages: number
   /** The most entries of one list. */
   readonly maxUpstreamEntries: number
+  /** The most resource templates: a URI that is read is compared with each. */
+  readonly maxUpstreamTemplates: number
   /** The most characters of JSON of one list. */
   readonly maxUpstreamList: number
   /** The most characters of JSON of one entry. */

@@ -15,6 +15,7 @@ type Answer = (params: Params, request: UpstreamRequest) => Json | Promise<Json>
 export const LIMITS: ListLimits = {
   maxUpstreamPages: 1_000,
   maxUpstreamEntries: 10_000,
+  maxUpstreamTemplates: 256,
   maxUpstreamEntry: 256 * 1024,
   maxUpstreamEntryValues: 20_000,
   maxUpstreamList: 16 * 1024 * 1024,
@@ -98,7 +99,7 @@ export class FakeUpstream implements Upstream {
   readonly entry: ServerEntry
   readonly script: Script
   connection: FakeConnection
-  readonly parked = new ParkedCalls({ parkedCallLifetime: 1_000, maxParkedCalls: 1, maxParkedCallsPerUpstream: 1, maxParkedCallsPerCaller: 1 })
+  readonly parked = new ParkedCalls({ parkedCallLifetime: 1_000, maxParkedCalls: 1, maxParkedCallsPerUpstream: 1, maxParkedCallsPerCaller: 1, maxParkedBytes: 1_000_000 })
   readonly maxRounds = 10
   starts = 0
   readonly #ready = new Listeners<[connection: Connection]>()

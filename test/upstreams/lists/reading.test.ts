@@ -115,6 +115,13 @@ function notedTools (count: number, turn: () => number, seen: Map<number, number
   }))
 }
 
+t.test('templates have a limit of their own, because a URI that is read is compared with each', async t => {
+  const templates = Array.from({ length: 5 }, (_, index) => ({ name: `t${index}`, uriTemplate: `{+a${index}*}!` }))
+  const { entries, warnings } = await readList(new FakeConnection({ templates }), 'templates', { ...LIMITS, maxUpstreamTemplates: 3 }, NEVER)
+  t.strictSame(names(entries), ['t0', 't1', 't2'])
+  t.match(warnings, [/more than 3 entries \(option maxUpstreamTemplates\)/])
+})
+
 t.test('a long list is checked over many turns, in which everything else goes on', async t => {
   let [turn, isRead] = [0, false]
   const next = (): void => {

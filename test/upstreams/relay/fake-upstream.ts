@@ -70,7 +70,7 @@ export interface Fake {
   limits?: Partial<ParkingLimits>
 }
 
-const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_000, maxParkedCallsPerUpstream: 20_000, maxParkedCallsPerCaller: 20_000 }
+const LIMITS: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 20_000, maxParkedCallsPerUpstream: 20_000, maxParkedCallsPerCaller: 20_000, maxParkedBytes: 1_000_000 }
 
 /** Adds the tool `ALIAS__tool` of an upstream that is played by the test. */
 export function addUpstream (app: FastifyInstance, version: string, { alias = 'files', timeout, elicitation = true, sampling = true, connectionFor, maxRounds = 10, limits }: Fake = {}): { connection: FakeConnection, parked: ParkedCalls } {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { ParkedCalls, type ParkedCall, type ParkingLimits } from '../../../upstreams/relay/parking/parked-calls.js'
 import { until } from '../../support/wait.js'
 
-const PLENTY: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 100_000, maxParkedCallsPerUpstream: 100_000, maxParkedCallsPerCaller: 100_000 }
+const PLENTY: ParkingLimits = { parkedCallLifetime: 60_000, maxParkedCalls: 100_000, maxParkedCallsPerUpstream: 100_000, maxParkedCallsPerCaller: 100_000, maxParkedBytes: 1_000_000 }
 
 interface Parked extends ParkedCall { readonly ended: string[] }
 
@@ -75,4 +75,20 @@ t.test('the calls of one upstream are ended together', async t => {
   calls.end('shutdown')
   t.strictSame(mail.ended, ['shutdown'])
   t.equal(calls.size, 0)
+})
+
+t.test('no more bytes are kept for the calls of one upstream than the limit allows, until they are over', async t => {
+  const calls = new ParkedCalls({ ...PLENTY, maxParkedBytes: 100 })
+  const [first, second, other] = [parkedCall(), parkedCall(), parkedCall('mail')]
+  t.equal(calls.keep(first, 1), false, 'it is not counted yet')
+  for (const call of [first, second, other]) calls.add(call)
+  t.equal(calls.keep(first, 60), true)
+  t.equal(calls.keep(second, 41), false)
+  t.equal(calls.keep(second, 40), true)
+  t.equal(calls.keep(other, 100), true, 'another upstream has its own')
+  t.equal(calls.keep(first, 61), false)
+  t.equal(calls.keep(first, 10), true, 'fewer are always taken')
+  t.equal(calls.keep(second, 90), true)
+  calls.remove(second)
+  t.equal(calls.keep(first, 100), true)
 })

@@ -257,6 +257,23 @@ t.test('questions over a limit are refused to the upstream', async t => {
   t.match(await answer, { result: DONE })
 })
 
+t.test('what is kept for a parked call is bounded: its questions, its progress and its result', async t => {
+  const { client, connection, parked } = await pair(t, { limits: { maxParkedBytes: 2_000 } })
+  const long = 'x'.repeat(2_000)
+  const { answer } = client.call()
+  const { call: asking, resolve: finish } = await connection.arrived.next()
+  await t.rejects(asking.ask(ELICIT, { ...FORM, message: long }, never), { code: -32603, message: /option maxParkedBytes/ })
+  finish(DONE)
+  t.match(await answer, { result: DONE }, 'a result that a client waits for may have any length')
+
+  const { state, keys: [key = ''], answers, arrived: { call, resolve } } = await ask(client, connection, [ELICIT, FORM])
+  call.progress({ progress: 1, message: long })
+  resolve({ content: [{ type: 'text', text: long }] })
+  t.strictSame(await answers[0], { action: 'cancel' }, 'its question is over')
+  t.match(await client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } }).answer, { error: { code: -32603, message: /files.*option maxParkedBytes/ } })
+  t.equal(parked.size, 0)
+})
+
 t.test('parked calls end when their upstream is removed', async t => {
   const { client, connection, parked } = await pair(t)
   const { answers, state, keys: [key = ''] } = await ask(client, connection, [ELICIT, FORM])

@@ -91,7 +91,8 @@ class Gathering {
   }
 
   #takeOne (entry: unknown, length: number): boolean {
-    const { maxUpstreamEntries, maxUpstreamList } = this.#limits
+    const { maxUpstreamList } = this.#limits
+    const option = this.#kind === 'templates' ? 'maxUpstreamTemplates' : 'maxUpstreamEntries'
     const { noun, key } = KINDS[this.#kind]
     const wrong = checkEntry(this.#kind, entry, length, this.#limits, this.#mirrorsHeaders)
     const fields = entry as Record<string, unknown> | null | undefined
@@ -99,7 +100,7 @@ class Gathering {
     if (wrong !== undefined) return this.#leaveOut(name, wrong)
     if (this.#entries.has(name as string)) return this.#leaveOut(name, 'there is one of that name before it')
     this.#length += length
-    if (this.#entries.size >= maxUpstreamEntries) return this.#end(`the ${noun} list has more than ${maxUpstreamEntries} entries (option maxUpstreamEntries): the others are left out`)
+    if (this.#entries.size >= this.#limits[option]) return this.#end(`the ${noun} list has more than ${this.#limits[option]} entries (option ${option}): the others are left out`)
     if (this.#length > maxUpstreamList) return this.#end(`the ${noun} list is longer than ${maxUpstreamList} characters (option maxUpstreamList): the rest is left out`)
     const former = this.#former.get(name)
     this.#entries.set(name as string, isDeepStrictEqual(former, entry) ? former as Entry : entry as Entry)

@@ -4,6 +4,7 @@ import { faultOf, type Question } from '../questions/question.js'
 
 interface OpenQuestion {
   readonly question: Question
+  readonly bytes: number
   readonly resolve: (answer: object) => void
   readonly reject: (error: McpError) => void
 }
@@ -17,15 +18,22 @@ export class OpenQuestions {
     return this.#open.size
   }
 
+  /** What they take, as their askers say. */
+  get bytes (): number {
+    let bytes = 0
+    for (const open of this.#open.values()) bytes += open.bytes
+    return bytes
+  }
+
   entries (): Array<[string, Question]> {
     return [...this.#open].map(([key, { question }]) => [key, question])
   }
 
   /** Settles with the answer. The signal takes the question back. */
-  ask (question: Question, signal: AbortSignal): Promise<object> {
+  ask (question: Question, bytes: number, signal: AbortSignal): Promise<object> {
     const key = `question-${++this.#lastKey}`
     return new Promise<object>((resolve, reject) => {
-      this.#open.set(key, { question, resolve, reject })
+      this.#open.set(key, { question, bytes, resolve, reject })
       onAbort(signal, () => { if (this.#open.delete(key)) reject(errors.cannotAsk(question.method, 'the question was taken back')) })
     })
   }

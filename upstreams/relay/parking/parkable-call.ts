@@ -40,6 +40,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #missing: Record<string, object> | undefined
   /** The latest progress that came while the call was parked. */
   #progress: Params | undefined
+  #progressBytes = 0
   #wake: (() => void) | undefined
 
   constructor (call: Call, upstream: string, parked: ParkedCalls) {
@@ -57,7 +58,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   progress (params: Params): void {
-    if (this.#call === undefined) this.#progress = params
+    if (this.#call === undefined) this.#keepProgress(params)
     else forwardProgress(this.#call, params)
   }
 
@@ -77,7 +78,9 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     if (this.#ended || this.#outcome !== undefined) throw errors.cannotAsk(method, 'the call is over')
     const refusal = this.#parked.add(this)
     if (refusal !== undefined) throw refusal
-    const answer = this.#questions.ask(question, signal)
+    const bytes = sizeOf(params)
+    if (!this.#keep(bytes)) throw errors.tooManyParkedBytes(this.#parked.limits.maxParkedBytes)
+    const answer = this.#questions.ask(question, bytes, signal)
     this.#wakeAfterTurn()
     return await answer
   }
@@ -114,7 +117,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#call = call
     const off = call.response.cancellation.on(reason => this.#cancellation.cancel(reason))
     if (this.#progress !== undefined) forwardProgress(call, this.#progress)
-    this.#progress = undefined
+    this.#forgetProgress()
+    this.#keep(0)
     try {
       while (this.#outcome === undefined && this.#questions.size === 0) await new Promise<void>(resolve => { this.#wake = resolve })
     } finally {
@@ -144,9 +148,27 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   #finish (outcome: Outcome): void {
-    this.#outcome = outcome
     this.#questions.giveUp('the call is over')
+    this.#forgetProgress()
+    this.#outcome = this.#call !== undefined || this.#keep(sizeOfOutcome(outcome)) ? outcome : { error: errors.upstreamFailed(this.upstream, TOO_LARGE) }
     this.#wake?.()
+  }
+
+  /** Counts so many bytes as kept for this call, besides open questions and progress; false when that is too much. */
+  #keep (bytes: number): boolean {
+    return this.#parked.keep(this, this.#questions.bytes + this.#progressBytes + bytes)
+  }
+
+  /** Progress that is too long to be kept is dropped, and so is what came before it. */
+  #keepProgress (params: Params): void {
+    this.#forgetProgress()
+    const bytes = sizeOf(params)
+    if (this.#keep(bytes)) [this.#progress, this.#progressBytes] = [params, bytes]
+  }
+
+  #forgetProgress (): void {
+    this.#progress = undefined
+    this.#progressBytes = 0
   }
 
   // An upstream that asks several questions at once writes them one after the other.
@@ -160,4 +182,13 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.#missing = capabilityFor(question)
     throw errors.cannotAsk(question.method, `it did not declare the capability ${JSON.stringify(this.#missing)}`)
   }
+}
+
+const TOO_LARGE = 'its result came while the call waited for the client, and was too large to be kept (option maxParkedBytes)'
+
+const sizeOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
+
+function sizeOfOutcome (outcome: Outcome): number {
+  if ('result' in outcome) return sizeOf(outcome.result)
+  return isMcpError(outcome.error) ? sizeOf({ message: outcome.error.message, data: outcome.error.data }) : 0
 }

@@ -11,12 +11,13 @@ export interface ParkedCall {
   end (reason: string): void
 }
 
-/** How many calls may be parked, and for how many milliseconds. */
+/** How many calls may be parked, for how many milliseconds, and how many bytes are kept for those of one upstream. */
 export interface ParkingLimits {
   readonly parkedCallLifetime: number
   readonly maxParkedCalls: number
   readonly maxParkedCallsPerUpstream: number
   readonly maxParkedCallsPerCaller: number
+  readonly maxParkedBytes: number
 }
 
 interface Waiting { readonly call: ParkedCall, readonly until: number }
@@ -26,7 +27,9 @@ export class ParkedCalls {
   readonly limits: ParkingLimits
   /** Names this process: an id of another one leads nowhere. */
   readonly nonce: string = randomUUID()
-  readonly #calls = new Set<ParkedCall>()
+  /** With the bytes that are kept for each. */
+  readonly #calls = new Map<ParkedCall, number>()
+  readonly #bytes = new Map<string, number>()
   readonly #perUpstream = new Counter()
   readonly #perCaller = new Counter()
   // All wait equally long, so the first is the first to expire.
@@ -47,13 +50,26 @@ export class ParkedCalls {
     if (this.#calls.has(call)) return undefined
     const refusal = this.#refusal(call)
     if (refusal !== undefined) return refusal
-    this.#calls.add(call)
+    this.#calls.set(call, 0)
     this.#perUpstream.increment(call.upstream)
     this.#perCaller.increment(callerOf(call))
     return undefined
   }
 
+  /** Sets how many bytes are kept for a call that is counted. False when that is too much: the bytes stay as they were. */
+  keep (call: ParkedCall, bytes: number): boolean {
+    const before = this.#calls.get(call)
+    if (before === undefined) return false
+    const all = (this.#bytes.get(call.upstream) ?? 0) + bytes - before
+    if (bytes > before && all > this.limits.maxParkedBytes) return false
+    this.#calls.set(call, bytes)
+    if (all > 0) this.#bytes.set(call.upstream, all)
+    else this.#bytes.delete(call.upstream)
+    return true
+  }
+
   remove (call: ParkedCall): void {
+    this.keep(call, 0)
     if (!this.#calls.delete(call)) return
     this.#perUpstream.decrement(call.upstream)
     this.#perCaller.decrement(callerOf(call))
