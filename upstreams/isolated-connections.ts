@@ -30,6 +30,11 @@ export class IsolatedConnections {
     return await supervisor.get(signal)
   }
 
+  /** Settles when no caller waits for a start any more; never rejects. */
+  async awaited (): Promise<void> {
+    await Promise.all([...this.#all.values()].map(async supervisor => await supervisor.awaited()))
+  }
+
   connections (): OpenConnection[] {
     return [...this.#all.values()].flatMap(({ connection }) => connection ?? [])
   }

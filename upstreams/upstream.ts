@@ -1,5 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { Listeners } from '../lib/listeners.js'
 import type { Semaphore } from '../lib/semaphore.js'
+import { now } from '../lib/time/clock.js'
+import { withTimeout } from '../lib/time/with-timeout.js'
 import type { Call } from '../protocol/dispatch/call.js'
 import { errors } from '../protocol/wire/errors.js'
 import type { OpenConnection } from './connection/connection.js'
@@ -113,8 +116,13 @@ export class ConfiguredUpstream implements Upstream {
 
   async #drain (grace: number): Promise<void> {
     this.parked.end('the server was removed', this.entry.alias)
+    if (grace === 0) return
+    const end = now() + grace
+    await withTimeout(Promise.all([this.#shared.awaited(), this.#isolated.awaited()]), grace, () => {})
+    // Calls that waited for a start are sent in this turn.
+    await setImmediate()
     const open = [this.#shared.connection, ...this.#isolated.connections()]
-    if (grace > 0) await Promise.all(open.map(async connection => await connection?.drain(grace)))
+    await Promise.all(open.map(async connection => await connection?.drain(Math.max(1, end - now()))))
   }
 
   #check (): void {

@@ -62,6 +62,8 @@ export class Supervisor<C extends Supervised> {
   #usedAt = 0
   #retryAt = 0
   #starts = 0
+  /** How many callers wait for the start that is under way. */
+  #waiting = 0
   #looping = false
   #lastError: string | undefined
   #lastLines: readonly string[] = []
@@ -112,7 +114,17 @@ export class Supervisor<C extends Supervised> {
     const opening = this.#opening ?? this.#open()
     // A start that a caller waits for does not wait for those of other upstreams.
     this.#hurry.abort()
-    return await unlessAborted(opening, signal)
+    this.#waiting++
+    try {
+      return await unlessAborted(opening, signal)
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** Settles when no caller waits for a start any more; never rejects. */
+  async awaited (): Promise<void> {
+    if (this.#waiting > 0) await this.#opening?.catch(() => {})
   }
 
   /** Opens the connection in the background, also after too many failures. */

@@ -8,13 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 interface Request { id?: number, method: string, params?: { name?: string, protocolVersion?: string, arguments?: { key?: string } } }
 
 const { CALLS, STARTS, GRANDCHILD, DEAF, SILENT, HOLD, KEY } = process.env
-const TOOLS = ['echo', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({ name, inputSchema: { type: 'object' } }))
+const TOOLS = ['echo', 'later', 'pid', 'hang', 'exit', 'half', 'crash'].map(name => ({ name, inputSchema: { type: 'object' } }))
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 const write = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
 const tools: Record<string, (id: number, key: string) => void> = {
   echo: (id, key) => { write({ id, result: text(key) }) },
+  later: (id, key) => { setTimeout(() => write({ id, result: text(key) }), 30) },
   pid: id => { write({ id, result: text(String(process.pid)) }) },
   hang: () => {},
   exit: () => process.exit(7),
