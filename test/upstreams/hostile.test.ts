@@ -74,7 +74,8 @@ const outcomes: Record<string, Outcome> = {
   'closes its output': async (t, scene) => { t.match((await attack(scene)).error?.message, /\bbad\b|3000 ms/) }
 }
 
-for (const name of Object.keys(attacks)) {
+// The client here keeps all that it gets, which would be what is measured: slow-client.test.ts has that attack.
+for (const name of Object.keys(attacks).filter(name => name !== 'much progress')) {
   t.test(`others do not notice a server with ${name}`, async t => {
     const scene = await withBystanders(t, entry(name), LIMITS)
     if (name !== 'no list at all') await inTime(upstreamsReady(scene.app, ['bad']), 'the start of the bad server')
