@@ -14,8 +14,10 @@ server.addTool({
   description: 'Reports progress and waits until the client has read it',
   parameters: z.object({ steps: z.number() }),
   execute: async ({ steps }, { reportProgress }) => {
+    // Taken first: the client may be quicker than the end of the last report.
+    const { promise } = seen
     for (let progress = 1; progress <= steps; progress++) await reportProgress({ progress, total: steps })
-    await seen.promise
+    await promise
     return `${steps} steps`
   }
 })
