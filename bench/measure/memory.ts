@@ -11,6 +11,11 @@ export function collectable (server: Server): Server {
   return { ...server, args: place => ['--import', HOOK, ...server.args(place)] }
 }
 
+/** The same server with a young generation that does not grow: how large V8 makes it depends on what was done, not on what is kept. */
+export function withFixedYoungGeneration (server: Server): Server {
+  return { ...server, args: place => ['--min-semi-space-size=1', '--max-semi-space-size=1', ...server.args(place)] }
+}
+
 /** What a server keeps, in KiB, once its garbage is collected. */
 export async function kept (server: ServerProcess): Promise<number> {
   await collectGarbage(server)

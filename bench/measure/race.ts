@@ -69,9 +69,9 @@ export async function rateOf (running: ServerProcess, open: Runner['open'], with
 }
 
 /** Compilers take thousands of calls to settle. */
-export async function warmUp (running: ServerProcess, open: Runner['open']): Promise<void> {
+export async function warmUp (running: ServerProcess, open: Runner['open'], withoutChildren?: true): Promise<void> {
   const load = await open(running)
-  await spend(running, load, WARM_UP, { atMost: WARM_CALLS })
+  await spend(running, load, WARM_UP, { atMost: WARM_CALLS, used: withoutChildren === true ? ownCpuTime : cpuTime })
   await load.end()
 }
 
@@ -80,7 +80,7 @@ async function prepare (runner: Runner, started: Map<Runner, ServerProcess>, { s
   try {
     const running = await runner.start()
     started.set(runner, running)
-    await warmUp(running, runner.open)
+    await warmUp(running, runner.open, runner.withoutChildren)
     say(`  ${server.name} is warm`)
   } catch (error) {
     if (server.peer !== true) throw new Error(`${server.name}: ${(error as Error).message}`, { cause: error })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { overHttp, overStdio } from '../load/transports.js'
 import { echo, LEGACY, MODERN, type Era } from '../load/messages.js'
 import type { Finding } from '../measure/goal.js'
-import { collectable, collectGarbage } from '../measure/memory.js'
+import { collectable, collectGarbage, withFixedYoungGeneration } from '../measure/memory.js'
 import { ownMemory } from '../measure/process.js'
 import { race, ratesOf, type Runner } from '../measure/race.js'
 import type { Setting } from '../measure/rounds.js'
@@ -76,7 +76,10 @@ async function growth (setting: Setting): Promise<Finding[]> {
     { what: `${CROWD} upstreams`, upstreams: CROWD, tools: 1 },
     { what: '5,000 tools of an upstream', upstreams: 1, tools: 5_000 }
   ]
-  const runners = shapes.map(({ upstreams, tools }) => whenServed(overHttp(relayOver('http', many(upstreams, tools)), { era: MODERN, ask: RELAYED })))
+  const runners = shapes.map(({ upstreams, tools }) => {
+    const runner = whenServed(overHttp(relayOver('http', many(upstreams, tools)), { era: MODERN, ask: RELAYED }))
+    return { ...runner, open: async (running: ServerProcess) => { await callEach(running, upstreams); return await runner.open(running) } }
+  })
   const rates = await ratesOf(runners, setting)
   const [base = [], ...others] = runners.map(({ server }) => rates.get(server) ?? [])
   return others.map((rate, index) => ({
@@ -94,23 +97,28 @@ async function idle (setting: Setting): Promise<Finding[]> {
   setting.say(what)
   const weights: number[] = []
   for (let round = 0; round < Math.min(3, setting.rounds); round++) {
-    const [few, lots] = [await weightOf(5), await weightOf(5 + CROWD)]
+    const [few, lots] = [await weightOf(CROWD), await weightOf(2 * CROWD)]
     weights.push((lots - few) / CROWD)
   }
   return [{ what, goal: '≤ 100 KiB', ours: spreadOf(weights), limit: '-', peers: [] }]
 }
 
 async function weightOf (upstreams: number): Promise<number> {
-  const running = await ServerProcess.listen(collectable(relayOver('http', many(upstreams, 1))))
+  const running = await ServerProcess.listen(withFixedYoungGeneration(collectable(relayOver('http', many(upstreams, 1)))))
   try {
-    for (let index = 0; index < upstreams; index++) {
-      const { open } = whenServed(overHttp(bareFastify, { era: MODERN, ask: echo(32, `${nameOf(index)}__echo`), connections: 1 }))
-      await (await open(running)).end()
-    }
+    await callEach(running, upstreams)
     await collectGarbage(running)
     return ownMemory(running.pid)
   } finally {
     await running.stop()
+  }
+}
+
+/** Waits until all servers behind a relay have started. */
+async function callEach (running: ServerProcess, upstreams: number): Promise<void> {
+  for (let index = 0; index < upstreams; index++) {
+    const { open } = whenServed(overHttp(bareFastify, { era: MODERN, ask: echo(32, `${nameOf(index)}__echo`), connections: 1 }))
+    await (await open(running)).end()
   }
 }
 
