@@ -11,7 +11,8 @@ import { openFixture } from './fixture/open.js'
 type Servers = NonNullable<Options['mcpServers']>
 
 async function withServers (t: Test, mcpServers: Servers): Promise<FastifyInstance> {
-  return await gateway(t, { tools: false, plugins: [], ephemeral: true, mcpServers })
+  // A new server may take longer to start on a busy machine than calls of the former one usually may.
+  return await gateway(t, { tools: false, plugins: [], ephemeral: true, grace: 60_000, mcpServers })
 }
 
 function upstreamOf (app: FastifyInstance, alias: string): Upstream {
