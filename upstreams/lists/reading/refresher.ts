@@ -1,14 +1,7 @@
-/** How many times longer the delay becomes at most. */
-const LONGEST = 50
-
-/**
- * Runs something again after it was asked to: one run at a time, and what is asked for meanwhile is one more run after a delay. The delay
- * doubles as long as each is followed by another run: a server that announces changes without end, or two gateways that are upstreams of each other, would cause as many.
- */
+/** Runs something again after it was asked to: one run at a time, and what is asked for meanwhile is one more run after a delay. */
 export class Refresher {
   readonly #run: () => Promise<void>
   readonly #delay: number
-  #wait: number
   #running = false
   #again = false
   #timer: NodeJS.Timeout | undefined
@@ -17,7 +10,7 @@ export class Refresher {
   /** `run` must not reject. */
   constructor (run: () => Promise<void>, delay: number) {
     this.#run = run
-    this.#delay = this.#wait = delay
+    this.#delay = delay
   }
 
   request (): void {
@@ -36,12 +29,11 @@ export class Refresher {
     this.#again = false
     await this.#run()
     this.#running = false
-    if (!this.#closed) this.#timer = setTimeout(() => this.#rested(), this.#wait).unref()
+    if (!this.#closed) this.#timer = setTimeout(() => this.#rested(), this.#delay).unref()
   }
 
   #rested (): void {
     this.#timer = undefined
-    this.#wait = this.#again ? Math.min(2 * this.#wait, LONGEST * this.#delay) : this.#delay
     if (this.#again) void this.#start()
   }
 }
