@@ -70,8 +70,8 @@ export class Lists {
 
   /** Settles when the upstream that a call names, and of which no lists are known yet, has been read; undefined when there is none. Rejects with an error that names it. */
   awaitedBy (call: Call): Promise<void> | undefined {
-    const unread = [...this.#all.values()].find(({ lists }) => !lists.isKnown && isNamedBy(call, lists.upstream.entry))
-    return unread?.lists.firstRead(call.signal)
+    for (const { lists } of this.#all.values()) if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return lists.firstRead(call.signal)
+    return undefined
   }
 
   statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
@@ -122,8 +122,10 @@ export class Lists {
 
   #read (lists: UpstreamLists, isNew: boolean): void {
     const { entry, entry: { alias } } = lists.upstream
-    this.#logWarnings(alias, lists.status.warnings)
-    if (!lists.status.stale) this.#logUnmatched(lists)
+    const { warnings, stale } = lists.status
+    this.#logWarnings(alias, warnings)
+    // What did not change was compared before.
+    if (!stale && (isNew || !this.#unmatched.has(alias))) this.#logUnmatched(lists)
     if (isNew) this.#renewSummaries()
     // Those that did not change are stored once by each process, so that they do not expire.
     if (!isNew && this.#saved.has(lists)) return
