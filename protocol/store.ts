@@ -1,3 +1,4 @@
+import type { Nodes } from './nodes/nodes.js'
 import type { LogLevel } from './wire/log-level.js'
 
 /**
@@ -8,6 +9,7 @@ export interface Store {
   readonly kind: 'memory' | 'disk'
   readonly values: Values
   readonly sessions: SessionStore
+  readonly nodes: Nodes
   /** Why the latest write failed; undefined while writes succeed. */
   readonly failure: string | undefined
   /** Adds a listener for when `failure` changes; returns a function that removes it. */
@@ -61,47 +63,69 @@ export interface SessionRecord {
 /** What was negotiated with the client of a session. */
 export type Agreement = Omit<SessionRecord, 'subscriptions'>
 
-/** What has changed since a session was stored: `agreement` if that did, and true for each URI subscribed to, false for each unsubscribed. */
-export interface SessionChange { agreement?: Agreement | undefined, subscriptions: ReadonlyMap<string, boolean> }
+/**
+ * What has changed since a session was stored: those members of the agreement that did, and true for each URI subscribed to, false for each
+ * unsubscribed. Two nodes may change different members at the same time.
+ */
+export interface SessionChange { agreement?: Partial<Agreement> | undefined, subscriptions: ReadonlyMap<string, boolean> }
+
+/** A session as it is stored. Its home is the node that tells its client what belongs to no call, such as changes of lists. */
+export interface StoredSession { record: SessionRecord, home: string | undefined }
 
 /** A message of a stream. The method of a response is ''. */
 export interface LoggedEvent { text: string, method: string }
-export interface NumberedEvent extends LoggedEvent { number: number }
+/** `after` is the number of the event before it, 0 for the first. */
+export interface NumberedEvent extends LoggedEvent { number: number, after: number }
 
 /** The events after number `after`. No more follow if `ended`. */
 export interface Replay { after: number, events: NumberedEvent[], ended: boolean }
 
-/** Sessions and the events of their streams. Removing a session removes its streams. */
+/** The place of an event that was appended; `elsewhere` when another node sends it to the client, or has ended the stream. */
+export type Appended = { number: number, after: number } | 'elsewhere' | undefined
+
+/** What another node did to a stream that this node reads: an event it appended, some events or the end, or it reads the stream now. */
+export type StreamNews = NumberedEvent | 'more' | 'moved'
+
+/**
+ * Sessions and the events of their streams, which several nodes may serve at the same time. A reply is written by the node that began it, the
+ * standalone stream by all; each stream is read by one node: the last that attached to it. Removing a session removes its streams.
+ */
 export interface SessionStore {
-  /** Stores a session, new or known, and makes this process its owner: others can no longer add to its streams. */
-  save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void>
-  load (id: string): Promise<SessionRecord | undefined>
-  /** Stores what has changed in a session; false if it was removed or has another owner. */
+  /** Stores a new session, whose home is this node. */
+  save (id: string, record: SessionRecord, expires: number): Promise<void>
+  load (id: string): Promise<StoredSession | undefined>
+  /** Stores what has changed in a session, and announces it to the other nodes; false if the session was removed. */
   update (id: string, change: SessionChange, expires: number): Promise<boolean>
-  /** Makes this process the owner of a session that has not expired, in one step; undefined if there is none. */
-  adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined>
-  /** The ids of the sessions that were last served at an address and have not expired. */
-  listByNode (nodeAddress: string): Promise<string[]>
+  /** Makes this node the home of a session if that still is `previous`; false if it is not. */
+  moveHome (id: string, previous: string | undefined): Promise<boolean>
+  /** Makes this node the home of sessions whose home has ended, as have all nodes that had this address before; the ids of those sessions. */
+  takeOver (address: string): Promise<string[]>
   touch (ids: string[], expires: number): Promise<void>
+  /** Removes a session, and announces it to the other nodes. */
   remove (id: string): Promise<void>
-  /** Removes expired sessions; those of other owners only some time after they expired, because their owner may be late to extend them. */
+  /** Removes a session unless another node has stored a later expiry than this. */
+  removeUnused (id: string, expires: number): Promise<void>
+  /** Removes expired sessions. */
   sweep (): Promise<void>
-  /** Adds a listener for sessions that another process removed or took over; returns a function that removes it. */
-  onTaken (listener: (id: string) => void): () => void
-  /** Begins the stream of a reply. `interruptedResponse` is the response its client gets if this process dies before it has answered. */
+  /** Adds a listener for sessions that another node changed or removed, without an id for all of them; returns a function that removes it. */
+  onChange (listener: (id?: string) => void): () => void
+  /** Begins the stream of a reply, which only this node writes. `interruptedResponse` is the response its client gets if the node dies before it has answered. */
   open (id: string, stream: string, interruptedResponse: string): Promise<void>
-  /**
-   * Numbers an event and stores it, in one step; `seen` if a client is connected to the stream. Undefined if there is no such session or the
-   * stream has ended.
-   */
-  append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined>
+  /** Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there is no such session. */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended>
   /** Records up to which event a client has read the stream. */
   markSeen (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>
-  /** Ends the replies that were begun and not ended, in one step; those without a response get their `interruptedResponse`. */
+  /** Ends the replies whose writers have died, in one step; those without a response get their `interruptedResponse`. */
   finish (id: string): Promise<void>
   /** The events after number `after`, or those not seen yet. Undefined if there is no such stream or they are no longer stored. */
   read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
+  /** Like `read`, and makes this node the stream's reader. Of the standalone stream it becomes the home. */
+  attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
+  /** True while this node is the stream's reader. */
+  isReader (id: string, stream: string): Promise<boolean>
+  /** Adds a listener for news in streams that this node reads and others write; returns a function that removes it. */
+  onNews (listener: (id: string, stream: string, news: StreamNews) => void): () => void
 }
 
 /** The stream of a session for messages that belong to no call. It exists as long as the session and has no interrupted response. */

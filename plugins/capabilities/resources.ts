@@ -40,7 +40,8 @@ export default fp(async (fastify, { maxUri, ...limits }: ResourceOptions) => {
 
   mcp.provide('resources', {
     ...parts.whole.registry,
-    subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer)
+    subscribe: async (uri, peer) => await parts.of(peer.view).registry.subscribe(uri, peer),
+    unsubscribe: (uri, peer) => parts.of(peer.view).registry.unsubscribe(uri, peer)
   })
   mcp.announce(scopes, LIST_CHANGED, () => true)
   subscriptions.watchWith(async (uri, call) => {

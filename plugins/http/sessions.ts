@@ -19,13 +19,15 @@ export default fp(async (fastify, limits: SessionLimits) => {
 
   const sessions = new SessionRegistry(limits, {
     store: store.sessions,
+    nodes: store.nodes,
     connect: peer => dispatcher.lifecycle.connect(peer),
     disconnect: (peer, reason) => dispatcher.lifecycle.disconnect(peer, reason),
     checkPressure: () => {
       if (pressure.level !== 'none') throw httpErrors.overloaded(pressure.why)
     },
     reportHealth: problem => health.report('sessions', problem),
-    resubscribe: async (uri, peer) => { await resources.subscribe(uri, peer) },
+    subscribe: async (uri, peer) => { await resources.subscribe(uri, peer) },
+    unsubscribe: (uri, peer) => resources.unsubscribe(uri, peer),
     onTrouble
   })
   mcp.provide('sessions', sessions)

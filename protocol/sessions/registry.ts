@@ -2,12 +2,13 @@ import { httpErrors } from '../http/http-errors.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { negotiate } from '../revisions/table.js'
-import type { SessionRecord, SessionStore } from '../store.js'
+import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
 import { SessionRestorer } from './restorer.js'
-import { Session } from './session.js'
+import type { Session } from './session.js'
+import { SessionLoader, type LoaderPorts } from './session-loader.js'
 import { SessionTable } from './session-table.js'
 import { StoredSessions } from './stored-sessions.js'
 import { SessionSweeper, sweepInterval } from './sweeper.js'
@@ -15,8 +16,7 @@ import { SessionSweeper, sweepInterval } from './sweeper.js'
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
 /** What the registry needs from its surroundings. */
-export interface RegistryPorts {
-  store: SessionStore
+export interface RegistryPorts extends LoaderPorts {
   /** Makes a peer known to the dispatcher, and unknown again. */
   connect: (peer: Peer) => void
   disconnect: (peer: Peer, reason: Error) => void
@@ -24,21 +24,18 @@ export interface RegistryPorts {
   checkPressure: () => void
   /** Takes why no session can be opened, or undefined when one can. */
   reportHealth: (problem: string | undefined) => void
-  /** Subscribes the peer of a restored session to a resource again. */
-  resubscribe: (uri: string, peer: Peer) => Promise<void>
-  /** Takes errors of the store that no client gets as a response. */
-  onTrouble: (error: unknown) => void
 }
 
-/** The sessions of stateful HTTP clients that this node serves. They outlive it where the store does. */
+/** The sessions of stateful HTTP clients that this node serves, perhaps together with other nodes. They outlive it where the store does. */
 export class SessionRegistry {
   readonly #limits: SessionLimits
   readonly #ports: RegistryPorts
   readonly #table = new SessionTable()
   readonly #stored: StoredSessions
+  readonly #loader: SessionLoader
   readonly #restorer: SessionRestorer
   readonly #sweeper: SessionSweeper
-  readonly #offTaken: () => void
+  readonly #off: Array<() => void>
 
   constructor (limits: SessionLimits, ports: RegistryPorts) {
     const { store, onTrouble } = ports
@@ -46,11 +43,13 @@ export class SessionRegistry {
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
+    this.#loader = new SessionLoader(ports)
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
-      isServed: id => this.#table.get(id) !== undefined,
+      served: id => this.#table.get(id),
       reserve: () => this.#reserve(undefined),
-      serve: async (id, record) => await this.#restoreSession(id, record)
+      serve: async (id, found) => await this.#serveStored(id, found),
+      refresh: async (session, found) => await this.#refresh(session, found)
     })
     this.#sweeper = new SessionSweeper({
       sessions: () => this.#table.values(),
@@ -60,10 +59,10 @@ export class SessionRegistry {
       save: session => { void this.#save(session) },
       onTrouble
     })
-    this.#offTaken = store.onTaken(id => {
-      const session = this.#table.get(id)
-      if (session !== undefined) this.#dropTaken(session)
-    })
+    this.#off = [
+      store.onChange(id => this.#onChange(id)),
+      store.onNews((id, stream, news) => this.#table.get(id)?.receive(stream, news))
+    ]
   }
 
   get size (): number {
@@ -72,10 +71,9 @@ export class SessionRegistry {
 
   /** Throws an HTTP error when the server is overloaded or there are as many sessions as allowed. */
   create (peer: PeerOptions = {}, primed = false): Session {
-    const { store, checkPressure, onTrouble } = this.#ports
-    checkPressure()
+    this.#ports.checkPressure()
     this.#reserve(peer.identity?.principal)
-    const session = new Session({ store, onTrouble, peer, primed })
+    const session = this.#loader.create(peer, primed)
     session.peer.dirty = true
     this.#addSession(session, true)
     return session
@@ -94,7 +92,7 @@ export class SessionRegistry {
     return session
   }
 
-  /** Makes a stored session of that caller and view this node's; undefined when there is nothing to wait for. Rejects when the store fails. */
+  /** Makes a stored session of that caller and view one of this node; undefined when there is nothing to wait for. Rejects when the store fails. */
   restore (id: string, principal?: string, view?: string): Promise<void> | undefined {
     return this.#restorer.restoreFor(id, principal, view)
   }
@@ -108,7 +106,7 @@ export class SessionRegistry {
   async end (session: Session, reason: Error): Promise<void> {
     this.#removeSession(session, errors.interrupted(`The session was ended (${reason.message})`))
     session.end()
-    await this.#restorer.remove(session.id)
+    await this.#restorer.remove(session.id, this.#stored.remove(session.id))
   }
 
   /** Begins to sweep idle sessions. */
@@ -116,11 +114,10 @@ export class SessionRegistry {
     this.#sweeper.start()
   }
 
-  /** Restores the sessions of the node that had our address before: no other process can listen there, so it has ended. */
-  async takeOver (nodeAddress: string): Promise<void> {
-    const { onTrouble } = this.#ports
-    this.#stored.nodeAddress = nodeAddress
-    const ids = await this.#stored.idsAtNode().catch(error => { onTrouble(error); return [] })
+  /** Restores the sessions whose nodes have ended, as has the one that had our address before: no other process can listen there. */
+  async takeOver (address: string): Promise<void> {
+    const { store, onTrouble } = this.#ports
+    const ids = await store.takeOver(address).catch(error => { onTrouble(error); return [] })
     await Promise.all(ids.map(async id => { await this.#restorer.restore(id).catch(onTrouble) }))
   }
 
@@ -132,12 +129,12 @@ export class SessionRegistry {
   /** Answers what is in flight with an error. The sessions stay in the store for the next process. */
   close (): void {
     this.#sweeper.stop()
-    this.#offTaken()
+    for (const off of this.#off) off()
     for (const session of this.#table.values()) this.#removeSession(session, errors.closing())
   }
 
   get #isFull (): boolean {
-    return this.#table.size + this.#restorer.adopting >= this.#limits.maxSessions
+    return this.#table.size + this.#restorer.restoring >= this.#limits.maxSessions
   }
 
   /**
@@ -157,8 +154,11 @@ export class SessionRegistry {
     if (abandoned !== undefined) this.#endQuietly(abandoned, 'the session was not used')
   }
 
+  /** Ends a session here, and everywhere unless another node has used it since. */
   #endQuietly (session: Session, reason: string): void {
-    this.end(session, new Error(reason)).catch(this.#ports.onTrouble)
+    this.#removeSession(session, errors.interrupted(`The session was ended (${reason})`))
+    session.end()
+    this.#restorer.remove(session.id, this.#stored.removeUnused(session)).catch(this.#ports.onTrouble)
   }
 
   #addSession (session: Session, unused: boolean): void {
@@ -174,33 +174,41 @@ export class SessionRegistry {
     if (!this.#isFull) this.#ports.reportHealth(undefined)
   }
 
-  #dropTaken (session: Session): void {
-    this.#removeSession(session, errors.interrupted('Another gateway took over the session'))
+  #dropRemoved (session: Session): void {
+    this.#removeSession(session, errors.interrupted('The session was ended'))
     session.disconnect()
   }
 
   // A session that cannot be saved is served all the same; the sweeper tries again.
   async #save (session: Session): Promise<void> {
     try {
-      if (!await this.#stored.save(session)) this.#dropTaken(session)
+      if (!await this.#stored.save(session)) this.#dropRemoved(session)
     } catch (error) {
       this.#ports.onTrouble(error)
     }
   }
 
-  async #restoreSession (id: string, record: SessionRecord): Promise<void> {
-    const { store, resubscribe, onTrouble } = this.#ports
-    const session = Session.from(record, { id, store, onTrouble })
-    const { peer } = session
-    for (const uri of record.subscriptions) peer.setSubscribed(uri, true)
-    peer.takeChanges()
+  async #serveStored (id: string, stored: StoredSession): Promise<void> {
+    const session = await this.#loader.load(id, stored)
     // Begun before the session is added: new events come after the responses of interrupted replies.
-    const finished = session.finishReplies().catch(onTrouble)
+    const finished = session.finishReplies()
     this.#addSession(session, false)
-    for (const uri of record.subscriptions) {
-      // The client may have unsubscribed meanwhile.
-      if (peer.subscriptions.has(uri)) await resubscribe(uri, peer).catch(onTrouble)
-    }
+    await this.#loader.subscribe(session)
     await finished
+  }
+
+  async #refresh (session: Session, stored: StoredSession | undefined): Promise<void> {
+    if (!this.#table.has(session)) return
+    if (stored === undefined) this.#dropRemoved(session)
+    else await this.#loader.refresh(session, stored)
+  }
+
+  /** Another node has changed or removed a session: any of them, when there is no id. */
+  #onChange (id: string | undefined): void {
+    if (id === undefined) for (const session of this.#table.values()) session.stale = true
+    const session = id === undefined ? undefined : this.#table.get(id)
+    if (session === undefined) return
+    session.stale = true
+    this.#restorer.refresh(session).catch(this.#ports.onTrouble)
   }
 }

@@ -1,66 +1,87 @@
-import type { SessionRecord } from '../store.js'
+import type { StoredSession } from '../store.js'
+import type { Session } from './session.js'
 import type { StoredSessions } from './stored-sessions.js'
 
 export interface RestorerOptions {
   stored: StoredSessions
-  isServed: (id: string) => boolean
+  /** The session of that id which this node serves. */
+  served: (id: string) => Session | undefined
   /** Throws when there may be no more sessions. */
   reserve: () => void
-  /** Serves a session that is ours now. */
-  serve: (id: string, record: SessionRecord) => Promise<void>
+  /** Serves a stored session. */
+  serve: (id: string, stored: StoredSession) => Promise<void>
+  /** Takes over what another node has stored of a session that is served here: undefined when it was removed. */
+  refresh: (session: Session, stored: StoredSession | undefined) => Promise<void>
 }
 
-/** Restores sessions from the store, each once however many requests want it. */
+/** Reads sessions from the store: those that are not served here yet, and those that another node has changed. */
 export class SessionRestorer {
   readonly #options: RestorerOptions
   /** By session id: requests for a session wait while it is being read from the store or removed from it. */
   readonly #pending = new Map<string, Promise<void>>()
-  #adopting = 0
+  #restoring = 0
 
   constructor (options: RestorerOptions) {
     this.#options = options
   }
 
   /** How many are being restored now; they count as sessions already. */
-  get adopting (): number {
-    return this.#adopting
+  get restoring (): number {
+    return this.#restoring
   }
 
-  /** Makes a session of that caller and view ours; undefined when there is nothing to wait for. */
+  /** Makes a session of that caller and view one that is served here as it is stored; undefined when there is nothing to wait for. */
   restoreFor (id: string, principal: string | undefined, view: string | undefined): Promise<void> | undefined {
     const pending = this.#pending.get(id)
-    return pending !== undefined || this.#options.isServed(id) ? pending : this.#compareAndRestore(id, principal, view)
+    const served = this.#options.served(id)
+    if (pending !== undefined || served?.stale === false) return pending
+    return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served)
   }
 
   async restore (id: string): Promise<void> {
-    if (this.#options.isServed(id)) return
-    const pending = this.#pending.get(id) ?? this.#adopt(id).finally(() => this.#pending.delete(id))
-    this.#pending.set(id, pending)
-    await pending
+    if (this.#options.served(id) === undefined) await this.#once(id, async () => { await this.#restore(id, await this.#options.stored.load(id)) })
   }
 
-  /** Removes a session from the store; requests for it wait until it is gone. */
-  async remove (id: string): Promise<void> {
-    const removed = this.#options.stored.remove(id)
+  /** Reads a session again that is served here. */
+  async refresh (session: Session): Promise<void> {
+    await this.#once(session.id, async () => {
+      session.stale = false
+      try {
+        await this.#options.refresh(session, await this.#options.stored.load(session.id))
+      } catch (error) {
+        session.stale = true
+        throw error
+      }
+    })
+  }
+
+  /** Requests for a session wait until it is removed from the store. */
+  async remove (id: string, removed: Promise<void>): Promise<void> {
     this.#pending.set(id, removed.catch(() => {}).finally(() => this.#pending.delete(id)))
     await removed
   }
 
-  // The caller is compared before the session is taken from the node that has it.
   async #compareAndRestore (id: string, principal: string | undefined, view: string | undefined): Promise<void> {
-    const record = await this.#options.stored.load(id)
-    if (record !== undefined && record.principal === principal && record.view === view) await this.restore(id)
+    const stored = await this.#options.stored.load(id)
+    if (stored === undefined || stored.record.principal !== principal || stored.record.view !== view) return
+    if (this.#options.served(id) === undefined) await this.#once(id, async () => await this.#restore(id, stored))
   }
 
-  async #adopt (id: string): Promise<void> {
-    const { stored, reserve, serve } = this.#options
+  async #restore (id: string, stored: StoredSession | undefined): Promise<void> {
+    const { reserve, serve } = this.#options
+    if (stored === undefined) return
     reserve()
-    this.#adopting++
+    this.#restoring++
     try {
-      const record = await stored.adopt(id)
-      if (record !== undefined) await serve(id, record)
+      await serve(id, stored)
     } finally {
-      this.#adopting--
+      this.#restoring--
     }
+  }
+
+  async #once (id: string, work: () => Promise<void>): Promise<void> {
+    const pending = this.#pending.get(id) ?? work().finally(() => this.#pending.delete(id))
+    this.#pending.set(id, pending)
+    await pending
   }
 }

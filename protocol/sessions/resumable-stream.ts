@@ -1,5 +1,5 @@
 import type { Channel } from '../wire/channel.js'
-import type { LoggedEvent, Replay } from '../store.js'
+import type { NumberedEvent, Replay, StreamNews } from '../store.js'
 import type { Sink, StreamLog } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
 
@@ -10,13 +10,16 @@ export interface StreamOptions {
   opened?: Promise<unknown> | undefined
   /** True when a client has been connected before: it may come back for every single event. */
   wasConnected?: boolean
+  /** Runs when a client has connected, so that this node is the reader of the stream. */
+  onAttached?: () => void
+  /** Runs when another node has become the reader. */
+  onMoved?: () => void
   /** Runs when the stream has ended and no client is connected. */
   onClosed?: () => void
 }
 
 const RETRY_MS = 1_000
 const DONE = Promise.resolve()
-const nothing = (): void => {}
 
 /**
  * A stream of a session that outlives its connections, and the process too where its log does. Events emitted while no client is connected
@@ -25,14 +28,15 @@ const nothing = (): void => {}
  *
  * Each event is written to one connection: the newest. An older one may be half-open, which the server cannot detect; it stays open and
  * gets nothing, so that two live clients do not close each other in turns. When the newest is closed, the one before it is written to again;
- * events written there do not count as seen, because its client may have left long ago.
+ * events written there do not count as seen, because its client may have left long ago. The same holds for connections at two nodes.
+ *
+ * Other nodes may write to the stream, too. Each event names the one before it; where that was not sent yet, what is missing is read first.
  */
 export class ResumableStream implements Channel {
   readonly streams = true
   readonly key: string
   readonly #log: StreamLog
-  readonly #primed: boolean
-  readonly #onClosed: () => void
+  readonly #options: StreamOptions
   /** Change notifications that wait for a client; one of each is enough. */
   #waitingNotices: Set<string> | undefined
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
@@ -41,15 +45,18 @@ export class ResumableStream implements Channel {
   readonly #connections = new StreamConnections()
   /** The connection that is written to: the newest, once it has got the events before. */
   #sink: Sink | undefined
-  #lastSent = 0
+  /** The number of the last event that was written to the connection; undefined while that is not known. */
+  #lastSent: number | undefined
+  /** How often the store was asked to make this node the reader. */
+  #attached = 0
   ended = false
 
-  constructor (key: string, log: StreamLog, { primed, opened, wasConnected = false, onClosed = nothing }: StreamOptions) {
+  constructor (key: string, log: StreamLog, options: StreamOptions) {
+    const { opened, wasConnected = false } = options
     this.key = key
     this.#log = log
-    this.#primed = primed
+    this.#options = options
     this.#wasConnected = wasConnected
-    this.#onClosed = onClosed
     if (opened !== undefined) this.#enqueue(async () => { await opened })
   }
 
@@ -78,8 +85,10 @@ export class ResumableStream implements Channel {
     this.#wasConnected = true
     this.#waitingNotices = undefined
     this.#enqueue(async () => {
-      const replay = await this.#log.read(after)
-      if (this.#connections.has(sink)) this.#replay(sink, replay ?? { after: after ?? 0, events: [], ended: false }, retry)
+      this.#attached++
+      const replay = await this.#log.attach(after)
+      this.#options.onAttached?.()
+      if (this.#connections.has(sink)) this.#connect(sink, replay, after ?? 0, retry)
     })
   }
 
@@ -96,13 +105,23 @@ export class ResumableStream implements Channel {
     if (this.ended || this.#isRepeatedNotice(text, method)) return
     const event = { text, method }
     const seen = this.#countsAsSeen
+    const attached = this.#attached
     const stored = this.#log.append(event, seen)
     this.#enqueue(async () => {
-      const number = await stored
-      if (number === 'taken') return
-      this.#write(number, event)
-      // A client has connected meanwhile.
-      if (number !== undefined && !seen && this.#countsAsSeen) this.#log.markSeen(number)
+      const appended = await stored
+      // A client that has connected here since has got the event.
+      if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
+      if (appended === undefined) return this.#sink?.write(event)
+      await this.#deliver({ ...event, ...appended }, seen)
+    })
+  }
+
+  /** Takes what another node did to the stream. */
+  receive (news: StreamNews): void {
+    this.#enqueue(async () => {
+      // The client may have come back here before this news.
+      if (news === 'moved') return await this.#log.isReader() ? undefined : this.#leave()
+      await (news === 'more' ? this.#catchUp() : this.#deliver(news, false))
     })
   }
 
@@ -141,20 +160,49 @@ export class ResumableStream implements Channel {
     return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.newestMayBeStale
   }
 
-  #replay (sink: Sink, { after, events, ended }: Replay, retry: number): void {
+  #connect (sink: Sink, replay: Replay | undefined, after: number, retry: number): void {
     this.#sink = sink
-    this.#lastSent = after
-    if (this.#primed) sink.write({ id: `${this.key}-${after}`, text: '', retry })
-    for (const { number, ...event } of events) this.#write(number, event)
-    if (events.length > 0) this.#log.markSeen(this.#lastSent)
-    if (ended) this.#disconnectFrom([sink])
+    this.#lastSent = replay?.after
+    if (this.#connections.newest === sink) this.#connections.newestMayBeStale = false
+    if (this.#options.primed) sink.write({ id: `${this.key}-${replay?.after ?? after}`, text: '', retry })
+    if (replay !== undefined) this.#replay(replay, [sink], true)
+  }
+
+  #replay ({ events, ended }: Replay, sinks: Sink[], seen: boolean): void {
+    for (const event of events) this.#write(event)
+    if (events.length > 0 && seen) this.#log.markSeen(this.#lastSent ?? 0)
+    if (ended) this.#disconnectFrom(sinks)
   }
 
   // An event that was replayed when the client connected is not written again when its own job runs.
-  #write (number: number | undefined, { text, method }: LoggedEvent): void {
-    if (number !== undefined && number <= this.#lastSent) return
-    this.#lastSent = number ?? this.#lastSent
-    this.#sink?.write(number === undefined ? { text, method } : { id: `${this.key}-${number}`, text, method })
+  async #deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> {
+    const last = this.#lastSent ?? event.after
+    if (this.#sink === undefined || event.number <= last) return
+    if (event.after > last) return await this.#catchUp()
+    this.#write(event)
+    // A client has connected meanwhile, or another node stored the event.
+    if (!wasSeen && this.#countsAsSeen) this.#log.markSeen(event.number)
+  }
+
+  // When what is missing is no longer stored, the client has to learn it: it resumes, and is refused.
+  async #catchUp (): Promise<void> {
+    if (this.#sink === undefined) return
+    const replay = await this.#log.read(this.#lastSent)
+    if (replay === undefined) return this.#disconnectFrom(this.#connections.all)
+    if (replay.ended) this.ended = true
+    this.#replay(replay, this.#connections.all, this.#countsAsSeen)
+  }
+
+  #write ({ number, text, method }: NumberedEvent): void {
+    this.#lastSent = number
+    this.#sink?.write({ id: `${this.key}-${number}`, text, method })
+  }
+
+  // The connections stay open and get nothing, as older ones do.
+  #leave (): void {
+    this.#sink = undefined
+    this.#connections.newestMayBeStale = true
+    this.#options.onMoved?.()
   }
 
   // However often a list changes, one list_changed waits for a client that is not connected. The same holds for updates of a resource until
@@ -182,6 +230,6 @@ export class ResumableStream implements Channel {
   }
 
   #closeIfDone (): void {
-    if (this.ended && !this.connected) this.#onClosed()
+    if (this.ended && !this.connected) this.#options.onClosed?.()
   }
 }

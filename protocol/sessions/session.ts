@@ -7,7 +7,7 @@ import { ResumableStream, type StreamOptions } from './resumable-stream.js'
 import { orUndefined, StoredLog } from './stored-log.js'
 import { revisionNamed } from '../revisions/table.js'
 import type { Implementation } from '../revisions/revision.js'
-import { STANDALONE, type Agreement, type SessionRecord, type SessionStore } from '../store.js'
+import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
 
 /** Each request of a session brings the scopes of its own credential. */
 const NO_SCOPES: ReadonlySet<string> = new Set()
@@ -19,6 +19,8 @@ export interface SessionOptions {
   id?: string
   peer?: PeerOptions
   primed?: boolean
+  /** Called when this node has become the session's home. */
+  onHome?: (session: Session) => void
   /** True when the client may have had a stream open before. */
   wasConnected?: boolean
 }
@@ -30,54 +32,74 @@ export interface ResumePoint { stream: ResumableStream, after: number }
 export class Session implements Channel {
   readonly id: string
   readonly peer: Peer
-  /** True once it was written to the store. */
-  stored = false
+  /** What is stored of its agreement; undefined until it was written to the store. */
+  stored: Agreement | undefined
+  /** Until when it stays in the store, as this node last wrote it. */
+  expires = 0
+  /** True when another node may have changed what is stored. */
+  stale = false
+  /** True while this node tells the client what belongs to no call. */
+  isHome = true
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
   readonly #primed: boolean
   readonly #wasConnected: boolean
+  readonly #onHome: (session: Session) => void
   #standalone: ResumableStream | undefined
   /** Replies that are being written or read; most sessions never have one. */
   #replies: Map<string, ResumableStream> | undefined
 
-  constructor ({ store, onTrouble, id = newId(), peer = {}, primed = false, wasConnected = false }: SessionOptions) {
+  constructor ({ store, onTrouble, id = newId(), peer = {}, primed = false, wasConnected = false, onHome = () => {} }: SessionOptions) {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
     this.#primed = primed
     this.#wasConnected = wasConnected
+    this.#onHome = onHome
     this.peer = new Peer(peer)
     this.peer.channel = this
   }
 
   /** A session as the store has it. */
-  static from (record: SessionRecord, options: Omit<SessionOptions, 'peer' | 'primed'>): Session {
+  static from (record: SessionRecord, options: Omit<SessionOptions, 'primed'>): Session {
     const revision = record.revision === undefined ? undefined : revisionNamed(record.revision)
     const session = new Session({
       ...options,
       wasConnected: true,
       primed: revision?.polling === true,
       peer: {
-        requestIdPrefix: `${randomToken(6, 'hex')}-`,
+        ...options.peer,
         view: record.view,
         identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NO_SCOPES },
         ...(revision === undefined ? {} : { revision })
       }
     })
-    const { peer } = session
+    session.apply(record)
+    return session
+  }
+
+  /** Takes over what is stored. */
+  apply (record: SessionRecord): void {
+    const { peer } = this
+    if (record.revision !== undefined) peer.revision = revisionNamed(record.revision)
     peer.initialized = record.initialized
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
-    session.stored = true
-    return session
+    this.stored = this.agreement
+    this.stale = false
   }
 
   /** The stream for messages that belong to no call, whether or not the client has opened it. */
   get standalone (): ResumableStream {
-    this.#standalone ??= this.#stream(STANDALONE, { primed: this.#primed, wasConnected: this.#wasConnected })
+    this.#standalone ??= this.#stream(STANDALONE, {
+      primed: this.#primed,
+      wasConnected: this.#wasConnected,
+      onAttached: () => this.#becomeHome(),
+      onMoved: () => { this.isHome = false }
+    })
     return this.#standalone
   }
 
@@ -90,8 +112,9 @@ export class Session implements Channel {
     return true
   }
 
+  /** Announcements are made by the session's home; every other message comes from the node that has it. */
   emit (text: string, method: string): void {
-    this.standalone.emit(text, method)
+    if (this.isHome || !isAnnouncement(method)) this.standalone.emit(text, method)
   }
 
   respond (text: string): void {
@@ -123,6 +146,7 @@ export class Session implements Channel {
     const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
     const live = key === STANDALONE ? this.standalone : this.#replies?.get(key ?? '')
     await live?.flush()
+    if (live === undefined) await this.finishReplies()
     const replay = key === undefined ? undefined : await orUndefined(this.#store.read(this.id, key, Number(number)), this.#onTrouble)
     if (key === undefined || replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
@@ -131,9 +155,16 @@ export class Session implements Channel {
     return { stream, after: replay.after }
   }
 
-  /** Ends the replies that another process left unfinished, each with its interrupted response. */
+  /** Ends the replies that nodes which have died left unfinished, each with its interrupted response. */
   async finishReplies (): Promise<void> {
-    await this.#store.finish(this.id)
+    await orUndefined(this.#store.finish(this.id), this.#onTrouble)
+  }
+
+  /** Takes what another node did to a stream. */
+  receive (stream: string, news: StreamNews): void {
+    const live = stream === STANDALONE ? this.#standalone : this.#replies?.get(stream)
+    live?.receive(news)
+    if (stream === STANDALONE && news === 'moved' && live === undefined) this.isHome = false
   }
 
   /** True while the client waits for a response, or has a connection open that it has not replaced. */
@@ -155,6 +186,12 @@ export class Session implements Channel {
     return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.values() ?? [])]
   }
 
+  #becomeHome (): void {
+    if (this.isHome) return
+    this.isHome = true
+    this.#onHome(this)
+  }
+
   #reply (key: string, opened?: Promise<unknown>): ResumableStream {
     const replies = this.#replies ??= new Map()
     const stream = this.#stream(key, { opened, primed: this.peer.revision?.polling === true, onClosed: () => replies.delete(key) })
@@ -166,6 +203,8 @@ export class Session implements Channel {
     return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options)
   }
 }
+
+const isAnnouncement = (method: string): boolean => method.endsWith('/list_changed') || method === 'notifications/resources/updated'
 
 /**
  * 144 random bits after the time: a database that keeps rows in the order of their keys then writes one page for all sessions that are

@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../lib/network/event-stream.js'
-import type { LoggedEvent, Replay } from '../store.js'
+import type { Appended, LoggedEvent, Replay } from '../store.js'
 
 /** One connection of a client to a stream. */
 export interface Sink {
@@ -13,14 +13,15 @@ export interface Sink {
   isFull? (): boolean
 }
 
-/**
- * The stored events of one stream. Nothing here rejects: an event that could not be stored has no number, and `taken` means that another
- * node serves the session and sends the event.
- */
+/** The stored events of one stream. Nothing here rejects: an event that could not be stored has no number. */
 export interface StreamLog {
-  append (event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined>
-  /** The events after a number, or those no client has seen yet; undefined when the store cannot give them. */
+  append (event: LoggedEvent, seen: boolean): Promise<Appended>
+  /** The events after a number; undefined when the store cannot give them. */
   read (after: number | undefined): Promise<Replay | undefined>
+  /** The events after a number, or those no client has seen yet, and makes this node the reader of the stream. */
+  attach (after: number | undefined): Promise<Replay | undefined>
+  /** True while this node is the reader; also when the store does not say. */
+  isReader (): Promise<boolean>
   markSeen (number: number): void
   end (): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { LoggedEvent, Replay, SessionStore } from '../store.js'
+import type { Appended, LoggedEvent, Replay, SessionStore } from '../store.js'
 import type { StreamLog } from './sink.js'
 
 /** The events of one stream of one session in the store. */
@@ -15,12 +15,20 @@ export class StoredLog implements StreamLog {
     this.#onTrouble = onTrouble
   }
 
-  append (event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
+  append (event: LoggedEvent, seen: boolean): Promise<Appended> {
     return orUndefined(this.#store.append(this.#session, this.#key, event, seen), this.#onTrouble)
   }
 
   read (after: number | undefined): Promise<Replay | undefined> {
     return orUndefined(this.#store.read(this.#session, this.#key, after), this.#onTrouble)
+  }
+
+  attach (after: number | undefined): Promise<Replay | undefined> {
+    return orUndefined(this.#store.attach(this.#session, this.#key, after), this.#onTrouble)
+  }
+
+  async isReader (): Promise<boolean> {
+    return await orUndefined(this.#store.isReader(this.#session, this.#key), this.#onTrouble) ?? true
   }
 
   markSeen (number: number): void {

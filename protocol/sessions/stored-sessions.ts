@@ -1,10 +1,8 @@
-import type { SessionRecord, SessionStore } from '../store.js'
+import type { Agreement, SessionStore, StoredSession } from '../store.js'
 import type { Session } from './session.js'
 
-/** Reads and writes the sessions of this node in the store, each with the time until which it stays there. */
+/** Reads and writes sessions in the store, each with the time until which it stays there. */
 export class StoredSessions {
-  /** Where this node listens; the store keeps it with each session. Empty until the server listens. */
-  nodeAddress = ''
   readonly #store: SessionStore
   readonly #lifetime: number
 
@@ -14,32 +12,24 @@ export class StoredSessions {
     this.#lifetime = lifetime
   }
 
-  async load (id: string): Promise<SessionRecord | undefined> {
+  async load (id: string): Promise<StoredSession | undefined> {
     return await this.#store.load(id)
   }
 
-  /** Makes a session this node's; undefined when the store has none of that id. */
-  async adopt (id: string): Promise<SessionRecord | undefined> {
-    return await this.#store.adopt(id, this.nodeAddress, this.#expiry)
-  }
-
-  /** The ids of the sessions that a node of our address has served. */
-  async idsAtNode (): Promise<string[]> {
-    return await this.#store.listByNode(this.nodeAddress)
-  }
-
-  /** Writes what has changed since the last time; false when another node has the session. On an error the changes stay to be saved. */
+  /** Writes what has changed since the last time; false when the session was removed. On an error the changes stay to be saved. */
   async save (session: Session): Promise<boolean> {
-    const { id, peer, peer: { dirty } } = session
+    const { id, peer, agreement, stored } = session
     const subscriptions = peer.takeChanges()
+    const expires = this.#expiry()
     peer.dirty = false
     try {
-      if (!session.stored) await this.#store.save(id, session.record, this.nodeAddress, this.#expiry)
-      else return await this.#store.update(id, { agreement: dirty ? session.agreement : undefined, subscriptions }, this.#expiry)
-      session.stored = true
+      if (stored === undefined) await this.#store.save(id, session.record, expires)
+      else if (!await this.#store.update(id, { agreement: difference(stored, agreement), subscriptions }, expires)) return false
+      session.stored = agreement
+      session.expires = expires
       return true
     } catch (error) {
-      peer.dirty ||= dirty
+      peer.dirty = true
       peer.restoreChanges(subscriptions)
       throw error
     }
@@ -47,11 +37,19 @@ export class StoredSessions {
 
   /** Makes sessions stay as long as if they were written now. */
   async touch (sessions: Session[]): Promise<void> {
-    if (sessions.length > 0) await this.#store.touch(sessions.map(({ id }) => id), this.#expiry)
+    if (sessions.length === 0) return
+    const expires = this.#expiry()
+    for (const session of sessions) session.expires = expires
+    await this.#store.touch(sessions.map(({ id }) => id), expires)
   }
 
   async remove (id: string): Promise<void> {
     await this.#store.remove(id)
+  }
+
+  /** Removes a session that no other node has used since this one did. */
+  async removeUnused ({ id, expires }: Session): Promise<void> {
+    await this.#store.removeUnused(id, expires)
   }
 
   /** Removes the expired ones. */
@@ -59,7 +57,13 @@ export class StoredSessions {
     await this.#store.sweep()
   }
 
-  get #expiry (): number {
+  #expiry (): number {
     return Date.now() + this.#lifetime
   }
+}
+
+/** The members of an agreement that are not as they were; undefined when all are. */
+function difference (before: Agreement, after: Agreement): Partial<Agreement> | undefined {
+  const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Agreement] !== value)
+  return changed.length === 0 ? undefined : Object.fromEntries(changed)
 }

@@ -19,9 +19,9 @@ export class ChangeFeed {
   readonly #sql: Record<'note' | 'trim' | 'version' | 'since', Statement>
   readonly #onChange: (change: Change, foreign: boolean) => void
   /** The id of this connection among all that use the file. */
-  readonly writer = randomUUID()
+  readonly #writer = randomUUID()
   readonly #timer: NodeJS.Timeout
-  #pending: Array<Change & { foreign: boolean }> = []
+  #pending: Change[] = []
   #noted = 0
   #version: number
   #last: number
@@ -42,21 +42,16 @@ export class ChangeFeed {
 
   /** To be called inside a transaction: stores a change, and announces it after the commit. */
   note (space: string, key: string): void {
-    this.#sql.note.run(Date.now(), this.writer, space, key)
-    this.#pending.push({ space, key, foreign: false })
+    this.#sql.note.run(Date.now(), this.#writer, space, key)
+    this.#pending.push({ space, key })
     if (++this.#noted % TRIM_EVERY === 0) this.#trim()
-  }
-
-  /** To be called inside a transaction that finds a change of another process: announces it after the commit. */
-  noteForeign (space: string, key: string): void {
-    this.#pending.push({ space, key, foreign: true })
   }
 
   /** To be called after a commit. */
   announce (): void {
     const changes = this.#pending
     this.#pending = []
-    for (const { foreign, ...change } of changes) this.#onChange(change, foreign)
+    for (const change of changes) this.#onChange(change, false)
   }
 
   /** To be called after a rollback. */
@@ -72,7 +67,7 @@ export class ChangeFeed {
       this.#version = version
       const rows = allRows<Row>(this.#sql.since, this.#last)
       this.#last = rows.at(-1)?.number ?? this.#last
-      for (const { writer, space, key } of rows) if (writer !== this.writer) this.#onChange({ space, key }, true)
+      for (const { writer, space, key } of rows) if (writer !== this.#writer) this.#onChange({ space, key }, true)
     } catch {
       // The next read or write reports the error to its caller.
     }

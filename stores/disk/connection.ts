@@ -15,8 +15,11 @@ const GONE = 'the data file was removed or replaced: start the gateway again'
 export const WRITE_SIZE = { update: 0, event: 1, value: 2 } as const
 export type WriteSize = typeof WRITE_SIZE[keyof typeof WRITE_SIZE]
 
-/** The space under which changes of owners of sessions are noted: no value can have it. */
-const SESSIONS = ''
+/** The space under which what is no change of a value is noted: no value can have it. */
+const NEWS = ''
+
+/** What other processes are told that is no change of a value: its kind, and what it is about. */
+export type News = [kind: 'session' | 'stream' | 'message', ...about: string[]]
 
 /** The open file: reads at once, writes in groups, announces changes, and knows why the latest write failed. */
 export class DiskConnection {
@@ -26,7 +29,7 @@ export class DiskConnection {
   readonly #commits: GroupCommit
   readonly #feed: ChangeFeed
   readonly #changeListeners = new Listeners<Parameters<ChangeListener>>()
-  readonly #takeoverListeners = new Listeners<[id: string]>()
+  readonly #newsListeners = new Listeners<News>()
   readonly #failureListeners = new Listeners<[]>()
   /** The largest write of the transaction, -1 if there is none; the latest attempt; and the size that ends the present failure. */
   #written = -1
@@ -40,8 +43,8 @@ export class DiskConnection {
     this.#isThere = isThere
     this.#checkTimer = setInterval(() => { if (!this.#gone && !this.#isThere()) this.#markGone() }, CHECK_MS).unref()
     this.#feed = new ChangeFeed(sql => this.prepare(sql), ({ space, key }, foreign) => {
-      if (space !== SESSIONS) this.#changeListeners.notify(space, key)
-      else if (foreign) this.#takeoverListeners.notify(key)
+      if (space !== NEWS) this.#changeListeners.notify(space, key)
+      else if (foreign) this.#newsListeners.notify(...JSON.parse(key) as News)
     })
     this.#commits = new GroupCommit(db, {
       check: () => {
@@ -91,27 +94,18 @@ export class DiskConnection {
     this.#feed.note(space, key)
   }
 
-  /** To be called inside a write that removes a session or makes us its owner: the previous owner is notified. */
-  noteTakeover (id: string): void {
-    this.#feed.note(SESSIONS, id)
-  }
-
-  /** To be called inside a write that finds that another process owns the session. */
-  noteLost (id: string): void {
-    this.#feed.noteForeign(SESSIONS, id)
-  }
-
-  /** The id of this connection among all that use the file: the owner of its sessions. */
-  get writer (): string {
-    return this.#feed.writer
+  /** To be called inside a write: tells the other processes, after the commit. */
+  tell (...news: News): void {
+    this.#feed.note(NEWS, JSON.stringify(news))
   }
 
   onChange (listener: ChangeListener): () => void {
     return this.#changeListeners.add(listener)
   }
 
-  onTaken (listener: (id: string) => void): () => void {
-    return this.#takeoverListeners.add(listener)
+  /** Adds a listener for what other processes told; returns a function that removes it. */
+  onNews (listener: (...news: News) => void): () => void {
+    return this.#newsListeners.add(listener)
   }
 
   onFailureChange (listener: () => void): () => void {

@@ -2,12 +2,18 @@ import type { DatabaseSyncInstance as Database } from '@photostructure/sqlite'
 import { allRows, pragma } from './row.js'
 
 /** The format that this version reads and writes, kept in `user_version`. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /** How long a process waits at start while another converts the file, in milliseconds. */
 const UPGRADE_TIMEOUT = 30_000
 
 const SUBSCRIPTIONS = 'CREATE TABLE subscriptions (session TEXT NOT NULL, uri TEXT NOT NULL, PRIMARY KEY (session, uri)) STRICT, WITHOUT ROWID;'
+
+/** The processes that use the file, until when each counts as alive on the machine's monotonic clock, and messages to them. */
+const NODES = `
+  CREATE TABLE nodes (id TEXT PRIMARY KEY, address TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, sender TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+  CREATE INDEX mailboxes ON messages (node);`
 
 /** The tables of a new file. Subscriptions are rows with the URI as JSON, because a URI may hold what is not valid UTF-8. */
 export const SCHEMA = `
@@ -16,18 +22,20 @@ export const SCHEMA = `
   CREATE TABLE changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
   CREATE TABLE sessions (
-    id TEXT PRIMARY KEY, node_address TEXT NOT NULL, owner TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    id TEXT PRIMARY KEY, home TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE streams (
     session TEXT NOT NULL, stream TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, seen INTEGER NOT NULL,
-    size INTEGER NOT NULL, ended INTEGER NOT NULL, interrupted_response TEXT NOT NULL, UNIQUE (session, stream)) STRICT;
+    size INTEGER NOT NULL, ended INTEGER NOT NULL, interrupted_response TEXT NOT NULL,
+    writer TEXT NOT NULL DEFAULT '', reader TEXT NOT NULL DEFAULT '', UNIQUE (session, stream)) STRICT;
   CREATE TABLE events (
     session TEXT NOT NULL, stream TEXT NOT NULL, number INTEGER NOT NULL, method TEXT NOT NULL, text TEXT NOT NULL,
     UNIQUE (session, stream, number)) STRICT;
   ${SUBSCRIPTIONS}
+  ${NODES}
   PRAGMA user_version = ${FORMAT};`
 
 /** What brings a file of format `n` to format `n + 1`, by `n`. */
-const STEPS: Record<number, (db: Database) => void> = { 1: moveSubscriptions, 2: renameStored }
+const STEPS: Record<number, (db: Database) => void> = { 1: moveSubscriptions, 2: renameStored, 3: addNodes }
 
 export function formatOf (db: Database): number {
   return pragma(db, 'user_version')
@@ -70,6 +78,14 @@ function renameStored (db: Database): void {
   db.exec('ALTER TABLE sessions RENAME COLUMN home TO node_address')
   db.exec('ALTER TABLE streams RENAME COLUMN last_word TO interrupted_response')
   changeRecords(db, (_id, { greeted, ...rest }) => greeted === undefined ? undefined : { ...rest, initialized: greeted })
+}
+
+/** In format 3 a session had an owner. Owners of that time have ended, so that the next node takes over what they left. */
+function addNodes (db: Database): void {
+  db.exec('ALTER TABLE sessions RENAME COLUMN owner TO home')
+  db.exec('ALTER TABLE sessions DROP COLUMN node_address')
+  for (const column of ['writer', 'reader']) db.exec(`ALTER TABLE streams ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
+  db.exec(NODES)
 }
 
 type StoredRecord = Record<string, unknown>

@@ -1,14 +1,15 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import type { LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore } from '../../protocol/store.js'
+import { STANDALONE, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
 import { WRITE_SIZE, type DiskConnection } from './connection.js'
+import type { DiskNodes } from './nodes.js'
 import { DiskStreams } from './streams.js'
 import { DiskSubscriptions } from './subscriptions.js'
 import { parseStored } from './failure.js'
 import { allRows, firstRow } from './row.js'
 
-interface Row { id: string, record: string }
+interface Row { id: string, home: string, record: string }
 
-/** How late the owner of a session may be to extend it. */
+/** How late the home of a session may be to extend it. */
 const MAX_DELAY = 10 * 60_000
 /** No session expires later, because `sessionIdle` is shorter; one that does was written while the clock was wrong. */
 const MAX_LIFETIME = 30 * 86_400_000
@@ -17,65 +18,73 @@ const TOUCH_BATCH = 500
 
 export class DiskSessions implements SessionStore {
   readonly #disk: DiskConnection
+  readonly #nodes: DiskNodes
   readonly #streams: DiskStreams
   readonly #subscriptions: DiskSubscriptions
-  readonly #sql: Record<'add' | 'save' | 'owner' | 'load' | 'listByNode' | 'touch' | 'update' | 'adopt' | 'remove' | 'expired', Statement>
+  readonly #sql: Record<'save' | 'home' | 'load' | 'touch' | 'update' | 'move' | 'orphans' | 'remove' | 'unused' | 'expired', Statement>
 
-  constructor (disk: DiskConnection) {
+  constructor (disk: DiskConnection, nodes: DiskNodes) {
     this.#disk = disk
-    this.#streams = new DiskStreams(disk)
+    this.#nodes = nodes
+    this.#streams = new DiskStreams(disk, nodes)
     this.#subscriptions = new DiskSubscriptions(disk)
     this.#sql = {
-      add: disk.prepare('INSERT INTO sessions (id, node_address, owner, record, expires) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'),
-      save: disk.prepare('UPDATE sessions SET node_address = ?, owner = ?, record = ?, expires = ? WHERE id = ?'),
-      owner: disk.prepare('SELECT owner FROM sessions WHERE id = ?'),
-      load: disk.prepare('SELECT id, record FROM sessions WHERE id = ? AND expires > ?'),
-      listByNode: disk.prepare('SELECT id, record FROM sessions WHERE node_address = ? AND expires > ?'),
+      save: disk.prepare('INSERT INTO sessions (id, home, record, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record, expires = excluded.expires'),
+      home: disk.prepare('SELECT home FROM sessions WHERE id = ?'),
+      load: disk.prepare('SELECT id, home, record FROM sessions WHERE id = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
-      remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
       update: disk.prepare('UPDATE sessions SET record = ?, expires = ? WHERE id = ?'),
-      adopt: disk.prepare('UPDATE sessions SET node_address = ?, owner = ?, expires = ? WHERE id = ? AND expires > ? RETURNING id, record'),
-      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(owner = ?, ?, ?) OR expires > ? LIMIT 1000')
+      move: disk.prepare('UPDATE sessions SET home = ? WHERE id = ? AND home = ?'),
+      orphans: disk.prepare('UPDATE sessions SET home = ? WHERE home NOT IN (SELECT id FROM nodes) AND expires > ? RETURNING id'),
+      remove: disk.prepare('DELETE FROM sessions WHERE id = ?'),
+      unused: disk.prepare('SELECT id FROM sessions WHERE id = ? AND expires <= ?'),
+      expired: disk.prepare('SELECT id FROM sessions WHERE expires <= iif(home = ?, ?, ?) OR expires > ? LIMIT 1000')
     }
   }
 
-  async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, expires: number): Promise<void> {
     const { subscriptions, ...agreement } = record
     const text = JSON.stringify(agreement)
     const added = subscriptions.map(uri => [uri, true] as const)
     await this.#disk.write(() => {
-      // Inserted first, because it is hardly ever there.
-      if (this.#sql.add.run(id, nodeAddress, this.#disk.writer, text, expires).changes === 0) this.#replace(id, text, nodeAddress, expires)
+      this.#nodes.join()
+      this.#sql.save.run(id, this.#nodes.self, text, expires)
       this.#subscriptions.change(id, added)
     })
   }
 
-  async load (id: string): Promise<SessionRecord | undefined> {
-    return this.#disk.read(() => this.#recordOf(firstRow(this.#sql.load, id, Date.now())))
+  async load (id: string): Promise<StoredSession | undefined> {
+    return this.#disk.read(() => {
+      const row = firstRow<Row>(this.#sql.load, id, Date.now())
+      return row && { record: { ...parseStored(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(id) }, home: row.home }
+    })
   }
 
   async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
-    const text = agreement === undefined ? undefined : JSON.stringify(agreement)
     return await this.#disk.write(() => {
-      if (!this.#owns(id)) return false
-      if (text === undefined) this.#sql.touch.run(expires, id)
-      else this.#sql.update.run(text, expires, id)
+      const row = firstRow<Row>(this.#sql.load, id, 0)
+      if (row === undefined) return false
+      if (agreement === undefined) this.#sql.touch.run(expires, id)
+      else this.#sql.update.run(JSON.stringify({ ...parseStored(row.record) as object, ...agreement }), expires, id)
       this.#subscriptions.change(id, subscriptions)
+      this.#disk.tell('session', id)
       return true
     })
   }
 
-  async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
+  async moveHome (id: string, previous: string | undefined): Promise<boolean> {
     return await this.#disk.write(() => {
-      const owner = this.#ownerOf(id)
-      const row = firstRow<Row>(this.#sql.adopt, nodeAddress, this.#disk.writer, expires, id, Date.now())
-      if (row !== undefined && owner !== this.#disk.writer) this.#disk.noteTakeover(id)
-      return this.#recordOf(row)
+      this.#nodes.join()
+      return this.#sql.move.run(this.#nodes.self, id, previous ?? '').changes > 0
     })
   }
 
-  async listByNode (nodeAddress: string): Promise<string[]> {
-    return this.#disk.read(() => allRows<Row>(this.#sql.listByNode, nodeAddress, Date.now()).map(({ id }) => id))
+  async takeOver (address: string): Promise<string[]> {
+    return await this.#disk.write(() => {
+      this.#nodes.removeDead(address)
+      this.#nodes.join(address)
+      return allRows<Row>(this.#sql.orphans, this.#nodes.self, Date.now()).map(({ id }) => id)
+    })
   }
 
   async touch (ids: string[], expires: number): Promise<void> {
@@ -89,79 +98,100 @@ export class DiskSessions implements SessionStore {
     await this.#disk.write(() => this.#remove(id))
   }
 
+  async removeUnused (id: string, expires: number): Promise<void> {
+    await this.#disk.write(() => { if (firstRow(this.#sql.unused, id, expires) !== undefined) this.#remove(id) })
+  }
+
   async sweep (): Promise<void> {
     await this.#disk.write(() => {
       const now = Date.now()
-      for (const { id } of allRows<Row>(this.#sql.expired, this.#disk.writer, now, now - MAX_DELAY, now + MAX_LIFETIME)) this.#remove(id)
+      for (const { id } of allRows<Row>(this.#sql.expired, this.#nodes.self, now, now - MAX_DELAY, now + MAX_LIFETIME)) this.#remove(id)
     })
   }
 
-  onTaken (listener: (id: string) => void): () => void {
-    // We may have become the owner again before this is announced.
-    return this.#disk.onTaken(id => { if (!this.#ownsQuietly(id)) listener(id) })
+  onChange (listener: (id?: string) => void): () => void {
+    return this.#disk.onNews((kind, id) => { if (kind === 'session') listener(id) })
   }
 
   async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.open(id, stream, interruptedResponse) })
+    await this.#disk.write(() => {
+      this.#nodes.join()
+      this.#streams.open(id, stream, interruptedResponse)
+    })
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | 'taken' | undefined> {
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended> {
     return await this.#disk.write(() => {
-      if (this.#owns(id)) return this.#streams.append(id, stream, event, seen)
-      return this.#ownerOf(id) === undefined ? undefined : 'taken'
+      const home = this.#homeOf(id)
+      if (home === undefined) return undefined
+      const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
+      if (appended === undefined) return 'elsewhere'
+      return this.#tellReader(id, stream, 'more') ? 'elsewhere' : appended
     }, WRITE_SIZE.event)
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
-    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.saw(id, stream, number) })
+    await this.#disk.write(() => { this.#streams.saw(id, stream, number) })
   }
 
   async end (id: string, stream: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.end(id, stream) })
+    await this.#disk.write(() => {
+      this.#streams.end(id, stream)
+      this.#tellReader(id, stream, 'more')
+    })
   }
 
   async finish (id: string): Promise<void> {
-    await this.#disk.write(() => { if (this.#owns(id)) this.#streams.finish(id) })
+    if (this.#disk.read(() => this.#streams.unfinished(id).length > 0)) await this.#disk.write(() => { this.#streams.finish(id) })
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
     return this.#disk.read(() => this.#streams.read(id, stream, after))
   }
 
-  #recordOf (row: Row | undefined): SessionRecord | undefined {
-    return row === undefined ? undefined : { ...parseStored(row.record) as SessionRecord, subscriptions: this.#subscriptions.of(row.id) }
+  async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
+    if (!await this.isReader(id, stream)) await this.#disk.write(() => this.#becomeReader(id, stream))
+    return await this.read(id, stream, after)
   }
 
-  #replace (id: string, text: string, nodeAddress: string, expires: number): void {
-    const owner = this.#ownerOf(id)
-    this.#sql.save.run(nodeAddress, this.#disk.writer, text, expires, id)
-    this.#subscriptions.remove(id)
-    if (owner !== this.#disk.writer) this.#disk.noteTakeover(id)
+  async isReader (id: string, stream: string): Promise<boolean> {
+    return this.#disk.read(() => this.#readerOf(id, stream) === this.#nodes.self)
   }
 
-  #ownerOf (id: string): string | undefined {
-    return firstRow<{ owner: string }>(this.#sql.owner, id)?.owner
+  onNews (listener: (id: string, stream: string, news: StreamNews) => void): () => void {
+    return this.#disk.onNews((kind, node, id = '', stream = '', news = '') => {
+      if (kind === 'stream' && node === this.#nodes.self) listener(id, stream, news === 'moved' ? 'moved' : 'more')
+    })
   }
 
-  // We may not add to the streams of a session that another process owns now.
-  #owns (id: string): boolean {
-    const owner = this.#ownerOf(id)
-    if (owner !== undefined && owner !== this.#disk.writer) this.#disk.noteLost(id)
-    return owner === this.#disk.writer
+  #homeOf (id: string): string | undefined {
+    return firstRow<{ home: string }>(this.#sql.home, id)?.home
   }
 
-  #ownsQuietly (id: string): boolean {
-    try {
-      return this.#ownerOf(id) === this.#disk.writer
-    } catch {
-      return false
-    }
+  #readerOf (id: string, stream: string): string | undefined {
+    return stream === STANDALONE ? this.#homeOf(id) : this.#streams.readerOf(id, stream)
+  }
+
+  #becomeReader (id: string, stream: string): void {
+    this.#nodes.join()
+    const { self } = this.#nodes
+    this.#tellReader(id, stream, 'moved')
+    if (stream === STANDALONE) this.#sql.move.run(self, id, this.#homeOf(id) ?? '')
+    else this.#streams.setReader(id, stream, self)
+  }
+
+  /** False if the reader is this node, or there is none. */
+  #tellReader (id: string, stream: string, news: 'more' | 'moved'): boolean {
+    const reader = this.#readerOf(id, stream)
+    if (reader === undefined || reader === this.#nodes.self) return false
+    this.#disk.tell('stream', reader, id, stream, news)
+    return true
   }
 
   #remove (id: string): void {
     this.#sql.remove.run(id)
     this.#streams.remove(id)
     this.#subscriptions.remove(id)
-    this.#disk.noteTakeover(id)
+    this.#disk.tell('session', id)
   }
 }

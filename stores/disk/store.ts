@@ -1,6 +1,7 @@
 import type { Store } from '../../protocol/store.js'
 import { DiskConnection } from './connection.js'
 import { openFile } from './file.js'
+import { DiskNodes } from './nodes.js'
 import { DiskSessions } from './sessions.js'
 import { DiskValues } from './values.js'
 
@@ -10,12 +11,17 @@ import { DiskValues } from './values.js'
  */
 export function diskStore (folder: string, maxSize: number): Store {
   const disk = new DiskConnection(openFile(folder, maxSize))
+  const nodes = new DiskNodes(disk)
   return {
     kind: 'disk',
     values: new DiskValues(disk),
-    sessions: new DiskSessions(disk),
+    sessions: new DiskSessions(disk, nodes),
+    nodes,
     get failure () { return disk.failure },
     onFailureChange: listener => disk.onFailureChange(listener),
-    close: async () => await disk.close()
+    close: async () => {
+      await nodes.close()
+      await disk.close()
+    }
   }
 }

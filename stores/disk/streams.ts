@@ -1,21 +1,26 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay } from '../../protocol/store.js'
 import type { DiskConnection } from './connection.js'
+import type { DiskNodes } from './nodes.js'
 import { allRows, firstRow } from './row.js'
 
-interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, interruptedResponse: string }
+interface Row { stream: string, first: number, last: number, seen: number, size: number, ended: number, interruptedResponse: string, writer: string, reader: string }
 
-const COLUMNS = 'stream, first, last, seen, size, ended, interrupted_response AS interruptedResponse'
+const COLUMNS = 'stream, first, last, seen, size, ended, interrupted_response AS interruptedResponse, writer, reader'
 const ONE = 'session = ? AND stream = ?'
 
 /** Streams and their events. Called inside the transactions of `DiskSessions`. */
 export class DiskStreams {
-  readonly #sql: Record<'open' | 'next' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove' | 'session', Statement>
+  readonly #nodes: DiskNodes
+  readonly #sql: Record<'open' | 'next' | 'setReader' | 'unfinished' | 'add' | 'cut' | 'shrink' | 'saw' | 'end' | 'get' | 'all' | 'events' | 'dropEvents' | 'drop' | 'removeEvents' | 'remove' | 'session', Statement>
 
-  constructor (disk: DiskConnection) {
+  constructor (disk: DiskConnection, nodes: DiskNodes) {
+    this.#nodes = nodes
     this.#sql = {
-      open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, interrupted_response) SELECT id, ?, 1, 0, 0, 0, 0, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
-      next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 RETURNING ${COLUMNS}`),
+      open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, interrupted_response, writer) SELECT id, ?, 1, 0, 0, 0, 0, ?, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
+      next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 AND (writer = ? OR stream = '${STANDALONE}') RETURNING ${COLUMNS}`),
+      setReader: disk.prepare(`UPDATE streams SET reader = iif(writer = ?1, '', ?1) WHERE session = ?2 AND stream = ?3`),
+      unfinished: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE session = ? AND ended = 0 AND stream <> '${STANDALONE}' AND writer <> ?`),
       add: disk.prepare('INSERT INTO events (session, stream, number, method, text) VALUES (?, ?, ?, ?, ?)'),
       cut: disk.prepare(`DELETE FROM events WHERE ${ONE} AND number = ? RETURNING text`),
       shrink: disk.prepare(`UPDATE streams SET first = ?, size = ? WHERE ${ONE}`),
@@ -23,7 +28,7 @@ export class DiskStreams {
       end: disk.prepare(`UPDATE streams SET ended = 1 WHERE ${ONE}`),
       get: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE ${ONE}`),
       all: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE session = ? ORDER BY rowid`),
-      events: disk.prepare(`SELECT number, method, text FROM events WHERE ${ONE} AND number > ? ORDER BY number`),
+      events: disk.prepare(`SELECT number, number - 1 AS after, method, text FROM events WHERE ${ONE} AND number > ? ORDER BY number`),
       dropEvents: disk.prepare(`DELETE FROM events WHERE ${ONE}`),
       drop: disk.prepare(`DELETE FROM streams WHERE ${ONE}`),
       removeEvents: disk.prepare('DELETE FROM events WHERE session = ?'),
@@ -33,15 +38,13 @@ export class DiskStreams {
   }
 
   open (id: string, stream: string, interruptedResponse: string): void {
-    this.#sql.open.run(stream, interruptedResponse, id)
+    this.#sql.open.run(stream, interruptedResponse, this.#nodes.self, id)
   }
 
-  append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean): number | undefined {
-    const row = this.#next(id, stream, text, seen) ?? this.#begin(id, stream, text, seen)
-    if (row === undefined) return undefined
-    this.#sql.add.run(id, stream, row.last, method, text)
-    if (isTooMuch(row)) this.#shrink(id, row)
-    return row.last
+  /** Undefined if the stream has ended, or is another node's. */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean): { number: number, after: number } | undefined {
+    const { self } = this.#nodes
+    return this.#append(id, stream, event, seen, self) ?? (this.open(id, stream, ''), this.#append(id, stream, event, seen, self))
   }
 
   saw (id: string, stream: string, number: number): void {
@@ -56,13 +59,27 @@ export class DiskStreams {
     }
   }
 
+  /** The replies of other nodes, which have died, that are not ended. */
+  unfinished (id: string): Row[] {
+    return allRows<Row>(this.#sql.unfinished, id, this.#nodes.self).filter(({ writer }) => !this.#nodes.lives(writer))
+  }
+
   finish (id: string): void {
-    for (const { stream, ended, last, interruptedResponse } of allRows<Row>(this.#sql.all, id)) {
-      if (stream === STANDALONE || ended === 1) continue
+    for (const { stream, last, interruptedResponse, writer } of this.unfinished(id)) {
       const [latest] = allRows<NumberedEvent>(this.#sql.events, id, stream, last - 1)
-      if (latest?.method !== '' && interruptedResponse !== '') this.append(id, stream, { text: interruptedResponse, method: '' }, false)
+      if (latest?.method !== '' && interruptedResponse !== '') this.#append(id, stream, { text: interruptedResponse, method: '' }, false, writer)
       this.end(id, stream)
     }
+  }
+
+  /** The node that reads a stream: its writer until another attaches to it. */
+  readerOf (id: string, stream: string): string | undefined {
+    const row = firstRow<Row>(this.#sql.get, id, stream)
+    return row && (row.reader || row.writer)
+  }
+
+  setReader (id: string, stream: string, node: string): void {
+    this.#sql.setReader.run(node, id, stream)
   }
 
   read (id: string, stream: string, after: number | undefined): Replay | undefined {
@@ -81,16 +98,15 @@ export class DiskStreams {
   /** The standalone stream exists from the start; its row is written with its first event. */
   #emptyStandalone (id: string, stream: string): Row | undefined {
     if (stream !== STANDALONE || this.#sql.session.get(id) === undefined) return undefined
-    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, interruptedResponse: '' }
+    return { stream, first: 1, last: 0, seen: 0, size: 0, ended: 0, interruptedResponse: '', writer: '', reader: '' }
   }
 
-  #next (id: string, stream: string, text: string, seen: boolean): Row | undefined {
-    return firstRow(this.#sql.next, text.length, seen ? 1 : 0, id, stream)
-  }
-
-  #begin (id: string, stream: string, text: string, seen: boolean): Row | undefined {
-    this.open(id, stream, '')
-    return this.#next(id, stream, text, seen)
+  #append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, writer: string): { number: number, after: number } | undefined {
+    const row = firstRow<Row>(this.#sql.next, text.length, seen ? 1 : 0, id, stream, writer)
+    if (row === undefined) return undefined
+    this.#sql.add.run(id, stream, row.last, method, text)
+    if (isTooMuch(row)) this.#shrink(id, row)
+    return { number: row.last, after: row.last - 1 }
   }
 
   #shrink (id: string, row: Row): void {

@@ -1,42 +1,38 @@
-import { STREAM_LIMITS, STANDALONE, surplusStreams, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore } from '../../protocol/store.js'
+import { STREAM_LIMITS, STANDALONE, surplusStreams, type Appended, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession } from '../../protocol/store.js'
 
 interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
-interface StoredSession { agreement: string, subscriptions: Set<string>, nodeAddress: string, expires: number, streams: Map<string, Stream> }
+interface Kept { agreement: string, subscriptions: Set<string>, expires: number, streams: Map<string, Stream> }
 
-/** The sessions of one process, which no other process can take over. */
+/** The sessions of one process, which has no other nodes. */
 export class MemorySessions implements SessionStore {
-  readonly #sessions = new Map<string, StoredSession>()
+  readonly #sessions = new Map<string, Kept>()
 
-  async save (id: string, record: SessionRecord, nodeAddress: string, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, expires: number): Promise<void> {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
-    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), nodeAddress, expires, streams })
+    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), expires, streams })
   }
 
-  async load (id: string): Promise<SessionRecord | undefined> {
+  async load (id: string): Promise<StoredSession | undefined> {
     const stored = this.#sessions.get(id)
-    return stored === undefined || stored.expires <= Date.now() ? undefined : recordOf(stored)
+    return stored === undefined || stored.expires <= Date.now() ? undefined : { record: recordOf(stored), home: undefined }
   }
 
   async update (id: string, { agreement, subscriptions }: SessionChange, expires: number): Promise<boolean> {
     const stored = this.#sessions.get(id)
     if (stored === undefined) return false
     stored.expires = expires
-    if (agreement !== undefined) stored.agreement = JSON.stringify(agreement)
+    if (agreement !== undefined) stored.agreement = JSON.stringify({ ...JSON.parse(stored.agreement) as object, ...agreement })
     for (const [uri, wanted] of subscriptions) stored.subscriptions[wanted ? 'add' : 'delete'](uri)
     return true
   }
 
-  async adopt (id: string, nodeAddress: string, expires: number): Promise<SessionRecord | undefined> {
-    const stored = this.#sessions.get(id)
-    if (stored === undefined || stored.expires <= Date.now()) return undefined
-    Object.assign(stored, { nodeAddress, expires })
-    return recordOf(stored)
+  async moveHome (id: string): Promise<boolean> {
+    return this.#sessions.has(id)
   }
 
-  async listByNode (nodeAddress: string): Promise<string[]> {
-    const now = Date.now()
-    return [...this.#sessions].filter(([, stored]) => stored.nodeAddress === nodeAddress && stored.expires > now).map(([id]) => id)
+  async takeOver (): Promise<string[]> {
+    return []
   }
 
   async touch (ids: string[], expires: number): Promise<void> {
@@ -50,12 +46,20 @@ export class MemorySessions implements SessionStore {
     this.#sessions.delete(id)
   }
 
+  async removeUnused (id: string): Promise<void> {
+    await this.remove(id)
+  }
+
   async sweep (): Promise<void> {
     const now = Date.now()
     for (const [id, { expires }] of this.#sessions) if (expires <= now) this.#sessions.delete(id)
   }
 
-  onTaken (): () => void {
+  onChange (): () => void {
+    return () => {}
+  }
+
+  onNews (): () => void {
     return () => {}
   }
 
@@ -63,15 +67,17 @@ export class MemorySessions implements SessionStore {
     this.#stream(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<number | undefined> {
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended> {
     const stored = this.#stream(id, stream)
-    if (stored === undefined || stored.ended) return undefined
+    if (stored === undefined) return undefined
+    if (stored.ended) return 'elsewhere'
+    const after = stored.last
     const number = ++stored.last
-    stored.events.push({ number, ...event })
+    stored.events.push({ number, after, ...event })
     stored.size += event.text.length
     if (seen) stored.seen = number
     while (stored.events.length > STREAM_LIMITS.events || (stored.size > STREAM_LIMITS.text && stored.events.length > 1)) stored.size -= stored.events.shift()?.text.length ?? 0
-    return number
+    return { number, after }
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
@@ -88,13 +94,7 @@ export class MemorySessions implements SessionStore {
     for (const name of surplusStreams(summaries)) session.streams.delete(name)
   }
 
-  async finish (id: string): Promise<void> {
-    for (const [stream, { ended, interruptedResponse, events }] of this.#sessions.get(id)?.streams ?? []) {
-      if (stream === STANDALONE || ended) continue
-      if (events.at(-1)?.method !== '' && interruptedResponse !== '') await this.append(id, stream, { text: interruptedResponse, method: '' }, false)
-      await this.end(id, stream)
-    }
-  }
+  async finish (): Promise<void> {}
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
     const stored = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)
@@ -106,6 +106,14 @@ export class MemorySessions implements SessionStore {
     return { after: from, events: events.filter(({ number }) => number > from), ended }
   }
 
+  async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
+    return await this.read(id, stream, after)
+  }
+
+  async isReader (): Promise<boolean> {
+    return true
+  }
+
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {
     const streams = this.#sessions.get(id)?.streams
     const stored = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
@@ -113,4 +121,4 @@ export class MemorySessions implements SessionStore {
   }
 }
 
-const recordOf = ({ agreement, subscriptions }: StoredSession): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })
+const recordOf = ({ agreement, subscriptions }: Kept): SessionRecord => ({ ...JSON.parse(agreement) as SessionRecord, subscriptions: [...subscriptions] })

@@ -2,6 +2,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import type { ChangeListener, Entry, ListOptions, PutOptions, Store, Values } from '../../protocol/store.js'
 import { byCodePoint, checkKey, checkSum, encodeStored } from '../checks.js'
 import { Listeners } from '../../lib/listeners.js'
+import type { Nodes } from '../../protocol/nodes/nodes.js'
 import { MemorySessions } from './sessions.js'
 
 /** A store that lasts until the process ends. */
@@ -10,10 +11,19 @@ export function memoryStore (): Store {
     kind: 'memory',
     values: new MemoryValues(),
     sessions: new MemorySessions(),
+    nodes: NO_OTHERS,
     failure: undefined,
     onFailureChange: () => () => {},
     close: async () => {}
   }
+}
+
+const NO_OTHERS: Nodes = {
+  self: undefined,
+  send: async () => false,
+  broadcast: async () => {},
+  onMessage: () => () => {},
+  isAlive: async () => false
 }
 
 interface StoredValue { text: string, expires: number }

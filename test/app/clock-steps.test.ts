@@ -73,8 +73,8 @@ for (const [direction, step] of Object.entries({ forwards: HOUR, backwards: -HOU
 
 t.test('what was kept while the time of day was far ahead is removed when it is right again', async t => {
   const store = opened(t, await dataFolder(t))
-  await store.sessions.save('of another year', RECORD, 'home', Date.now() + 365 * 24 * HOUR)
-  await store.sessions.save('of today', RECORD, 'home', Date.now() + HOUR)
+  await store.sessions.save('of another year', RECORD, Date.now() + 365 * 24 * HOUR)
+  await store.sessions.save('of today', RECORD, Date.now() + HOUR)
   await store.sessions.sweep()
   t.equal(await store.sessions.load('of another year'), undefined)
   t.ok(await store.sessions.load('of today'))
@@ -85,7 +85,7 @@ t.test('after a step the store removes nothing until every node could touch its 
   const { app, url } = await listening(t, { data, sessionIdle: 4_000 })
   const clock = turnable(t)
   const another = opened(t, data)
-  await another.sessions.save('of another', RECORD, 'elsewhere', Date.now() + 60_000)
+  await another.sessions.save('of another', RECORD, Date.now() + 60_000)
   const stream = await (await openSession(url)).listen()
   const { sessions } = app.mcp.store
   const done = { touch: 0, sweep: 0 }

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { memoryStore } from '../../stores/memory/store.js'
-import { contract } from './contract.js'
+import { contract, sharedContract } from './contract.js'
 import { onDisk } from '../support/environment/on-disk.js'
 
 contract(t, 'memory', async () => ({ store: memoryStore(), pause: async () => {} }))
 contract(t, 'disk', async t => await onDisk(t))
 contract(t, 'disk, closed and opened again', async t => await onDisk(t, true))
+sharedContract(t, 'disk', async t => await onDisk(t))

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Store } from '../../protocol/store.js'
 import { changes } from './contract/changes.js'
+import { nodes } from './contract/nodes.js'
 import { numbers } from './contract/numbers.js'
 import { sessions } from './contract/sessions.js'
 import { streams } from './contract/streams.js'
@@ -12,7 +13,11 @@ import { values } from './contract/values.js'
 /** A store under test. `pause` is where everything that was acknowledged may have to outlive a process. */
 export interface Subject {
   readonly store: Store
+  /** True where a pause ends the process and starts another. */
+  readonly restarts?: boolean
   pause: () => Promise<void>
+  /** Another node that shares the store, where there can be one. */
+  another?: () => Promise<Store>
 }
 
 export type Open = (t: Test) => Promise<Subject>
@@ -26,4 +31,12 @@ export function contract (t: Test, name: string, open: Open): void {
       tests(t, open)
     })
   }
+}
+
+/** What every adapter does that several nodes can share. */
+export function sharedContract (t: Test, name: string, open: Open): void {
+  t.test(`${name}: nodes`, async t => {
+    t.jobs = 1
+    nodes(t, open)
+  })
 }

@@ -11,7 +11,7 @@ export const TOMORROW = Date.now() + 86_400_000
 /** The log of one stream of a session in memory. */
 export function memoryLog (stream: string): StreamLog {
   const { sessions } = memoryStore()
-  void sessions.save('s', RECORD, 'home', TOMORROW)
+  void sessions.save('s', RECORD, TOMORROW)
   return logOf(sessions, 's', stream)
 }
 
@@ -19,6 +19,8 @@ export function logOf (sessions: SessionStore, id: string, stream: string): Stre
   return {
     append: async (event, seen) => await sessions.append(id, stream, event, seen),
     read: async after => await sessions.read(id, stream, after),
+    attach: async after => await sessions.attach(id, stream, after),
+    isReader: async () => await sessions.isReader(id, stream),
     markSeen: number => { void sessions.markSeen(id, stream, number) },
     end: async () => await sessions.end(id, stream)
   }

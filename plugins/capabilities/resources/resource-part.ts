@@ -36,6 +36,7 @@ export interface ResourceRegistry {
   listChanged: (mayKnow?: MayKnow) => void
   /** Subscribes a peer to a URI until the peer is closed; false when there is no such resource. */
   subscribe: (uri: string, peer: Peer) => Promise<boolean>
+  unsubscribe: (uri: string, peer: Peer) => void
 }
 
 /** The resources of the gateway or of one of its views, and those who are subscribed to them. */
@@ -89,7 +90,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
       uris: () => resources.uris(),
       updated,
       listChanged: mayKnow => listeners.notify(mayKnow),
-      subscribe: async (uri, peer) => await subscribers.add(uri, peer)
+      subscribe: async (uri, peer) => await subscribers.add(uri, peer),
+      unsubscribe: (uri, peer) => subscribers.remove(uri, peer)
     },
     fixedListing: resourceListing(scopes.listing('resources', fixed), templates, isAllowed),
     templateListing: scopes.listing('resources', templates),

@@ -38,6 +38,6 @@ t.test('the gateway keeps the name of a client, not its icons', async t => {
   })
   const id = response.headers.get('mcp-session-id') ?? ''
   t.match((await response.json() as object), { result: { protocolVersion: '2025-11-25' } })
-  t.strictSame((await app.mcp.store.sessions.load(id))?.client, { name: 'n'.repeat(256), version: '1' })
+  t.strictSame((await app.mcp.store.sessions.load(id))?.record.client, { name: 'n'.repeat(256), version: '1' })
   t.ok(await openSession(url), 'others are served')
 })

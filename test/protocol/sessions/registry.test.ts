@@ -9,18 +9,20 @@ import { RECORD, TOMORROW } from '../../support/stream-log.js'
 const LIMITS: SessionLimits = { maxSessions: 3, maxSessionsPerPrincipal: 2, sessionIdle: 60_000 }
 const ALICE = { identity: { principal: 'alice', scopes: 'all' as const } }
 
-function registry ({ store = memoryStore().sessions, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
+function registry ({ store = memoryStore().sessions, nodes = memoryStore().nodes, ...ports }: Partial<RegistryPorts> = {}, limits: Partial<SessionLimits> = {}) {
   const peers = new Set<Peer>()
   const troubles: unknown[] = []
   const health: Array<string | undefined> = []
   const subscribed: string[] = []
   const sessions = new SessionRegistry({ ...LIMITS, ...limits }, {
     store,
+    nodes,
     connect: peer => { peers.add(peer) },
     disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
     checkPressure: () => {},
     reportHealth: problem => { health.push(problem) },
-    resubscribe: async uri => { subscribed.push(uri) },
+    subscribe: async uri => { subscribed.push(uri) },
+    unsubscribe: uri => { subscribed.splice(subscribed.indexOf(uri), 1) },
     onTrouble: error => { troubles.push(error) },
     ...ports
   })
@@ -88,19 +90,20 @@ t.test('a saved session is restored by another registry, once, with its subscrip
   t.ok(other.sessions.find(session.id, 'alice')?.peer.subscriptions.has('file:///a'))
 })
 
-t.test('a node takes over the sessions of its address', async t => {
-  const { sessions, store } = registry()
-  await store.save('ours', RECORD, 'here', TOMORROW)
-  await store.save('of another', RECORD, 'there', TOMORROW)
+t.test('a node takes over the sessions of nodes that have ended', async t => {
+  const store = storeWith({ takeOver: async address => address === 'here' ? ['left'] : [] })
+  const { sessions } = registry({ store })
+  await store.save('left', RECORD, TOMORROW)
+  await store.save('of another', RECORD, TOMORROW)
   await sessions.takeOver('here')
-  t.strictSame([sessions.size, sessions.find('ours', RECORD.principal)?.id], [1, 'ours'])
+  t.strictSame([sessions.size, sessions.find('left', RECORD.principal)?.id], [1, 'left'])
 })
 
 t.test('a session that cannot be restored does not prevent the others', async t => {
-  const store = storeWith({})
+  const store = storeWith({ takeOver: async () => ['a', 'b'] })
   const { sessions, troubles } = registry({ store }, { maxSessions: 1 })
-  await store.save('a', RECORD, 'here', TOMORROW)
-  await store.save('b', RECORD, 'here', TOMORROW)
+  await store.save('a', RECORD, TOMORROW)
+  await store.save('b', RECORD, TOMORROW)
   await sessions.takeOver('here')
   t.equal(sessions.size, 1)
   t.match(troubles, [{ statusCode: 503 }])
@@ -125,15 +128,39 @@ t.test('a session that cannot be saved is served all the same, and saved later',
   t.ok(await memory.load(session.id))
 })
 
-t.test('a session that another node has taken is dropped', async t => {
-  let taken: (id: string) => void = () => {}
-  const store = storeWith({ onTaken: listener => { taken = listener; return () => {} } })
+t.test('a session that another node has removed is dropped', async t => {
+  let changed: (id?: string) => void = () => {}
+  const store = storeWith({ onChange: listener => { changed = listener; return () => {} } })
   const { sessions, peers } = registry({ store })
-  const session = sessions.create()
-  taken('unknown')
-  t.equal(sessions.size, 1)
-  taken(session.id)
-  t.strictSame([sessions.size, peers.size, session.peer.closed], [0, 0, true])
+  const [kept, removed] = [sessions.create(), sessions.create()]
+  await Promise.all([sessions.save(kept), sessions.save(removed)])
+  await store.remove(removed.id)
+  changed('unknown')
+  t.equal(sessions.size, 2)
+  for (const { id } of [kept, removed]) changed(id)
+  await Promise.all([sessions.restore(kept.id), sessions.restore(removed.id)])
+  t.strictSame([sessions.size, peers.size, removed.peer.closed, kept.peer.closed], [1, 1, true, false])
+})
+
+t.test('a session that another node has changed is served as it is stored', async t => {
+  let changed: (id?: string) => void = () => {}
+  const store = storeWith({ onChange: listener => { changed = listener; return () => {} } })
+  const { sessions, subscribed } = registry({ store })
+  const session = sessions.create({ revision: revision('2025-11-25') })
+  session.peer.setSubscribed('file:///a', true)
+  await sessions.save(session)
+  const change = async (logLevel: 'error' | 'debug', subscriptions: Array<[string, boolean]>) => await store.update(session.id, { agreement: { logLevel }, subscriptions: new Map(subscriptions) }, TOMORROW)
+  await change('error', [['file:///b', true]])
+  changed(session.id)
+  await sessions.restore(session.id)
+  t.strictSame([session.peer.logLevel, [...session.peer.subscriptions], subscribed], ['error', ['file:///a', 'file:///b'], ['file:///a', 'file:///b']])
+  await change('debug', [['file:///a', false]])
+  changed()
+  t.equal(session.peer.logLevel, 'error', 'when anything may have changed, each is read at its next request')
+  await sessions.restore(session.id)
+  t.strictSame([session.peer.logLevel, [...session.peer.subscriptions]], ['debug', ['file:///b']])
+  t.equal(session.peer.hasUnsavedChanges, false)
+  t.equal(sessions.restore(session.id), undefined)
 })
 
 t.test('a session that is gone from the store when it is saved again is dropped', async t => {

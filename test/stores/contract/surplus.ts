@@ -55,7 +55,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
 
   t.test('one session drops nothing for another', async t => {
     const { store: { sessions } } = await session(t, open)
-    await sessions.save('s2', RECORD, 'home', TOMORROW)
+    await sessions.save('s2', RECORD, TOMORROW)
     await sessions.append('s2', 'theirs', { text: 'x'.repeat(900_000), method: '' }, true)
     await sessions.end('s2', 'theirs')
     for (let count = 0; count < 5; count++) await reply(sessions, `f${count}`, 500_000, true)
@@ -65,7 +65,7 @@ export function surplusOfStreams (t: Test, open: Open): void {
 
 async function session (t: Test, open: Open) {
   const box = await open(t)
-  await box.store.sessions.save('s', RECORD, 'home', TOMORROW)
+  await box.store.sessions.save('s', RECORD, TOMORROW)
   await box.store.sessions.append('s', '0', { text: 'x', method: '' }, true)
   return box
 }

@@ -21,7 +21,7 @@ async function filled (t: Test, where: 'file' | 'wal'): Promise<string> {
   for (let index = 0; index < ROWS; index += 10) {
     await Promise.all(Array.from({ length: 10 }, async (_, more) => await store.values.put('space', keyOf(index + more), { text: 'x'.repeat(100) })))
   }
-  await store.sessions.save('s', RECORD, 'home', TOMORROW)
+  await store.sessions.save('s', RECORD, TOMORROW)
   for (let index = 0; index < EVENTS; index++) await store.sessions.append('s', '0', { text: `event ${index}`, method: 'm' }, false)
   const copy = await dataFolder(t)
   if (where === 'wal') cpSync(folder, copy, { recursive: true })

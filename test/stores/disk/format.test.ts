@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import { build } from '../../../app.js'
+import type { SessionStore } from '../../../protocol/store.js'
 import { TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 import { copyFormat2, fillFormat2, FORMAT_2, makeFormat1, OLD_RECORD, SUBSCRIBED } from './old-files.js'
+
+const record = async (sessions: SessionStore, id: string) => (await sessions.load(id))?.record
 
 const { greeted, ...AGREED } = OLD_RECORD
 const UPGRADED = { ...AGREED, initialized: greeted }
@@ -16,12 +19,11 @@ t.test('a file of format 1 is upgraded, and nothing is lost', async t => {
   makeFormat1(folder)
   const { values, sessions } = opened(t, folder)
   t.equal(await values.get('notes', 'one'), 'kept')
-  t.strictSame(await sorted(sessions.load('s')), { ...UPGRADED, client: { name: 'c' }, subscriptions: [...SUBSCRIBED].sort() })
-  t.strictSame(await sessions.adopt('none', 'elsewhere', TOMORROW), { ...UPGRADED, subscriptions: [] })
+  t.strictSame(await sorted(record(sessions, 's')), { ...UPGRADED, client: { name: 'c' }, subscriptions: [...SUBSCRIBED].sort() })
+  t.strictSame(await record(sessions, 'none'), { ...UPGRADED, subscriptions: [] })
   await t.rejects(sessions.load('damaged'), /damaged/)
-  await sessions.adopt('s', 'elsewhere', TOMORROW)
   await sessions.update('s', { subscriptions: new Map(SUBSCRIBED.map(uri => [uri, false])) }, TOMORROW)
-  t.strictSame((await sessions.load('s'))?.subscriptions, [])
+  t.strictSame((await record(sessions, 's'))?.subscriptions, [])
   await sessions.finish('s')
   t.match((await sessions.read('s', 'r', 0))?.events, [{ number: 1, method: '', text: 'interrupted' }])
 })
@@ -32,8 +34,8 @@ t.test('a file that a gateway of format 2 left when it was killed is upgraded, a
   const { values, sessions } = opened(t, folder)
   t.equal(await values.get('counter', 'value'), 1)
   t.match((await values.list('notes'))[0]?.value, { content: 'kept since format 2' })
-  t.strictSame(new Set(await sessions.listByNode(FORMAT_2.nodeAddress)), new Set([FORMAT_2.session, FORMAT_2.other]))
-  t.strictSame(await sorted(sessions.adopt(FORMAT_2.session, 'elsewhere', TOMORROW)), {
+  t.strictSame(new Set(await sessions.takeOver('host.example 127.0.0.1:8080')), new Set([FORMAT_2.session, FORMAT_2.other]))
+  t.strictSame(await sorted(record(sessions, FORMAT_2.session)), {
     revision: '2025-11-25', initialized: true, client: { name: 'fixture', version: '1.2.3' }, capabilities: { roots: {}, sampling: {} }, logLevel: 'debug', subscriptions: ['server://counter', 'server://status']
   })
   await sessions.finish(FORMAT_2.session)
@@ -61,7 +63,7 @@ t.test('processes that open an old file at the same moment all go on with the up
   makeFormat1(folder)
   const children = Array.from({ length: 4 }, () => worker(t))
   await Promise.all(children.map(async child => await child.ask('open', folder)))
-  t.strictSame((await opened(t, folder).sessions.load('s'))?.subscriptions.length, 3)
+  t.strictSame((await record(opened(t, folder).sessions, 's'))?.subscriptions.length, 3)
   t.strictSame(await children[0]?.ask('list', 'notes'), [{ key: 'one', value: 'kept' }])
 })
 
@@ -70,7 +72,7 @@ t.test('a file as large as maxData allows is upgraded, although that takes more 
   copyFormat2(folder)
   const size = fillFormat2(folder, 1_000)
   const store = opened(t, folder, size)
-  t.match(await store.sessions.load('filler 999'), UPGRADED)
+  t.match(await record(store.sessions, 'filler 999'), UPGRADED)
   await t.rejects(store.values.put('space', 'key', 'x'.repeat(100_000)), /maxData/, 'the limit holds after that')
 })
 

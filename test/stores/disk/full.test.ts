@@ -24,7 +24,7 @@ async function fill (store: Store, most: number): Promise<number> {
 async function survives (t: Test, store: Store, freeSpace: (taken: number) => Promise<void>): Promise<void> {
   const troubles: Array<string | undefined> = []
   store.onFailureChange(() => { troubles.push(store.failure) })
-  await store.sessions.save('s', RECORD, 'home', TOMORROW)
+  await store.sessions.save('s', RECORD, TOMORROW)
   t.equal(store.failure, undefined)
   const taken = await fill(store, 5_000)
   t.ok(taken > 20 && taken < 5_000, `${taken} entries were taken`)

@@ -42,7 +42,6 @@ export function makeFormat1 (folder: string): void {
 
 /** What was left in `format-2.db.gz` by a gateway of format 2 that was killed while it answered a call of the first session. */
 export const FORMAT_2 = {
-  nodeAddress: 'host.example 127.0.0.1:8080',
   session: 'mwinmt5oHCzZeFmpIdR0bYYMIl44PlXQ',
   other: 'mwinmtf2wCVWim4Un2vxxBSJyg-X2Mmh',
   stream: 'd5dc96e27203',

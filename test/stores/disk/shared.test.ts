@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Store } from '../../../protocol/store.js'
 import { until, within } from '../../support/wait.js'
-import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { dataFolder, FILE, opened } from '../../support/environment/on-disk.js'
 import { worker } from './worker.js'
 
@@ -54,48 +53,6 @@ t.test('every change of another store arrives, however many come at once', async
   t.equal(received.size, 12_000)
 })
 
-t.test('a session that another process took or removed is announced, an own one is not', async t => {
-  const folder = await dataFolder(t)
-  const [one, two] = [opened(t, folder), opened(t, folder)]
-  const taken: string[][] = [[], []]
-  ;[one, two].forEach((store, index) => store.sessions.onTaken(id => { taken[index]?.push(id) }))
-  const changes: string[] = []
-  one.values.onChange((_space, key) => { changes.push(key) })
-  await one.sessions.save('a', RECORD, 'one', TOMORROW)
-  await one.sessions.save('b', RECORD, 'one', TOMORROW)
-  await one.sessions.save('a', RECORD, 'one', TOMORROW)
-  await two.sessions.save('a', RECORD, 'two', TOMORROW)
-  await two.sessions.remove('b')
-  await soon(() => taken[0]?.length === 2)
-  t.strictSame(taken, [['a', 'b'], []])
-  await one.sessions.save('a', RECORD, 'one', TOMORROW)
-  await soon(() => taken[1]?.length === 1)
-  t.strictSame(taken, [['a', 'b'], ['a']])
-  t.strictSame(changes, [], 'and none of this is a change of a value')
-})
-
-t.test('a session has one owner: the one before can change nothing in it', async t => {
-  const folder = await dataFolder(t)
-  const [one, two] = [opened(t, folder), opened(t, folder)]
-  const event = (text: string) => ({ text, method: 'm' })
-  await one.sessions.save('s', RECORD, 'one', TOMORROW)
-  await one.sessions.open('s', 'f00', 'last word')
-  t.equal(await one.sessions.append('s', 'f00', event('one'), false), 1)
-  t.match(await two.sessions.adopt('s', 'two', TOMORROW), { initialized: true })
-  await two.sessions.finish('s')
-  t.equal(await one.sessions.append('s', 'f00', event('late'), false), 'taken')
-  t.equal(await one.sessions.append('s', '0', event('late'), false), 'taken')
-  t.equal(await one.sessions.update('s', { agreement: { ...RECORD, logLevel: 'debug' }, subscriptions: new Map([['test://a', true]]) }, TOMORROW), false)
-  await one.sessions.end('s', '0')
-  t.match(await two.sessions.read('s', 'f00', 0), { events: [{ text: 'one' }, { text: 'last word' }], ended: true })
-  t.match(await two.sessions.load('s'), { logLevel: 'warning' })
-  t.equal(await two.sessions.append('s', '0', event('two'), false), 1)
-  const owners = await Promise.all([one, two, one].map(async (store, index) => await store.sessions.adopt('s', String(index), TOMORROW)))
-  t.equal(owners.filter(record => record !== undefined).length, 3, 'it goes to whoever takes it')
-  const numbers = [await one.sessions.append('s', '0', event('a'), false), await two.sessions.append('s', '0', event('b'), false)]
-  t.equal(numbers.filter(number => number === 2).length, 1, 'and stays with one of them')
-})
-
 t.test('processes add up exactly, and get the changes of each other', async t => {
   const folder = await dataFolder(t)
   const children = [worker(t), worker(t)]
@@ -113,20 +70,6 @@ t.test('processes add up exactly, and get the changes of each other', async t =>
   await soon(() => received.length === 1_500)
   await soon(async () => (await Promise.all(children.map(async child => (await child.ask('heard') as string[]).length))).every(length => length === 1_500))
   t.equal(received.filter(change => change === 'numbers/sum').length, 1_100)
-})
-
-t.test('only the owner of a session adds to its streams; the previous owner is notified', async t => {
-  const folder = await dataFolder(t)
-  const [one, two] = [opened(t, folder), opened(t, folder)]
-  const lost: string[] = []
-  one.sessions.onTaken(id => { lost.push(id) })
-  const append = async ({ sessions }: Store) => await sessions.append('s', '0', { text: 'event', method: 'm' }, false)
-  await one.sessions.save('s', RECORD, 'home', TOMORROW)
-  t.strictSame(await Promise.all([append(one), append(two), append(one)]), [1, 'taken', 2])
-  await two.sessions.save('s', RECORD, 'elsewhere', TOMORROW)
-  t.equal(await append(one), 'taken')
-  t.ok(lost.includes('s'))
-  t.equal(await append(two), 3)
 })
 
 t.test('eight processes that make the first file at the same moment make one', async t => {

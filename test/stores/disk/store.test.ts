@@ -86,10 +86,10 @@ for (const [what, remove] of Object.entries({ removed: (file: string) => rmSync(
 }
 
 t.test('a file of a newer format is refused and left alone', async t => {
-  const folder = await altered(t, 'PRAGMA user_version = 4')
-  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 4 and this version of Patchbay knows format 3; choose another with --data, or keep nothing with --ephemeral$/)
+  const folder = await altered(t, 'PRAGMA user_version = 5')
+  t.match(refusal(t, folder), /^data folder .*: patchbay\.db has format 5 and this version of Patchbay knows format 4; choose another with --data, or keep nothing with --ephemeral$/)
   const db = new DatabaseSync(join(folder, FILE))
-  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 4 })
+  t.strictSame({ ...db.prepare('PRAGMA user_version').get() }, { user_version: 5 })
   db.close()
 })
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import type { Test } from 'tap'
 import type { Store } from '../../../protocol/store.js'
 import { diskStore } from '../../../stores/disk/store.js'
@@ -29,23 +28,14 @@ export async function onDisk (t: Test, reopens = false): Promise<Subject> {
   const folder = await dataFolder(t)
   let store = opened(t, folder)
   return {
+    restarts: reopens,
+    another: async () => opened(t, folder),
     get store () { return store },
     pause: async () => {
       if (!reopens) return
       await store.close()
-      const left = sessionsIn(folder)
       store = opened(t, folder)
-      // As a process does that restores the sessions of one that is gone.
-      for (const { id, nodeAddress, expires } of left) await store.sessions.adopt(id, nodeAddress, expires)
+      await store.sessions.takeOver('here')
     }
-  }
-}
-
-function sessionsIn (folder: string): Array<{ id: string, nodeAddress: string, expires: number }> {
-  const db = new DatabaseSync(join(folder, FILE))
-  try {
-    return db.prepare('SELECT id, node_address AS nodeAddress, expires FROM sessions').all() as unknown as Array<{ id: string, nodeAddress: string, expires: number }>
-  } finally {
-    db.close()
   }
 }
