@@ -123,8 +123,8 @@ export class Dispatcher {
   #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {
     if (message.kind === 'request') return this.#request(message, peer, channel, identity)
     if (message.kind === 'invalid') return this.#refuse(message.id, message.error, peer, channel)
-    if (message.kind === 'response') peer.settle(message)
-    else this.#notifications.dispatch(message, peer)
+    if (message.kind === 'notification') this.#notifications.dispatch(message, peer)
+    else if (!peer.settle(message)) peer.forward?.(message)
     channel.end()
   }
 

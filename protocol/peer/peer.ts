@@ -5,7 +5,7 @@ import { HandshakeQueue } from './handshake-queue.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import type { PeerOptions, Transport } from './peer-options.js'
 import { InFlight, type InFlightCall } from './in-flight.js'
-import { encodeNotification, type Id, type Response } from '../wire/jsonrpc.js'
+import { encodeNotification, type Id, type Notification, type Response } from '../wire/jsonrpc.js'
 import { callEach, type Report } from '../../lib/listeners.js'
 import type { LogLevel } from '../wire/log-level.js'
 import { OutgoingRequests, type ChannelOf, type RequestOptions } from './outgoing-requests.js'
@@ -34,6 +34,8 @@ export class Peer {
   /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
   closed = false
+  /** Passes on what the client sent about a request that is not here; undefined where no other node can have it. */
+  forward: ((message: Response | Notification) => void) | undefined
   readonly #requestIdPrefix: string | undefined
   #conversation: Conversation = NO_CONVERSATION
   #subscribed: SubscribedUris | undefined

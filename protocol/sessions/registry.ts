@@ -6,6 +6,7 @@ import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
+import { Forwarder } from './forwarder.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
 import { SessionLoader, type LoaderPorts } from './session-loader.js'
@@ -16,7 +17,7 @@ import { SessionSweeper, sweepInterval } from './sweeper.js'
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
 /** What the registry needs from its surroundings. */
-export interface RegistryPorts extends LoaderPorts {
+export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
   /** Makes a peer known to the dispatcher, and unknown again. */
   connect: (peer: Peer) => void
   disconnect: (peer: Peer, reason: Error) => void
@@ -43,7 +44,8 @@ export class SessionRegistry {
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
-    this.#loader = new SessionLoader(ports)
+    const forwarder = new Forwarder({ nodes: ports.nodes, find: id => this.#table.get(id), onTrouble })
+    this.#loader = new SessionLoader({ ...ports, forward: (session, message) => forwarder.forward(session, message) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
       served: id => this.#table.get(id),
@@ -60,6 +62,7 @@ export class SessionRegistry {
       onTrouble
     })
     this.#off = [
+      forwarder.start(),
       store.onChange(id => this.#onChange(id)),
       store.onNews((id, stream, news) => this.#table.get(id)?.receive(stream, news))
     ]

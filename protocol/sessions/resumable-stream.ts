@@ -10,11 +10,13 @@ export interface StreamOptions {
   opened?: Promise<unknown> | undefined
   /** True when a client has been connected before: it may come back for every single event. */
   wasConnected?: boolean
+  /** True when another node writes it: it is needed only while a client reads it here. */
+  foreign?: boolean
   /** Runs when a client has connected, so that this node is the reader of the stream. */
   onAttached?: () => void
   /** Runs when another node has become the reader. */
   onMoved?: () => void
-  /** Runs when the stream has ended and no client is connected. */
+  /** Runs when the stream has ended, or another node writes it, and no client is connected. */
   onClosed?: () => void
 }
 
@@ -230,6 +232,6 @@ export class ResumableStream implements Channel {
   }
 
   #closeIfDone (): void {
-    if (this.ended && !this.connected) this.#options.onClosed?.()
+    if ((this.ended || this.#options.foreign === true) && !this.connected) this.#options.onClosed?.()
   }
 }

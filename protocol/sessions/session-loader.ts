@@ -2,6 +2,7 @@ import type { Nodes } from '../nodes/nodes.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import type { SessionStore, StoredSession } from '../store.js'
+import type { Notification, Response } from '../wire/jsonrpc.js'
 import { Session } from './session.js'
 
 export interface LoaderPorts {
@@ -10,6 +11,8 @@ export interface LoaderPorts {
   /** Subscribes a peer to a resource again, or ends that, because it is stored so. */
   subscribe: (uri: string, peer: Peer) => Promise<void>
   unsubscribe: (uri: string, peer: Peer) => void
+  /** Passes on what a client sent about a request that is not here. */
+  forward: (session: Session, message: Response | Notification) => void
   /** Takes errors of the store that no client gets as a response. */
   onTrouble: (error: unknown) => void
 }
@@ -24,13 +27,13 @@ export class SessionLoader {
 
   /** A new session, whose home is this node. */
   create (peer: PeerOptions, primed: boolean): Session {
-    return new Session({ ...this.#options, peer: { ...peer, ...this.#idPrefix }, primed })
+    return this.#connect(new Session({ ...this.#options, peer: { ...peer, ...this.#idPrefix }, primed }))
   }
 
   /** A session as it is stored. This node becomes its home when that has died. */
   async load (id: string, { record, home }: StoredSession): Promise<Session> {
     const isHome = await this.#becomeHome(id, home)
-    const session = Session.from(record, { ...this.#options, id, peer: this.#idPrefix })
+    const session = this.#connect(Session.from(record, { ...this.#options, id, peer: this.#idPrefix }))
     session.isHome = isHome
     for (const uri of record.subscriptions) session.peer.setSubscribed(uri, true)
     session.peer.takeChanges()
@@ -55,6 +58,12 @@ export class SessionLoader {
       // The client may have unsubscribed meanwhile.
       if (peer.subscriptions.has(uri)) await subscribe(uri, peer).catch(onTrouble)
     }
+  }
+
+  #connect (session: Session): Session {
+    const { nodes, forward } = this.#ports
+    if (nodes.self !== undefined) session.peer.forward = message => forward(session, message)
+    return session
   }
 
   #unsubscribe (uri: string, peer: Peer): void {

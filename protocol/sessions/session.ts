@@ -50,6 +50,8 @@ export class Session implements Channel {
   #standalone: ResumableStream | undefined
   /** Replies that are being written or read; most sessions never have one. */
   #replies: Map<string, ResumableStream> | undefined
+  /** Those of them that other nodes write. */
+  #foreign: Set<ResumableStream> | undefined
 
   constructor ({ store, onTrouble, id = newId(), peer = {}, primed = false, wasConnected = false, onHome = () => {} }: SessionOptions) {
     this.id = id
@@ -138,7 +140,7 @@ export class Session implements Channel {
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
   openReply (interruptedResponse: string): ResumableStream {
     const key = randomToken(6, 'hex')
-    return this.#reply(key, orUndefined(this.#store.open(this.id, key, interruptedResponse), this.#onTrouble))
+    return this.#reply(key, { opened: orUndefined(this.#store.open(this.id, key, interruptedResponse), this.#onTrouble) })
   }
 
   /** `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. */
@@ -150,7 +152,7 @@ export class Session implements Channel {
     const replay = key === undefined ? undefined : await orUndefined(this.#store.read(this.id, key, Number(number)), this.#onTrouble)
     if (key === undefined || replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
-    const stream = live ?? this.#replies?.get(key) ?? this.#reply(key)
+    const stream = live ?? this.#replies?.get(key) ?? this.#foreignReply(key)
     if (replay.ended) stream.ended = true
     return { stream, after: replay.after }
   }
@@ -158,6 +160,13 @@ export class Session implements Channel {
   /** Ends the replies that nodes which have died left unfinished, each with its interrupted response. */
   async finishReplies (): Promise<void> {
     await orUndefined(this.#store.finish(this.id), this.#onTrouble)
+  }
+
+  /** Ends the connections of replies whose writers have died, after their last event. Costs nothing while none of another node is read here. */
+  checkWriters (): void {
+    if (this.#foreign === undefined || this.#foreign.size === 0) return
+    const streams = [...this.#foreign]
+    void this.finishReplies().then(() => { for (const stream of streams) stream.receive('more') })
   }
 
   /** Takes what another node did to a stream. */
@@ -192,9 +201,20 @@ export class Session implements Channel {
     this.#onHome(this)
   }
 
-  #reply (key: string, opened?: Promise<unknown>): ResumableStream {
+  #foreignReply (key: string): ResumableStream {
+    const foreign = this.#foreign ??= new Set()
+    const stream: ResumableStream = this.#reply(key, { foreign: true, onClosed: () => foreign.delete(stream) })
+    foreign.add(stream)
+    return stream
+  }
+
+  #reply (key: string, { onClosed, ...options }: Partial<StreamOptions>): ResumableStream {
     const replies = this.#replies ??= new Map()
-    const stream = this.#stream(key, { opened, primed: this.peer.revision?.polling === true, onClosed: () => replies.delete(key) })
+    const close = (): void => {
+      replies.delete(key)
+      onClosed?.()
+    }
+    const stream = this.#stream(key, { primed: this.peer.revision?.polling === true, ...options, onClosed: close })
     replies.set(key, stream)
     return stream
   }

@@ -6,6 +6,8 @@ import type { StoredSessions } from './stored-sessions.js'
 /** In milliseconds: how often the clocks are compared, and for how long after a step the store is not swept, for other nodes to touch theirs. */
 const CLOCK_CHECK = 1_000
 const AFTER_CLOCK_STEP = 10 * 60_000
+/** How often it is checked that the nodes live whose replies are read here, in milliseconds. */
+const WRITER_CHECK = 1_000
 
 export interface SweeperOptions {
   sessions: () => Iterable<Session>
@@ -35,7 +37,8 @@ export class SessionSweeper {
   start (): void {
     this.#timers.push(
       setInterval(() => this.sweep(), sweepInterval(this.#options.sessionIdle)).unref(),
-      setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref()
+      setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref(),
+      setInterval(() => this.#checkWriters(), WRITER_CHECK).unref()
     )
   }
 
@@ -58,6 +61,10 @@ export class SessionSweeper {
       this.#checkClocks()
       if (now() >= this.#storeSweepAllowedAt) await stored.sweep()
     }).catch(onTrouble)
+  }
+
+  #checkWriters (): void {
+    for (const session of this.#options.sessions()) session.checkWriters()
   }
 
   // The store keeps expiries as wall-clock times, so they are written again when the wall clock was set.

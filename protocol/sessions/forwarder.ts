@@ -1,0 +1,53 @@
+import type { NodeMessage } from '../nodes/message.js'
+import type { Nodes } from '../nodes/nodes.js'
+import { cancelCall } from '../peer/cancel-call.js'
+import { decode, encodeNotification, type Id, type Notification, type Response } from '../wire/jsonrpc.js'
+import type { Session } from './session.js'
+
+export interface ForwarderPorts {
+  nodes: Nodes
+  find: (id: string) => Session | undefined
+  onTrouble: (error: unknown) => void
+}
+
+/**
+ * Passes on what a client sent about a request that another node runs: an answer to the node that its id names, a cancellation to all. What other
+ * nodes pass on counts only for a session of the same caller.
+ */
+export class Forwarder {
+  readonly #ports: ForwarderPorts
+
+  constructor (ports: ForwarderPorts) {
+    this.#ports = ports
+  }
+
+  /** Begins to take messages of other nodes; returns a function that ends it. */
+  start (): () => void {
+    return this.#ports.nodes.onMessage(message => this.#receive(message))
+  }
+
+  forward ({ id, peer: { principal } }: Session, message: Response | Notification): void {
+    const { nodes, onTrouble } = this.#ports
+    const passed: NodeMessage = { session: id, principal, text: encode(message) }
+    if (message.kind === 'notification') return void nodes.broadcast(passed).catch(onTrouble)
+    const node = nodeOf(message.id)
+    if (node !== undefined && node !== nodes.self) nodes.send(node, passed).catch(onTrouble)
+  }
+
+  #receive ({ session: id, principal, text }: NodeMessage): void {
+    const peer = this.#ports.find(id)?.peer
+    if (peer === undefined || peer.principal !== principal) return
+    const message = decode(text)
+    if (message.kind === 'response') peer.settle(message)
+    else if (message.kind === 'notification') cancelCall(peer, message.params['requestId'] as Id, message.params['reason'] as string | undefined)
+  }
+}
+
+/** The node that waits for the answer to a request of this id. */
+const nodeOf = (id: Id | undefined): string | undefined => typeof id === 'string' ? /^([0-9a-f]{12})-\d+$/.exec(id)?.[1] : undefined
+
+function encode (message: Response | Notification): string {
+  if (message.kind === 'notification') return encodeNotification(message.method, message.params)
+  const { kind, ...response } = message
+  return JSON.stringify({ jsonrpc: '2.0', ...response })
+}
