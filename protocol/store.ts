@@ -6,7 +6,7 @@ import type { LogLevel } from './wire/log-level.js'
  * when the process is killed. A write that fails rejects with an `McpError` that names the reason.
  */
 export interface Store {
-  readonly kind: 'memory' | 'disk'
+  readonly kind: 'memory' | 'disk' | 'redis'
   readonly values: Values
   readonly sessions: SessionStore
   readonly nodes: Nodes
@@ -111,8 +111,11 @@ export interface SessionStore {
   onChange (listener: (id?: string) => void): () => void
   /** Begins the stream of a reply, which only this node writes. `interruptedResponse` is the response its client gets if the node dies before it has answered. */
   open (id: string, stream: string, interruptedResponse: string): Promise<void>
-  /** Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there is no such session. */
-  append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended>
+  /**
+   * Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here, `last` the highest number that this node knows
+   * of: a store that has lost events does not give their numbers again. Undefined if there is no such session.
+   */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean, last?: number): Promise<Appended>
   /** Records up to which event a client has read the stream. */
   markSeen (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>

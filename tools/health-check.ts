@@ -16,7 +16,7 @@ const Output = Type.Object({
   sessions: Type.Integer(),
   peers: Type.Integer(),
   memory: Type.Object({ rss: Type.Integer(), heapUsed: Type.Integer() }, { description: 'Bytes' }),
-  store: Type.Object({ kind: Type.Unsafe<'memory' | 'disk'>({ type: 'string', enum: ['memory', 'disk'] }), writable: Type.Boolean() }),
+  store: Type.Object({ kind: Type.Unsafe<'memory' | 'disk' | 'redis'>({ type: 'string', enum: ['memory', 'disk', 'redis'] }), writable: Type.Boolean() }),
   upstreams: Type.Optional(Type.Array(Type.Object({
     alias: Type.String(),
     state: Type.String({ description: 'ready, starting, stopped, backing off, crash loop, disabled or closed' }),

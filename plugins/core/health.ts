@@ -32,7 +32,7 @@ export interface Health {
   transports: string[]
   sessions: number
   peers: number
-  store: { kind: 'memory' | 'disk', writable: boolean }
+  store: { kind: 'memory' | 'disk' | 'redis', writable: boolean }
   /** The upstream servers; absent when none is configured. */
   upstreams?: UpstreamHealth[]
 }

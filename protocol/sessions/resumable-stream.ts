@@ -49,6 +49,8 @@ export class ResumableStream implements Channel {
   #sink: Sink | undefined
   /** The number of the last event that was written to the connection; undefined while that is not known. */
   #lastSent: number | undefined
+  /** The highest number that this node knows of. */
+  #highest = 0
   /** How often the store was asked to make this node the reader. */
   #attached = 0
   ended = false
@@ -108,12 +110,13 @@ export class ResumableStream implements Channel {
     const event = { text, method }
     const seen = this.#countsAsSeen
     const attached = this.#attached
-    const stored = this.#log.append(event, seen)
+    const stored = this.#log.append(event, seen, this.#highest)
     this.#enqueue(async () => {
       const appended = await stored
       // A client that has connected here since has got the event.
       if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
       if (appended === undefined) return this.#sink?.write(event)
+      this.#highest = appended.number
       await this.#deliver({ ...event, ...appended }, seen)
     })
   }
@@ -197,6 +200,7 @@ export class ResumableStream implements Channel {
 
   #write ({ number, text, method }: NumberedEvent): void {
     this.#lastSent = number
+    this.#highest = Math.max(this.#highest, number)
     this.#sink?.write({ id: `${this.key}-${number}`, text, method })
   }
 

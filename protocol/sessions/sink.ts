@@ -15,7 +15,8 @@ export interface Sink {
 
 /** The stored events of one stream. Nothing here rejects: an event that could not be stored has no number. */
 export interface StreamLog {
-  append (event: LoggedEvent, seen: boolean): Promise<Appended>
+  /** `last` is the highest number that is known here. */
+  append (event: LoggedEvent, seen: boolean, last: number): Promise<Appended>
   /** The events after a number; undefined when the store cannot give them. */
   read (after: number | undefined): Promise<Replay | undefined>
   /** The events after a number, or those no client has seen yet, and makes this node the reader of the stream. */

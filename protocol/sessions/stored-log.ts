@@ -15,8 +15,8 @@ export class StoredLog implements StreamLog {
     this.#onTrouble = onTrouble
   }
 
-  append (event: LoggedEvent, seen: boolean): Promise<Appended> {
-    return orUndefined(this.#store.append(this.#session, this.#key, event, seen), this.#onTrouble)
+  append (event: LoggedEvent, seen: boolean, last: number): Promise<Appended> {
+    return orUndefined(this.#store.append(this.#session, this.#key, event, seen, last), this.#onTrouble)
   }
 
   read (after: number | undefined): Promise<Replay | undefined> {

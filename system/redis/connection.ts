@@ -1,4 +1,5 @@
 import type { RedisClientType } from '@redis/client'
+import { now } from '../../lib/time/clock.js'
 import { withTimeout } from '../../lib/time/with-timeout.js'
 
 /** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
@@ -27,12 +28,13 @@ export async function connectRedis (url: string, onTrouble: TroubleListener): Pr
   return link
 }
 
-/** What the rate limiter needs of a Redis client: whether it is ready, and replies that come soon or fail. */
+/** A connection to Redis: whether it is ready, replies that come soon or fail, and messages of channels. */
 export class RedisLink {
   readonly #client: RedisClientType
   #onTrouble: TroubleListener
   #trouble: string | undefined
   #isUnresponsive = false
+  #lastReply = -Infinity
 
   constructor (client: RedisClientType, onTrouble: TroubleListener) {
     this.#client = client
@@ -54,13 +56,43 @@ export class RedisLink {
     if (!this.#client.isReady) this.#setTrouble('cannot be reached')
   }
 
+  /** Why Redis cannot be used now; undefined while it can. */
+  get trouble (): string | undefined {
+    return this.#trouble
+  }
+
   async eval (script: string, options: { keys: string[], arguments: string[] }): Promise<unknown> {
+    return await this.#inTime(this.#client.eval(script, options))
+  }
+
+  async command (...args: string[]): Promise<unknown> {
+    return await this.#inTime(this.#client.sendCommand(args))
+  }
+
+  /** The reply of a command that waits in Redis; it is given up when the connection fails. */
+  async waitFor (...args: string[]): Promise<unknown> {
+    return await this.#client.sendCommand(args)
+  }
+
+  /** Receives the messages of a channel, also after the connection was lost. Those sent meanwhile are lost. */
+  async subscribe (channel: string, listener: (message: string) => void): Promise<void> {
+    await this.#client.subscribe(channel, listener)
+  }
+
+  /** Adds a listener for each time the connection is made, again or for the first time. */
+  onReady (listener: () => void): void {
+    this.#client.on('ready', listener)
+  }
+
+  async #inTime (sent: Promise<unknown>): Promise<unknown> {
     try {
-      const reply = await withTimeout<unknown, never>(this.#client.eval(script, options), TIMEOUTS.reply, () => { throw this.#onNoReply() })
+      const reply = await withTimeout(sent, TIMEOUTS.reply, async () => await this.#waitOn(sent))
+      this.#lastReply = now()
       this.#setTrouble(undefined)
       return reply
     } catch (error) {
-      if (!this.#isUnresponsive) this.#setTrouble(this.#client.isReady ? 'refuses to count' : 'cannot be reached', error as Error)
+      if (!this.#isUnresponsive && this.#client.isReady) this.#lastReply = now()
+      if (!this.#isUnresponsive) this.#setTrouble(this.#client.isReady ? 'refuses a command' : 'cannot be reached', error as Error)
       throw error
     }
   }
@@ -68,6 +100,15 @@ export class RedisLink {
   close (): void {
     this.#onTrouble = () => {}
     this.#client.destroy()
+  }
+
+  // While Redis replies to what was sent before, it is busy and not silent.
+  async #waitOn (sent: Promise<unknown>): Promise<unknown> {
+    while (now() - this.#lastReply < TIMEOUTS.reply) {
+      const reply = await withTimeout(sent.then(value => ({ value })), TIMEOUTS.reply, () => undefined)
+      if (reply !== undefined) return reply.value
+    }
+    throw this.#onNoReply()
   }
 
   // It counts as not ready until it replies to this ping, or until the connection fails.

@@ -17,7 +17,7 @@ export function memoryLog (stream: string): StreamLog {
 
 export function logOf (sessions: SessionStore, id: string, stream: string): StreamLog {
   return {
-    append: async (event, seen) => await sessions.append(id, stream, event, seen),
+    append: async (event, seen, last) => await sessions.append(id, stream, event, seen, last),
     read: async after => await sessions.read(id, stream, after),
     attach: async after => await sessions.attach(id, stream, after),
     isReader: async () => await sessions.isReader(id, stream),

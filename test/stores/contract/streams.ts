@@ -6,15 +6,26 @@ import type { Open } from '../contract.js'
 const TEXTS = ['', '{"a":1}', 'ä😀', 'a\nb', "'", 'x'.repeat(100_000)]
 
 export function streams (t: Test, open: Open): void {
-  t.test('events are numbered from 1 without gaps, in the order of the appends', async t => {
+  t.test('the events of a reply are numbered from 1 without gaps, in the order of the appends', async t => {
     const box = await session(t, open)
-    const names = ['0', 'a', 'b']
+    const names = ['c', 'a', 'b']
     const numbers = await Promise.all(Array.from({ length: 600 }, async (_, index) => await append(box.store.sessions, names[index % 3] as string, String(index))))
     t.strictSame(numbers, Array.from({ length: 600 }, (_, index) => Math.floor(index / 3) + 1))
     await box.pause()
-    t.equal(await append(box.store.sessions, '0', 'next'), 201)
     const replay = await box.store.sessions.read('s', 'b', 0)
     t.strictSame(replay?.events.map(({ text }) => text), Array.from({ length: 200 }, (_, index) => String(index * 3 + 2)))
+  })
+
+  t.test('the events of the standalone stream have rising numbers, and each names the one before it', async t => {
+    const box = await session(t, open)
+    const numbers = await Promise.all(Array.from({ length: 200 }, async (_, index) => await append(box.store.sessions, '0', String(index))))
+    await box.pause()
+    numbers.push(await append(box.store.sessions, '0', '200'))
+    const { events = [] } = await box.store.sessions.read('s', '0', 0) ?? {}
+    t.strictSame(events.map(({ number }) => number), numbers)
+    t.strictSame(events.map(({ after }) => after), [0, ...numbers.slice(0, -1)])
+    t.strictSame(numbers.toSorted((a = 0, b = 0) => a - b), numbers)
+    t.strictSame(events.map(({ text }) => text), Array.from({ length: 201 }, (_, index) => String(index)))
   })
 
   t.test('what follows can be read after every event', async t => {
@@ -35,18 +46,18 @@ export function streams (t: Test, open: Open): void {
   t.test('a reader that names no event gets what was not seen', async t => {
     const box = await session(t, open)
     const unseen = async () => { await box.pause(); return (await box.store.sessions.read('s', '0', undefined))?.events.map(({ text }) => text) }
-    await append(box.store.sessions, '0', 'a')
-    await append(box.store.sessions, '0', 'b')
+    const a = await append(box.store.sessions, '0', 'a') ?? 0
+    const b = await append(box.store.sessions, '0', 'b') ?? 0
     t.strictSame(await unseen(), ['a', 'b'])
     t.strictSame(await unseen(), ['a', 'b'], 'reading is not seeing')
-    await box.store.sessions.markSeen('s', '0', 1)
+    await box.store.sessions.markSeen('s', '0', a)
     t.strictSame(await unseen(), ['b'])
-    await append(box.store.sessions, '0', 'c', true)
+    const c = await append(box.store.sessions, '0', 'c', true) ?? 0
     t.strictSame(await unseen(), [])
-    await append(box.store.sessions, '0', 'd')
-    await box.store.sessions.markSeen('s', '0', 2)
+    const d = await append(box.store.sessions, '0', 'd')
+    await box.store.sessions.markSeen('s', '0', b)
     t.strictSame(await unseen(), ['d'], 'what was seen stays seen')
-    t.same(await box.store.sessions.read('s', '0', undefined), { after: 3, events: [{ number: 4, after: 3, text: 'd', method: 'm1' }], ended: false })
+    t.same(await box.store.sessions.read('s', '0', undefined), { after: c, events: [{ number: d, after: c, text: 'd', method: 'm1' }], ended: false })
   })
 
   t.test('streams of one name in two sessions are two', async t => {
@@ -84,8 +95,8 @@ export function streams (t: Test, open: Open): void {
     t.same(await sessions.read('s', '0', undefined), { after: 0, events: [], ended: false })
     t.equal(await sessions.read('s', '0', 1), undefined)
     t.equal(await sessions.read('other', '0', 0), undefined)
-    t.equal(await append(sessions, '0', 'x'), 1)
-    t.match(await sessions.read('s', '0', 0), { after: 0, events: [{ number: 1, text: 'x' }], ended: false })
+    const number = await append(sessions, '0', 'x')
+    t.match(await sessions.read('s', '0', 0), { after: 0, events: [{ number, text: 'x' }], ended: false })
   })
 
   t.test('replies without an answer get a last event and end, once; answered ones just end', async t => {
@@ -119,37 +130,38 @@ export function streams (t: Test, open: Open): void {
 
   t.test(`the oldest events are given up beyond ${STREAM_LIMITS.events}`, async t => {
     const box = await session(t, open)
-    await Promise.all(Array.from({ length: STREAM_LIMITS.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
+    const numbers = await Promise.all(Array.from({ length: STREAM_LIMITS.events + 200 }, async (_, index) => await append(box.store.sessions, '0', String(index + 1))))
     await box.pause()
     const { sessions } = box.store
-    t.equal(await sessions.read('s', '0', 199), undefined)
-    const { events = [] } = await sessions.read('s', '0', 200) ?? {}
+    t.equal(await sessions.read('s', '0', numbers[198]), undefined)
+    const { events = [] } = await sessions.read('s', '0', numbers[199]) ?? {}
     t.equal(events.length, STREAM_LIMITS.events)
-    t.match([events[0], events.at(-1)], [{ number: 201, text: '201' }, { number: 1_200, text: '1200' }])
-    t.equal((await sessions.read('s', '0', undefined))?.after, 200, 'what was never seen and is given up is passed over')
-    t.equal(await append(sessions, '0', 'more'), 1_201)
-    t.equal(await sessions.read('s', '0', 200), undefined)
+    t.match([events[0], events.at(-1)], [{ number: numbers[200], text: '201' }, { number: numbers[1_199], text: '1200' }])
+    t.equal((await sessions.read('s', '0', undefined))?.after, numbers[199], 'what was never seen and is given up is passed over')
+    t.ok((await append(sessions, '0', 'more') ?? 0) > (numbers[1_199] ?? 0))
+    t.equal(await sessions.read('s', '0', numbers[199]), undefined)
   })
 
   t.test(`the oldest events are given up beyond ${STREAM_LIMITS.text} characters`, async t => {
     const box = await session(t, open)
     const large = '😀'.repeat(150_000)
-    for (const text of [large, large, large, large, 'last']) await append(box.store.sessions, '0', text)
+    const [first] = [await append(box.store.sessions, '0', large)]
+    for (const text of [large, large, large, 'last']) await append(box.store.sessions, '0', text)
     await box.pause()
     t.equal(await box.store.sessions.read('s', '0', 0), undefined)
-    t.strictSame((await box.store.sessions.read('s', '0', 1))?.events.map(({ text }) => text.length), [300_000, 300_000, 300_000, 4])
+    t.strictSame((await box.store.sessions.read('s', '0', first))?.events.map(({ text }) => text.length), [300_000, 300_000, 300_000, 4])
   })
 
   t.test('one event larger than all that may be kept is kept until another comes', async t => {
     const box = await session(t, open)
-    await append(box.store.sessions, '0', 'small')
-    await append(box.store.sessions, '0', 'x'.repeat(2_000_000))
+    const small = await append(box.store.sessions, '0', 'small')
+    const enormous = await append(box.store.sessions, '0', 'x'.repeat(2_000_000))
     await box.pause()
     t.equal(await box.store.sessions.read('s', '0', 0), undefined)
-    t.strictSame((await box.store.sessions.read('s', '0', 1))?.events.map(({ text }) => text.length), [2_000_000])
-    await append(box.store.sessions, '0', 'next')
-    t.equal(await box.store.sessions.read('s', '0', 1), undefined)
-    t.match(await box.store.sessions.read('s', '0', 2), { events: [{ number: 3, text: 'next' }] })
+    t.strictSame((await box.store.sessions.read('s', '0', small))?.events.map(({ text }) => text.length), [2_000_000])
+    const next = await append(box.store.sessions, '0', 'next')
+    t.equal(await box.store.sessions.read('s', '0', small), undefined)
+    t.match(await box.store.sessions.read('s', '0', enormous), { events: [{ number: next, text: 'next' }] })
   })
 }
 

@@ -1,0 +1,196 @@
+import { STANDALONE, STREAM_LIMITS } from '../../../protocol/store.js'
+import { script } from './script.js'
+
+/*
+ * KEYS of all: the session and its streams (a hash). ARGV of all: this node, the stream, the channel of a node without its id, the session's id.
+ *
+ * Fields of a stream S: `S.first` and `S.last` are the places of its first and last event, `S#PLACE` an event ("number after length method", a line
+ * feed, the text), `S.number` the number of the last event, `S.seen` that of the last one a client saw, `S.size`, `S.ended`, `S.writer`, `S.reader`
+ * and `S.word`, its interrupted response. Places have no gaps; numbers have, where Redis has lost writes. `streams` has the replies in their order,
+ * `replies` their number and `size` their characters.
+ */
+const COMMON = `
+  local self, stream = ARGV[1], ARGV[2]
+  local alone = stream == '${STANDALONE}'
+  local function text (number) return string.format('%.0f', number) end
+  local function get (name) return redis.call('HGET', KEYS[2], stream .. '.' .. name) end
+  local function number (name) return tonumber(get(name) or '0') end
+  local function set (name, value) redis.call('HSET', KEYS[2], stream .. '.' .. name, value) end
+  local function event (place) return redis.call('HGET', KEYS[2], stream .. '#' .. place) end
+  local function lengthOf (stored) return tonumber(string.match(stored, '^%d+ %d+ (%d+) ')) end
+  local function reader ()
+    if alone then return redis.call('HGET', KEYS[1], 'home') end
+    return get('reader') or get('writer')
+  end
+  local function tell (node, news) redis.call('PUBLISH', ARGV[3] .. node, 'stream ' .. stream .. ' ' .. ARGV[4] .. '\\n' .. news) end
+  local function expireToo ()
+    local expires = redis.call('PEXPIRETIME', KEYS[1])
+    if expires > 0 then redis.call('PEXPIREAT', KEYS[2], expires) end
+  end`
+
+const BEGIN = `
+  local function begin (word)
+    if get('writer') then return end
+    redis.call('HSET', KEYS[2], stream .. '.writer', self, stream .. '.first', 1, stream .. '.last', 0, stream .. '.number', 0)
+    if word ~= '' then set('word', word) end
+    redis.call('HSET', KEYS[2], 'streams', (redis.call('HGET', KEYS[2], 'streams') or '') .. stream .. ' ')
+    redis.call('HINCRBY', KEYS[2], 'replies', 1)
+    expireToo()
+  end`
+
+/** Adds an event and removes the oldest beyond the limits; its number and the one before it. `floor` is the last number that the writer got. */
+const ADD = `
+  local function add (method, body, length, floor)
+    local before = math.max(number('number'), floor)
+    local next = before + 1
+    if alone then
+      local time = redis.call('TIME')
+      next = math.max(next, (time[1] - 1767225600) * 1000000 + time[2])
+      if not get('first') then set('first', 1) expireToo() end
+    end
+    local last = redis.call('HINCRBY', KEYS[2], stream .. '.last', 1)
+    local first, size = number('first'), number('size') + length
+    local removed = 0
+    redis.call('HSET', KEYS[2], stream .. '#' .. last, text(next) .. ' ' .. text(before) .. ' ' .. length .. ' ' .. method .. '\\n' .. body, stream .. '.number', text(next))
+    while last - first >= ${STREAM_LIMITS.events} or (size - removed > ${STREAM_LIMITS.text} and first < last) do
+      removed = removed + lengthOf(event(first))
+      redis.call('HDEL', KEYS[2], stream .. '#' .. first)
+      first = first + 1
+    end
+    redis.call('HSET', KEYS[2], stream .. '.first', first, stream .. '.size', size - removed)
+    if not alone then redis.call('HINCRBY', KEYS[2], 'size', length - removed) end
+    return next, before
+  end`
+
+/** Marks a reply as ended and drops what the session has too much of: replies that were read, then others, oldest first, never the newest. */
+const END = `
+  local function drop (name)
+    local fields = {}
+    for place = tonumber(redis.call('HGET', KEYS[2], name .. '.first')), tonumber(redis.call('HGET', KEYS[2], name .. '.last')) do fields[#fields + 1] = name .. '#' .. place end
+    for _, field in ipairs({ 'first', 'last', 'number', 'seen', 'size', 'ended', 'writer', 'reader', 'word' }) do fields[#fields + 1] = name .. '.' .. field end
+    redis.call('HINCRBY', KEYS[2], 'size', -tonumber(redis.call('HGET', KEYS[2], name .. '.size') or '0'))
+    redis.call('HDEL', KEYS[2], unpack(fields))
+    return redis.call('HINCRBY', KEYS[2], 'replies', -1)
+  end
+  local function exceeds ()
+    return tonumber(redis.call('HGET', KEYS[2], 'replies') or '0') > ${STREAM_LIMITS.streams} or tonumber(redis.call('HGET', KEYS[2], 'size') or '0') > ${STREAM_LIMITS.text}
+  end
+  local function finish ()
+    set('ended', 1)
+    if not exceeds() then return end
+    local names, kept = {}, {}
+    for name in string.gmatch(redis.call('HGET', KEYS[2], 'streams') or '', '%S+') do names[#names + 1] = name end
+    for pass = 1, 2 do
+      for index = 1, #names - 1 do
+        local name = names[index]
+        if name and exceeds() then
+          local state = redis.call('HMGET', KEYS[2], name .. '.ended', name .. '.seen', name .. '.number')
+          if state[1] and (pass == 2 or (state[2] or '0') == (state[3] or '0')) then
+            drop(name)
+            names[index] = false
+          end
+        end
+      end
+    end
+    for _, name in ipairs(names) do if name then kept[#kept + 1] = name .. ' ' end end
+    redis.call('HSET', KEYS[2], 'streams', table.concat(kept))
+  end`
+
+/** The events after a number, or after the last one seen: the state, the number after which they are, and the events. Nil if they are not stored. */
+const READ = `
+  local function read (after)
+    local first, last = number('first'), number('last')
+    if first == 0 then first = 1 end
+    if not alone and not get('writer') then return nil end
+    local function numberAt (place) return tonumber(string.match(event(place), '^%d+')) end
+    local function beforeAt (place) return tonumber(string.match(event(place), '^%d+ (%d+)')) end
+    local start
+    if after == '' then
+      local seen = number('seen')
+      start = first
+      while start <= last and numberAt(start) <= seen do start = start + 1 end
+      after = start > last and number('number') or (start > first and numberAt(start - 1) or beforeAt(start))
+    else
+      after = tonumber(after)
+      local low, high = first, last
+      while low <= high do
+        local middle = math.floor((low + high) / 2)
+        if numberAt(middle) <= after then low = middle + 1 else high = middle - 1 end
+      end
+      start = low
+      local known = start > first and numberAt(start - 1) or (start <= last and beforeAt(start) or number('number'))
+      if known ~= after then return nil end
+    end
+    local found = { get('ended') or '0', text(after) }
+    for place = start, last do found[#found + 1] = event(place) end
+    return found
+  end`
+
+/** ARGV: the interrupted response. */
+export const OPEN = script(`${COMMON}${BEGIN}
+  if redis.call('EXISTS', KEYS[1]) == 1 then begin(ARGV[5]) end`)
+
+/**
+ * ARGV: method, text, its length in UTF-16 units, '1' if seen, the last number that this node got, and how long a text may be to be sent to another
+ * node. The number and the one before it; 'elsewhere'; nil if there is no session.
+ */
+export const APPEND = script(`${COMMON}${BEGIN}${ADD}
+  if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
+  if not alone then
+    begin('')
+    if get('ended') or get('writer') ~= self then return 'elsewhere' end
+  end
+  local next, before = add(ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[9]))
+  local to = reader()
+  if to == self then
+    if ARGV[8] == '1' then set('seen', text(next)) end
+    return { text(next), text(before) }
+  end
+  if not to then return { text(next), text(before) } end
+  if #ARGV[6] > tonumber(ARGV[10]) then tell(to, 'more') else tell(to, text(next) .. ' ' .. text(before) .. ' ' .. ARGV[5] .. '\\n' .. ARGV[6]) end
+  return 'elsewhere'`)
+
+/** ARGV: number. */
+export const MARK_SEEN = script(`${COMMON}
+  if (alone or get('writer')) and redis.call('EXISTS', KEYS[2]) == 1 and number('seen') < tonumber(ARGV[5]) then set('seen', ARGV[5]) end`)
+
+/** Ends a reply. */
+export const END_STREAM = script(`${COMMON}${END}
+  if alone or get('writer') ~= self or get('ended') then return end
+  finish()
+  local to = reader()
+  if to and to ~= self then tell(to, 'more') end`)
+
+/** The replies of other nodes that are not ended, and their writers, in turn. */
+export const UNFINISHED = script(`${COMMON}
+  local found = {}
+  for name in string.gmatch(redis.call('HGET', KEYS[2], 'streams') or '', '%S+') do
+    local state = redis.call('HMGET', KEYS[2], name .. '.ended', name .. '.writer')
+    if not state[1] and state[2] and state[2] ~= self then found[#found + 1] = name found[#found + 1] = state[2] end
+  end
+  return found`)
+
+/** ARGV: the writer that has died. Ends its reply, if it is still that writer's. */
+export const FINISH = script(`${COMMON}${ADD}${END}
+  if get('ended') or get('writer') ~= ARGV[5] then return end
+  local latest, word = event(get('last')), get('word')
+  local method = latest and string.match(latest, '^%d+ %d+ %d+ ([^\\n]*)\\n')
+  if method ~= '' and word then add('', word, #word, 0) end
+  finish()`)
+
+/** ARGV: the number after which to read, or ''. */
+export const READ_EVENTS = script(`${COMMON}${READ}
+  if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
+  return read(ARGV[5])`)
+
+/** The same, and makes this node the reader. */
+export const ATTACH = script(`${COMMON}${READ}
+  if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
+  local from = reader()
+  if from and from ~= self then tell(from, 'moved') end
+  if alone then redis.call('HSET', KEYS[1], 'home', self) elseif get('writer') then set('reader', self) end
+  return read(ARGV[5])`)
+
+/** 1 if this node is the reader. */
+export const IS_READER = script(`${COMMON}
+  return reader() == self and 1 or 0`)

@@ -1,0 +1,82 @@
+import { Listeners } from '../../lib/listeners.js'
+import { errors } from '../../protocol/wire/errors.js'
+import type { ChangeListener, Entry, ListOptions, PutOptions, Values } from '../../protocol/store.js'
+import { checkKey, checkSum, encodeStored, isKey } from '../checks.js'
+import type { RedisConnection } from './connection.js'
+import type { ChangeFeed } from './change-feed.js'
+import type { Keys } from './keys.js'
+import { DELETE, GET, INCREMENT, LIST, PUT } from './scripts/values.js'
+import type { Script } from './scripts/script.js'
+
+export class RedisValues implements Values {
+  readonly #redis: RedisConnection
+  readonly #keys: Keys
+  readonly #feed: ChangeFeed
+  readonly #listeners = new Listeners<Parameters<ChangeListener>>()
+
+  constructor (redis: RedisConnection, keys: Keys, feed: ChangeFeed) {
+    this.#redis = redis
+    this.#keys = keys
+    this.#feed = feed
+    feed.onChange((space, key) => this.#listeners.notify(space, key))
+  }
+
+  async get (space: string, key: string): Promise<unknown> {
+    if (!isKey(space) || !isKey(key)) return undefined
+    const text = await this.#run(GET, space, key)
+    return typeof text === 'string' ? JSON.parse(text) as unknown : undefined
+  }
+
+  async put (space: string, key: string, value: unknown, { expires, max, ifAbsent = false }: PutOptions = {}): Promise<void> {
+    checkKey(space, key)
+    const most = max === undefined || max === Infinity ? '' : String(max)
+    const written = await this.#run(PUT, space, key, encodeStored(value), expires === undefined || expires === Infinity ? '' : String(expires), most, ifAbsent ? '1' : '')
+    if (written === -1) throw errors.full(Number(most))
+    if (written === 1) this.#changed(space, key)
+  }
+
+  async delete (space: string, key: string): Promise<boolean> {
+    if (!isKey(space) || !isKey(key)) return false
+    const deleted = await this.#run(DELETE, space, key) === 1
+    if (deleted) this.#changed(space, key)
+    return deleted
+  }
+
+  async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
+    const found = await this.#list(space, options, '1')
+    return Array.from({ length: found.length / 2 }, (_, index) => ({ key: found[index * 2] ?? '', value: JSON.parse(found[index * 2 + 1] ?? 'null') as unknown }))
+  }
+
+  async keys (space: string, options: ListOptions = {}): Promise<string[]> {
+    return await this.#list(space, options, '')
+  }
+
+  async increment (space: string, key: string, by: number): Promise<number> {
+    checkKey(space, key)
+    checkSum(0, by)
+    const [done, text = ''] = await this.#run(INCREMENT, space, key, String(by)) as [string, string]
+    if (done !== 'ok') return checkSum(JSON.parse(text), by)
+    this.#changed(space, key)
+    return Number(text)
+  }
+
+  onChange (listener: ChangeListener): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  async #list (space: string, { after, limit = Infinity, descending = false }: ListOptions, values: string): Promise<string[]> {
+    if (!isKey(space)) return []
+    const from = after === undefined ? (descending ? '+' : '-') : `(${after}`
+    const most = limit === Infinity ? String(Number.MAX_SAFE_INTEGER) : String(limit)
+    return await this.#run(LIST, space, from, descending ? '-' : '+', descending ? 'REV' : '', most, values) as string[]
+  }
+
+  async #run (script: Script, space: string, ...args: string[]): Promise<unknown> {
+    return await this.#redis.run(script, this.#keys.values(space), args)
+  }
+
+  #changed (space: string, key: string): void {
+    this.#listeners.notify(space, key)
+    this.#feed.note(space, key)
+  }
+}
