@@ -1,4 +1,4 @@
-import type { NodeMessage } from '../nodes/message.js'
+import type { NodeMessage, PassedMessage } from '../nodes/message.js'
 import type { Nodes } from '../nodes/nodes.js'
 import { cancelCall } from '../peer/cancel-call.js'
 import { decode, encodeNotification, type Id, type Notification, type Response } from '../wire/jsonrpc.js'
@@ -28,13 +28,15 @@ export class Forwarder {
 
   forward ({ id, peer: { principal } }: Session, message: Response | Notification): void {
     const { nodes, onTrouble } = this.#ports
-    const passed: NodeMessage = { session: id, principal, text: encode(message) }
+    const passed: PassedMessage = { kind: 'passed', session: id, principal, text: encode(message) }
     if (message.kind === 'notification') return void nodes.broadcast(passed).catch(onTrouble)
     const node = nodeOf(message.id)
     if (node !== undefined && node !== nodes.self) nodes.send(node, passed).catch(onTrouble)
   }
 
-  #receive ({ session: id, principal, text }: NodeMessage): void {
+  #receive (passed: NodeMessage): void {
+    if (passed.kind !== 'passed') return
+    const { session: id, principal, text } = passed
     const peer = this.#ports.find(id)?.peer
     if (peer === undefined || peer.principal !== principal) return
     const message = decode(text)

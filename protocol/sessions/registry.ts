@@ -6,6 +6,7 @@ import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
+import { Inquiries } from '../nodes/inquiries.js'
 import { Forwarder } from './forwarder.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
@@ -17,7 +18,7 @@ import { SessionSweeper, sweepInterval } from './sweeper.js'
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
 /** What the registry needs from its surroundings. */
-export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
+export interface RegistryPorts extends Omit<LoaderPorts, 'forward' | 'inquiries'> {
   /** Makes a peer known to the dispatcher, and unknown again. */
   connect: (peer: Peer) => void
   disconnect: (peer: Peer, reason: Error) => void
@@ -45,7 +46,9 @@ export class SessionRegistry {
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
     const forwarder = new Forwarder({ nodes: ports.nodes, find: id => this.#table.get(id), onTrouble })
-    this.#loader = new SessionLoader({ ...ports, forward: (session, message) => forwarder.forward(session, message) })
+    const inquiries = new Inquiries(ports.nodes)
+    inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
+    this.#loader = new SessionLoader({ ...ports, inquiries, forward: (session, message) => forwarder.forward(session, message) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
       served: id => this.#table.get(id),
@@ -63,6 +66,7 @@ export class SessionRegistry {
     })
     this.#off = [
       forwarder.start(),
+      inquiries.start(),
       store.onChange(id => this.#onChange(id)),
       store.onNews((id, stream, news) => this.#table.get(id)?.receive(stream, news))
     ]
@@ -185,7 +189,8 @@ export class SessionRegistry {
   // A session that cannot be saved is served all the same; the sweeper tries again.
   async #save (session: Session): Promise<void> {
     try {
-      if (!await this.#stored.save(session)) this.#dropRemoved(session)
+      if (await this.#stored.save(session)) await this.#loader.informHome(session)
+      else this.#dropRemoved(session)
     } catch (error) {
       this.#ports.onTrouble(error)
     }
@@ -204,6 +209,13 @@ export class SessionRegistry {
     if (!this.#table.has(session)) return
     if (stored === undefined) this.#dropRemoved(session)
     else await this.#loader.refresh(session, stored)
+  }
+
+  /** False when the session is not served here. */
+  async #refreshServed (id: string): Promise<boolean> {
+    const session = this.#table.get(id)
+    if (session !== undefined) await this.#restorer.refresh(session)
+    return session !== undefined && this.#table.has(session)
   }
 
   /** Another node has changed or removed a session: any of them, when there is no id. */

@@ -1,3 +1,4 @@
+import type { Inquiries } from '../nodes/inquiries.js'
 import type { Nodes } from '../nodes/nodes.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
@@ -8,6 +9,7 @@ import { Session } from './session.js'
 export interface LoaderPorts {
   store: SessionStore
   nodes: Nodes
+  inquiries: Inquiries
   /** Subscribes a peer to a resource again, or ends that, because it is stored so. */
   subscribe: (uri: string, peer: Peer) => Promise<void>
   unsubscribe: (uri: string, peer: Peer) => void
@@ -35,14 +37,17 @@ export class SessionLoader {
     const isHome = await this.#becomeHome(id, home)
     const session = this.#connect(Session.from(record, { ...this.#options, id, peer: this.#idPrefix }))
     session.isHome = isHome
+    session.home = home
     for (const uri of record.subscriptions) session.peer.setSubscribed(uri, true)
     session.peer.takeChanges()
     return session
   }
 
   /** Takes over what another node has stored of a session. */
-  async refresh (session: Session, { record }: StoredSession): Promise<void> {
+  async refresh (session: Session, { record, home }: StoredSession): Promise<void> {
     const { peer } = session
+    session.isHome = home === this.#ports.nodes.self
+    session.home = home
     const wanted = new Set(record.subscriptions)
     session.apply(record)
     for (const uri of [...peer.subscriptions]) if (!wanted.has(uri)) this.#unsubscribe(uri, peer)
@@ -69,6 +74,18 @@ export class SessionLoader {
   #unsubscribe (uri: string, peer: Peer): void {
     this.#ports.unsubscribe(uri, peer)
     peer.setSubscribed(uri, false)
+  }
+
+  /** Makes the home of a session know what has changed in it, so that it announces accordingly from now on. */
+  async informHome (session: Session): Promise<void> {
+    const { nodes, inquiries, store } = this.#ports
+    const { id, home } = session
+    if (session.isHome || home === undefined) return
+    const answer = await inquiries.ask(home, { kind: 'refresh', session: id })
+    const hasLeft = answer === false || (answer === undefined && !await nodes.isAlive(home))
+    if (!hasLeft || !await store.moveHome(id, home)) return
+    session.isHome = true
+    await this.subscribe(session)
   }
 
   async #becomeHome (id: string, home: string | undefined): Promise<boolean> {

@@ -38,8 +38,9 @@ export class Session implements Channel {
   expires = 0
   /** True when another node may have changed what is stored. */
   stale = false
-  /** True while this node tells the client what belongs to no call. */
+  /** True while this node tells the client what belongs to no call; and the node that does, as it was last read. */
   isHome = true
+  home: string | undefined
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
   readonly #store: SessionStore

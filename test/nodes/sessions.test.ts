@@ -47,7 +47,7 @@ t.test('an answer for another session, or of another caller, changes nothing at 
   const reply = await session.stream(ask(1))
   const { id } = await reply.message()
   await at(two, other).post({ id, result: { action: 'accept', content: { name: 'Mallory' } } })
-  await one.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { session: session.id, principal: 'mallory', text: JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Mallory' } } }) })
+  await two.app.mcp.store.nodes.send(one.app.mcp.store.nodes.self ?? '', { kind: 'passed', session: session.id, principal: 'mallory', text: JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name: 'Mallory' } } }) })
   await at(two, session).post({ id, result: { action: 'accept', content: { name: 'Ada' } } })
   t.match((await messages(reply)).at(-1), { result: { content: [{ text: /Ada/ }] } })
 })

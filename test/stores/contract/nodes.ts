@@ -1,12 +1,12 @@
 import type { Test } from 'tap'
-import type { NodeMessage } from '../../../protocol/nodes/message.js'
+import type { PassedMessage } from '../../../protocol/nodes/message.js'
 import type { SessionStore, Store } from '../../../protocol/store.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
 import { until } from '../../support/wait.js'
 import type { Open } from '../contract.js'
 
 const event = (text: string, method = 'm') => ({ text, method })
-const MESSAGE: NodeMessage = { session: 's', principal: 'ada', text: 'hello' }
+const MESSAGE: PassedMessage = { kind: 'passed', session: 's', principal: 'ada', text: 'hello' }
 
 /** What two nodes see of each other that share a store. */
 export function nodes (t: Test, open: Open): void {
@@ -26,7 +26,7 @@ export function nodes (t: Test, open: Open): void {
     await two.sessions.save('b', RECORD, TOMORROW)
     await one.sessions.save('a', RECORD, TOMORROW)
     const received: Array<[text: string, from: string]> = []
-    two.nodes.onMessage(({ text }, from) => { received.push([text, from]) })
+    two.nodes.onMessage((message, from) => { received.push([(message as PassedMessage).text, from]) })
     one.nodes.onMessage(() => t.fail('a node does not send to itself'))
     for (let number = 0; number < 20; number++) t.equal(await one.nodes.send(two.nodes.self ?? '', { ...MESSAGE, text: String(number) }), true)
     await one.nodes.broadcast({ ...MESSAGE, text: 'to all' })

@@ -1,0 +1,55 @@
+import { withTimeout } from '../../lib/time/with-timeout.js'
+import type { NodeMessage, NodeQuestion } from './message.js'
+import type { Nodes } from './nodes.js'
+
+/** How long an answer of another node is waited for, in milliseconds. */
+const TIMEOUT = 500
+
+type Handler = (question: NodeQuestion) => Promise<unknown>
+
+/** Questions of nodes to each other. */
+export class Inquiries {
+  readonly #nodes: Nodes
+  readonly #handlers = new Map<NodeQuestion['kind'], Handler>()
+  readonly #pending = new Map<number, (answer: unknown) => void>()
+  #last = 0
+
+  constructor (nodes: Nodes) {
+    this.#nodes = nodes
+  }
+
+  /** Begins to take questions and answers; returns a function that ends it. */
+  start (): () => void {
+    return this.#nodes.onMessage((message, from) => this.#receive(message, from))
+  }
+
+  /** Answers the questions of a kind. */
+  on (kind: NodeQuestion['kind'], handler: Handler): void {
+    this.#handlers.set(kind, handler)
+  }
+
+  /** The answer of a node; undefined when it is not there or does not answer in time. Rejects when the store fails. */
+  async ask (node: string, question: NodeQuestion): Promise<unknown> {
+    const number = ++this.#last
+    const answered = new Promise<unknown>(resolve => this.#pending.set(number, resolve))
+    try {
+      const isThere = await this.#nodes.send(node, { kind: 'question', number, question })
+      return isThere ? await withTimeout(answered, TIMEOUT, () => undefined) : undefined
+    } finally {
+      this.#pending.delete(number)
+    }
+  }
+
+  #receive (message: NodeMessage, from: string): void {
+    if (message.kind === 'answer') this.#pending.get(message.number)?.(message.answer)
+    else if (message.kind === 'question') void this.#answer(message.number, message.question, from)
+  }
+
+  // A question that cannot be answered is as if this node were not there.
+  async #answer (number: number, question: NodeQuestion, from: string): Promise<void> {
+    try {
+      const answer = await this.#handlers.get(question.kind)?.(question)
+      await this.#nodes.send(from, { kind: 'answer', number, answer })
+    } catch {}
+  }
+}
