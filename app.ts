@@ -181,9 +181,13 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(upstreams, options)
 })
 
-async function openStore ({ data, ephemeral, maxData }: Options): Promise<Store> {
+// What a store needs is loaded only where it is used.
+async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: Options): Promise<Store> {
+  if (redis !== undefined) {
+    const { redisStore } = await import('./stores/redis/store.js')
+    return await redisStore(redis, redisPrefix)
+  }
   if (ephemeral || data === undefined) return memoryStore()
-  // SQLite is loaded only where it is used.
   const { diskStore } = await import('./stores/disk/store.js')
   return diskStore(data, maxData)
 }

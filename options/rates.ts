@@ -7,6 +7,5 @@ const Rate = Type.Integer({ minimum: 1 })
 export const rates = {
   rate: Count(200_000, 'The most calls of one caller in a second, on average'),
   burst: Count(400_000, 'The most calls of one caller in a second, after a time with fewer calls'),
-  toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 100, web_search: 100 }, examples: [{ web_search: 10 }], description: 'The most calls of one caller in a second to a tool, by tool name' }),
-  redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'The Redis server in which several gateways count the calls of their callers together' }))
+  toolRates: Type.Record(Type.String(), Rate, { default: { execute_command: 100, web_search: 100 }, examples: [{ web_search: 10 }], description: 'The most calls of one caller in a second to a tool, by tool name' })
 }
