@@ -20,6 +20,7 @@ import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
 import views from './plugins/core/views.js'
 import health from './plugins/core/health.js'
+import inquiries from './plugins/core/inquiries.js'
 import files from './plugins/builtin/files.js'
 import unavailable from './plugins/core/unavailable.js'
 import lifecycle from './plugins/capabilities/handshake.js'
@@ -165,6 +166,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
     challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
   })
+  await fastify.register(inquiries)
   await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
   await fastify.register(health)

@@ -14,12 +14,13 @@ declare module '../core/mcp.js' {
 /** Serves the sessions of stateful HTTP clients as long as the server runs, and leaves them in the store when it closes. */
 export default fp(async (fastify, limits: SessionLimits) => {
   const { mcp, log } = fastify
-  const { dispatcher, store, health, pressure, resources } = mcp
+  const { dispatcher, store, health, pressure, resources, inquiries } = mcp
   let lastLoggedError: string | undefined
 
   const sessions = new SessionRegistry(limits, {
     store: store.sessions,
     nodes: store.nodes,
+    inquiries,
     connect: peer => dispatcher.lifecycle.connect(peer),
     disconnect: (peer, reason) => dispatcher.lifecycle.disconnect(peer, reason),
     checkPressure: () => {
@@ -47,7 +48,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
     offStoreFailure()
     sessions.close()
   })
-}, { name: 'patchbay-sessions', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-pressure', 'patchbay-resources'] })
+}, { name: 'patchbay-sessions', dependencies: ['patchbay-mcp', 'patchbay-inquiries', 'patchbay-health', 'patchbay-pressure', 'patchbay-resources'] })
 
 /** The machine and where the server listens on it: no two nodes have the same. */
 function nodeAddress (fastify: FastifyInstance): string {

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../lib/time/with-timeout.js'
-import type { NodeMessage, NodeQuestion } from './message.js'
+import type { NodeMessage, NodeQuestion, NodeQuestions } from './message.js'
 import type { Nodes } from './nodes.js'
 
 /** How long an answer of another node is waited for, in milliseconds. */
@@ -24,8 +24,8 @@ export class Inquiries {
   }
 
   /** Answers the questions of a kind. */
-  on (kind: NodeQuestion['kind'], handler: Handler): void {
-    this.#handlers.set(kind, handler)
+  on<K extends keyof NodeQuestions> (kind: K, handler: (question: NodeQuestions[K]) => Promise<unknown>): void {
+    this.#handlers.set(kind, handler as Handler)
   }
 
   /** The answer of a node; undefined when it is not there or does not answer in time. Rejects when the store fails. */

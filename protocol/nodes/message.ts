@@ -1,3 +1,5 @@
+import type { CarriedIdentity } from '../wire/carried-identity.js'
+
 /** What nodes send each other. */
 export type NodeMessage = PassedMessage | { kind: 'question', number: number, question: NodeQuestion } | { kind: 'answer', number: number, answer: unknown }
 
@@ -7,9 +9,15 @@ export type NodeMessage = PassedMessage | { kind: 'question', number: number, qu
  */
 export interface PassedMessage { kind: 'passed', session: string, principal: string | undefined, text: string }
 
-/** What a node asks another one. */
-export interface NodeQuestion {
-  /** `refresh`: read a session again, of which you are the home, and tell whether you serve it. */
-  readonly kind: 'refresh'
-  readonly session: string
-}
+/** Read a session again, of which you are the home; the answer is whether you serve it. */
+export interface RefreshQuestion { readonly kind: 'refresh', readonly session: string }
+
+/** Take a message that a client posted for its HTTP+SSE stream, which you have. */
+export interface PostQuestion { readonly kind: 'post', readonly connection: string, readonly identity: CarriedIdentity, readonly view: string | undefined, readonly text: string }
+
+/** What became of it: there is no such stream of that caller, its client has to read first, or the reply that the POST gets. */
+export type PostAnswer = 'unknown' | 'full' | { readonly status: number, readonly text: string | undefined }
+
+/** What a node asks another one, by kind. */
+export interface NodeQuestions { refresh: RefreshQuestion, post: PostQuestion }
+export type NodeQuestion = NodeQuestions[keyof NodeQuestions]

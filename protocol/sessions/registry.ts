@@ -6,7 +6,6 @@ import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
-import { Inquiries } from '../nodes/inquiries.js'
 import { Forwarder } from './forwarder.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
@@ -18,7 +17,7 @@ import { SessionSweeper, sweepInterval } from './sweeper.js'
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
 
 /** What the registry needs from its surroundings. */
-export interface RegistryPorts extends Omit<LoaderPorts, 'forward' | 'inquiries'> {
+export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
   /** Makes a peer known to the dispatcher, and unknown again. */
   connect: (peer: Peer) => void
   disconnect: (peer: Peer, reason: Error) => void
@@ -46,9 +45,8 @@ export class SessionRegistry {
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
     const forwarder = new Forwarder({ nodes: ports.nodes, find: id => this.#table.get(id), onTrouble })
-    const inquiries = new Inquiries(ports.nodes)
-    inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
-    this.#loader = new SessionLoader({ ...ports, inquiries, forward: (session, message) => forwarder.forward(session, message) })
+    ports.inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
+    this.#loader = new SessionLoader({ ...ports, forward: (session, message) => forwarder.forward(session, message) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
       served: id => this.#table.get(id),
@@ -66,7 +64,6 @@ export class SessionRegistry {
     })
     this.#off = [
       forwarder.start(),
-      inquiries.start(),
       store.onChange(id => this.#onChange(id)),
       store.onNews((id, stream, news) => this.#table.get(id)?.receive(stream, news))
     ]

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
+import type { Inquiries } from '../../protocol/nodes/inquiries.js'
+import type { Nodes } from '../../protocol/nodes/nodes.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import type { Sink } from '../../protocol/sessions/sink.js'
 
@@ -18,6 +20,8 @@ export interface HttpGateway {
   readonly dispatcher: Dispatcher
   readonly sessions: SessionRegistry
   readonly eventStreams: EventStreamPort
+  readonly inquiries: Inquiries
+  readonly store: { readonly nodes: Pick<Nodes, 'self'> }
   readonly connections: {
     /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
     onGone: (reply: FastifyReply, callback: () => void) => void

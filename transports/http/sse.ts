@@ -1,24 +1,29 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isForwarded } from '../../protocol/http/forwarded.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/sink.js'
 import { jsonChannel, sinkChannel } from './channels.js'
+import { ForwardedPosts } from './forwarded-posts.js'
 import type { HttpGateway } from './gateway.js'
 import { accepts } from './headers.js'
 import { takeBody } from './posts.js'
 import { viewOf } from './view-parameter.js'
 
-type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams'>
+type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'inquiries' | 'store'>
 
-/** HTTP+SSE of the first revision: one stream for all messages of the server, a POST for each message of the client. */
+interface SseClient { readonly peer: Peer, readonly sink: Sink }
+
+/** HTTP+SSE of the first revision: one stream for all messages of the server, a POST for each message of the client, which may reach another node. */
 export class SseConnections {
   readonly #gateway: SseGateway
-  readonly #clients = new Map<string, { peer: Peer, sink: Sink }>()
+  readonly #clients = new Map<string, SseClient>()
+  readonly #forwarded: ForwardedPosts
 
   constructor (gateway: SseGateway) {
     this.#gateway = gateway
+    this.#forwarded = new ForwardedPosts(gateway)
+    gateway.inquiries.on('post', async question => await this.#forwarded.take(question, this.#find(question.connection, question.identity.principal, question.view)))
   }
 
   get size (): number {
@@ -30,7 +35,7 @@ export class SseConnections {
     const { dispatcher, eventStreams } = this.#gateway
     if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
     eventStreams.checkCapacity()
-    const id = randomBytes(24).toString('base64url')
+    const id = this.#forwarded.newId()
     const peer = new Peer({ transport: 'sse', identity: request.identity, view: viewOf(request) })
     dispatcher.lifecycle.connect(peer)
     const sink = eventStreams.open(reply, method => method === 'endpoint' ? 'endpoint' : 'message', () => {
@@ -46,13 +51,20 @@ export class SseConnections {
   receive (id: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { dispatcher } = this.#gateway
     if (typeof id !== 'string') throw httpErrors.sessionIdRepeated()
-    const { peer, sink } = this.#clients.get(id) ?? {}
-    if (peer?.channel === undefined || peer.principal !== request.identity.principal || peer.view !== viewOf(request)) throw httpErrors.unknownSseSession()
-    if (sink?.isFull?.() === true) throw httpErrors.streamFull()
+    const client = this.#find(id, request.identity.principal, viewOf(request))
+    if (client?.peer.channel === undefined) return this.#forwarded.pass(id, request, reply)
+    const { peer, sink, peer: { channel } } = client
+    if (sink.isFull?.() === true) throw httpErrors.streamFull()
     const incoming = dispatcher.decode(takeBody(request))
     // The client could not match an error without an id on the stream, so it is the reply.
     if (incoming.kind === 'invalid' && incoming.id === undefined) return dispatcher.receive(incoming, peer, jsonChannel(reply))
     void reply.code(202).header('content-type', 'text/plain').send('Accepted')
-    dispatcher.receive(incoming, peer, { ...peer.channel, counted: true, headers: request.headers }, request.identity)
+    dispatcher.receive(incoming, peer, { ...channel, counted: true, headers: request.headers }, request.identity)
+  }
+
+  /** The client of a stream of that caller and view. */
+  #find (id: string, principal: string | undefined, view: string | undefined): SseClient | undefined {
+    const client = this.#clients.get(id)
+    return client?.peer.principal === principal && client?.peer.view === view ? client : undefined
   }
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { SessionRegistry, type RegistryPorts, type SessionLimits } from '../../../protocol/sessions/registry.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { SessionStore } from '../../../protocol/store.js'
+import { Inquiries } from '../../../protocol/nodes/inquiries.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
@@ -17,6 +18,7 @@ function registry ({ store = memoryStore().sessions, nodes = memoryStore().nodes
   const sessions = new SessionRegistry({ ...LIMITS, ...limits }, {
     store,
     nodes,
+    inquiries: new Inquiries(nodes),
     connect: peer => { peers.add(peer) },
     disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
     checkPressure: () => {},

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { httpErrors } from '../../protocol/http/http-errors.js'
+import type { PostAnswer, PostQuestion } from '../../protocol/nodes/message.js'
+import type { Peer } from '../../protocol/peer/peer.js'
+import type { Sink } from '../../protocol/sessions/sink.js'
+import { carryIdentity, takeIdentity } from '../../protocol/wire/carried-identity.js'
+import type { Channel } from '../../protocol/wire/channel.js'
+import type { HttpGateway } from './gateway.js'
+import { sendJson } from './json-reply.js'
+import { takeBody } from './posts.js'
+import { throwUnavailable } from './session-lookup.js'
+import { viewOf } from './view-parameter.js'
+
+const ACCEPTED = { status: 202, text: undefined } as const
+
+/** POSTs of HTTP+SSE clients that reach another node than the one with their stream: the id of a stream begins with its node. */
+export class ForwardedPosts {
+  readonly #gateway: Pick<HttpGateway, 'dispatcher' | 'inquiries' | 'store'>
+
+  constructor (gateway: Pick<HttpGateway, 'dispatcher' | 'inquiries' | 'store'>) {
+    this.#gateway = gateway
+  }
+
+  /** The id of a new stream of this node. */
+  newId (): string {
+    const { self } = this.#gateway.store.nodes
+    return `${self === undefined ? '' : `${self}.`}${randomBytes(24).toString('base64url')}`
+  }
+
+  /** Passes a POST on to the node that its stream's id names, and answers it as that node says. Throws an HTTP error when that is this node. */
+  pass (connection: string, request: FastifyRequest, reply: FastifyReply): void {
+    const { inquiries, store: { nodes: { self } } } = this.#gateway
+    const node = /^([0-9a-f]{12})\./.exec(connection)?.[1]
+    if (self === undefined || node === undefined || node === self) throw httpErrors.unknownSseSession()
+    const text = Buffer.from(takeBody(request)).toString()
+    const asked = inquiries.ask(node, { kind: 'post', connection, identity: carryIdentity(request.identity), view: viewOf(request), text })
+    asked.catch(throwUnavailable).then(answer => respond(answer as PostAnswer | undefined, reply)).catch(error => { void reply.send(error) })
+  }
+
+  /** Takes a POST that another node passed on. The answer waits for nothing but the decoding. */
+  async take ({ identity, text }: PostQuestion, client: { peer: Peer, sink: Sink } | undefined): Promise<PostAnswer> {
+    const { dispatcher } = this.#gateway
+    const channel = client?.peer.channel
+    if (client === undefined || channel === undefined) return 'unknown'
+    if (client.sink.isFull?.() === true) return 'full'
+    const incoming = dispatcher.decode(text)
+    if (incoming.kind === 'invalid' && incoming.id === undefined) {
+      return await new Promise(resolve => { dispatcher.receive(incoming, client.peer, replyChannel(resolve)) })
+    }
+    dispatcher.receive(incoming, client.peer, { ...channel, counted: true }, takeIdentity(identity))
+    return ACCEPTED
+  }
+}
+
+function respond (answer: PostAnswer | undefined, reply: FastifyReply): void {
+  if (answer === undefined || answer === 'unknown') throw httpErrors.unknownSseSession()
+  if (answer === 'full') throw httpErrors.streamFull()
+  if (answer.text !== undefined) sendJson(reply, answer.text, answer.status)
+  else void reply.code(202).header('content-type', 'text/plain').send('Accepted')
+}
+
+const replyChannel = (resolve: (answer: PostAnswer) => void): Channel => ({
+  streams: false,
+  hasStatus: true,
+  counted: true,
+  respond: (text, status) => resolve({ status, text }),
+  emit: () => {},
+  end: () => resolve(ACCEPTED)
+})
