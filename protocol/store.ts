@@ -36,6 +36,8 @@ export interface Values {
   put (space: string, key: string, value: unknown, options?: PutOptions): Promise<void>
   /** False if there was no such key. */
   delete (space: string, key: string): Promise<boolean>
+  /** Deletes a value and returns it, in one step: of several that take it, one gets it. */
+  take (space: string, key: string): Promise<unknown>
   list (space: string, options?: ListOptions): Promise<Entry[]>
   /** Like `list`, without the values. */
   keys (space: string, options?: ListOptions): Promise<string[]>
@@ -58,6 +60,8 @@ export interface SessionRecord {
   principal: string | undefined
   /** The view that it was opened on; absent for the whole gateway, as in all records from before there were views. */
   view?: string | undefined
+  /** True while the client reads named events, at whichever node; absent otherwise. */
+  named?: boolean | undefined
 }
 
 /** What was negotiated with the client of a session. */
@@ -162,6 +166,7 @@ export function prefixSpaces (values: Values, prefix: string): Values {
     get: async (space, key) => await values.get(prefix + space, key),
     put: async (space, key, value, options) => await values.put(prefix + space, key, value, options),
     delete: async (space, key) => await values.delete(prefix + space, key),
+    take: async (space, key) => await values.take(prefix + space, key),
     list: async (space, options) => await values.list(prefix + space, options),
     keys: async (space, options) => await values.keys(prefix + space, options),
     increment: async (space, key, by) => await values.increment(prefix + space, key, by),

@@ -12,7 +12,7 @@ async function ticketRoutes (app: FastifyInstance): Promise<void> {
     method: 'POST',
     config: { bodyless: true },
     handler: async ({ identity }, reply) => {
-      const issued = identities.issueTicket(identity)
+      const issued = await identities.issueTicket(identity)
       if (issued === undefined) throw httpErrors.tooManyTickets()
       reply.header('cache-control', 'no-store')
       return issued

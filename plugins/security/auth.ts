@@ -12,8 +12,9 @@ import { CredentialRefused } from '../../system/credentials/credential-error.js'
 import { Tickets } from '../../system/credentials/tickets.js'
 import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
-import { Authenticator, type Attempt } from './auth/authenticator.js'
+import { Authenticator, type Attempt, type TicketBook } from './auth/authenticator.js'
 import { HostIdentities } from './auth/host-identities.js'
+import { SharedTickets } from './auth/shared-tickets.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -28,7 +29,7 @@ declare module '../core/mcp.js' {
        */
       replaceKeys: (apiKeys: ListedKey[]) => KeyChanges
       /** A ticket for one request that cannot carry a header; undefined when the caller has too many. */
-      issueTicket: (identity: Identity) => { ticket: string, expiresIn: number } | undefined
+      issueTicket: TicketBook['issue']
     }
   }
 }
@@ -73,7 +74,7 @@ export default fp(async (fastify, options: AuthOptions) => {
   const { ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
   const { mcp, log } = fastify
   const authority = await openReportedAuthority(fastify, options)
-  const tickets = new Tickets<Identity>(ticketLifetime)
+  const tickets = mcp.store.kind === 'redis' ? new SharedTickets(mcp.store.values, ticketLifetime) : ownTickets(ticketLifetime)
   const toChallenge: Challenge = (error, description) => challenge(challenger, { error, description, scopes })
   const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
   const host = new HostIdentities(fastify.hasRequestDecorator('identity'), log, toChallenge)
@@ -90,7 +91,7 @@ export default fp(async (fastify, options: AuthOptions) => {
       for (const holder of changes.holders) rescheduleExpiry(holder)
       return changes
     },
-    issueTicket: identity => tickets.issue(identity, identity.principal ?? '', identity.expires)
+    issueTicket: identity => tickets.issue(identity)
   })
   if (!host.expected) fastify.decorateRequest('identity')
 
@@ -161,4 +162,10 @@ function attemptOf ({ raw, query, headers, method, ip, routeOptions: { config } 
     takesTickets: config?.tickets === true && method === 'GET',
     isPublic: config?.public === true && headers.upgrade === undefined
   }
+}
+
+/** Tickets of this process. */
+function ownTickets (lifetime: number): TicketBook {
+  const tickets = new Tickets<Identity>(lifetime)
+  return { issue: identity => tickets.issue(identity, identity.principal ?? '', identity.expires), redeem: ticket => tickets.redeem(ticket) }
 }

@@ -217,7 +217,12 @@ export class SessionRegistry {
 
   /** Another node has changed or removed a session: any of them, when there is no id. */
   #onChange (id: string | undefined): void {
-    if (id === undefined) for (const session of this.#table.values()) session.stale = true
+    if (id === undefined) {
+      for (const session of this.#table.values()) {
+        session.stale = true
+        session.catchUp()
+      }
+    }
     const session = id === undefined ? undefined : this.#table.get(id)
     if (session === undefined) return
     session.stale = true

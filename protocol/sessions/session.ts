@@ -48,6 +48,8 @@ export class Session implements Channel {
   readonly #primed: boolean
   readonly #wasConnected: boolean
   readonly #onHome: (session: Session) => void
+  /** True when the client reads named events, as it is stored or will be. */
+  #isStoredNamed = false
   #standalone: ResumableStream | undefined
   /** Replies that are being written or read; most sessions never have one. */
   #replies: Map<string, ResumableStream> | undefined
@@ -91,6 +93,7 @@ export class Session implements Channel {
     peer.client = record.client as Implementation | undefined
     peer.capabilities = record.capabilities
     peer.logLevel = record.logLevel
+    this.#isStoredNamed = record.named === true
     this.stored = this.agreement
     this.stale = false
   }
@@ -106,9 +109,16 @@ export class Session implements Channel {
     return this.#standalone
   }
 
-  /** True while the client reads `/mcp/sse`: all messages but responses go there, and its POSTs get plain JSON replies. */
+  /** True while the client reads `/mcp/sse`, at whichever node: all messages but responses go there, and its POSTs get plain JSON replies. */
   get named (): boolean {
-    return this.#standalone?.named === true
+    return this.isHome ? this.#standalone?.named === true : this.#isStoredNamed
+  }
+
+  /** Notes whether the client reads named events here, to be saved for the other nodes. */
+  setNamed (named = this.#standalone?.named === true): void {
+    if (named === this.#isStoredNamed) return
+    this.#isStoredNamed = named
+    this.peer.dirty = true
   }
 
   get streams (): boolean {
@@ -135,7 +145,7 @@ export class Session implements Channel {
 
   get agreement (): Agreement {
     const { revision, initialized, client, capabilities, logLevel, principal, view } = this.peer
-    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }) }
+    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }), ...(this.#isStoredNamed ? { named: true } : {}) }
   }
 
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
@@ -168,6 +178,11 @@ export class Session implements Channel {
     if (this.#foreign === undefined || this.#foreign.size === 0) return
     const streams = [...this.#foreign]
     void this.finishReplies().then(() => { for (const stream of streams) stream.receive('more') })
+  }
+
+  /** Reads again what clients are connected to: news of other nodes may have been lost. */
+  catchUp (): void {
+    for (const stream of this.#streams) stream.receive('more')
   }
 
   /** Takes what another node did to a stream. */

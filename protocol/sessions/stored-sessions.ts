@@ -64,6 +64,7 @@ export class StoredSessions {
 
 /** The members of an agreement that are not as they were; undefined when all are. */
 function difference (before: Agreement, after: Agreement): Partial<Agreement> | undefined {
-  const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Agreement] !== value)
-  return changed.length === 0 ? undefined : Object.fromEntries(changed)
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof Agreement>
+  const changed = [...names].filter(name => before[name] !== after[name])
+  return changed.length === 0 ? undefined : Object.fromEntries(changed.map(name => [name, after[name]]))
 }

@@ -61,6 +61,17 @@ export class DiskValues implements Values {
     })
   }
 
+  async take (space: string, key: string): Promise<unknown> {
+    if (!isKey(space) || !isKey(key)) return undefined
+    return await this.#disk.write(() => {
+      const text = this.#text(space, key)
+      if (text === undefined) return undefined
+      this.#delete.run(space, key, Date.now())
+      this.#disk.noteChange(space, key)
+      return parseStored(text)
+    })
+  }
+
   async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
     const rows = this.#rows(space, options, 'entries')
     return this.#disk.read(() => rows.map(({ key, value }) => ({ key, value: parseStored(value) })))

@@ -52,6 +52,14 @@ class MemoryValues implements Values {
     return deleted
   }
 
+  async take (space: string, key: string): Promise<unknown> {
+    const { text } = this.#space(space).get(key) ?? {}
+    if (text === undefined) return undefined
+    this.#space(space).delete(key)
+    this.#changed(space, key)
+    return JSON.parse(text) as unknown
+  }
+
   async list (space: string, options: ListOptions = {}): Promise<Entry[]> {
     return this.#space(space).list(options).map(([key, { text }]) => ({ key, value: JSON.parse(text) as unknown }))
   }

@@ -23,6 +23,7 @@ export class RedisNodes implements Nodes {
   readonly #keys: Keys
   readonly #messages = new Listeners<[message: NodeMessage, from: string]>()
   readonly #notices = new Listeners<Parameters<NoticeListener>>()
+  readonly #gaps = new Listeners<[]>()
   #timer: NodeJS.Timeout | undefined
   #isSubscribed = false
 
@@ -32,7 +33,10 @@ export class RedisNodes implements Nodes {
   }
 
   async start (): Promise<void> {
-    this.#redis.link.onReady(() => { void this.#join() })
+    this.#redis.link.onReady(() => {
+      if (this.#isSubscribed) this.#gaps.notify()
+      void this.#join()
+    })
     this.#timer = setInterval(() => this.#renew(), RENEW_EVERY).unref()
     await this.#join()
   }
@@ -52,6 +56,11 @@ export class RedisNodes implements Nodes {
   /** Adds a listener for what scripts tell this node; returns a function that removes it. */
   onNotice (listener: NoticeListener): () => void {
     return this.#notices.add(listener)
+  }
+
+  /** Adds a listener for each time the connection was lost and is there again: messages may have been missed. Returns a function that removes it. */
+  onGap (listener: () => void): () => void {
+    return this.#gaps.add(listener)
   }
 
   async isAlive (node: string): Promise<boolean> {

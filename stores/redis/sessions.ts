@@ -65,7 +65,12 @@ export class RedisSessions implements SessionStore {
   async sweep (): Promise<void> {}
 
   onChange (listener: (id?: string) => void): () => void {
-    return this.#nodes.onNotice(([kind, from], id) => { if (kind === 'session' && from !== this.#nodes.self) listener(id) })
+    const offNotice = this.#nodes.onNotice(([kind, from], id) => { if (kind === 'session' && from !== this.#nodes.self) listener(id) })
+    const offGap = this.#nodes.onGap(() => listener())
+    return () => {
+      offNotice()
+      offGap()
+    }
   }
 
   async open (id: string, stream: string, interruptedResponse: string): Promise<void> {

@@ -5,7 +5,7 @@ import { checkKey, checkSum, encodeStored, isKey } from '../checks.js'
 import type { RedisConnection } from './connection.js'
 import type { ChangeFeed } from './change-feed.js'
 import type { Keys } from './keys.js'
-import { DELETE, GET, INCREMENT, LIST, PUT } from './scripts/values.js'
+import { DELETE, GET, INCREMENT, LIST, PUT, TAKE } from './scripts/values.js'
 import type { Script } from './scripts/script.js'
 
 export class RedisValues implements Values {
@@ -40,6 +40,14 @@ export class RedisValues implements Values {
     const deleted = await this.#run(DELETE, space, key) === 1
     if (deleted) this.#changed(space, key)
     return deleted
+  }
+
+  async take (space: string, key: string): Promise<unknown> {
+    if (!isKey(space) || !isKey(key)) return undefined
+    const text = await this.#run(TAKE, space, key)
+    if (typeof text !== 'string') return undefined
+    this.#changed(space, key)
+    return JSON.parse(text) as unknown
   }
 
   async list (space: string, options: ListOptions = {}): Promise<Entry[]> {

@@ -16,11 +16,14 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   const session = isNew ? sessions.create({ revision: oldest, identity: request.identity, view: viewOf(request) }) : findSession(sessions, request)
   // A browser that has lost its session sends the Last-Event-ID of the old one; a new session has nothing to resume.
   const after = isNew ? undefined : await lastSeen(session, request)
+  session.setNamed(true)
   await sessions.save(session)
   checkAlive(sessions, session)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   const sink = eventStreams.open(reply, eventName, () => {
     session.standalone.detach(sink)
+    session.setNamed()
+    void sessions.save(session)
     // Without a handshake the session lasts as long as its streams.
     if (session.peer.initialized || session.standalone.connected) return
     const logError = (error: unknown) => request.log.error({ err: error }, 'a session could not be removed from the store')

@@ -45,6 +45,8 @@ export async function serveStream ({ sessions, eventStreams }: HttpGateway, requ
   reply.header('mcp-session-id', session.id)
   const sink = eventStreams.open(reply, undefined, () => point.stream.detach(sink))
   point.stream.attach(sink, point.after)
+  session.setNamed()
+  void sessions.save(session)
 }
 
 /** `DELETE /mcp`: ends a session. */

@@ -4,7 +4,6 @@ import { hasExpired, UNAUTHENTICATED, type Identity } from '../../../protocol/wi
 import type { Authority } from '../../../system/credentials/authority.js'
 import { CredentialRefused, CredentialUnknowable } from '../../../system/credentials/credential-error.js'
 import { presented, type Carrier } from '../../../system/credentials/presented.js'
-import type { Tickets } from '../../../system/credentials/tickets.js'
 import type { WrongCredentials } from '../../../system/credentials/wrong-credentials.js'
 
 /** What of an HTTP request decides who its caller is. */
@@ -19,14 +18,24 @@ export interface Attempt {
   isPublic: boolean
 }
 
+/** Where tickets are kept. */
+export interface TicketBook {
+  /** Undefined when the caller has too many. */
+  issue: (identity: Identity) => IssuedTicket | undefined | Promise<IssuedTicket | undefined>
+  /** The identity of a ticket, which is used up by this. */
+  redeem: (ticket: string) => Identity | undefined | Promise<Identity | undefined>
+}
+
+export interface IssuedTicket { ticket: string, expiresIn: number }
+
 /** Finds the identity that the credential of a request proves. What is wrong with a credential is an `HttpError`. */
 export class Authenticator {
   readonly #authority: Authority
-  readonly #tickets: Tickets<Identity>
+  readonly #tickets: TicketBook
   readonly #wrong: WrongCredentials
   readonly #challenge: Challenge
 
-  constructor (authority: Authority, tickets: Tickets<Identity>, wrong: WrongCredentials, challenge: Challenge) {
+  constructor (authority: Authority, tickets: TicketBook, wrong: WrongCredentials, challenge: Challenge) {
     this.#authority = authority
     this.#tickets = tickets
     this.#wrong = wrong
@@ -55,9 +64,13 @@ export class Authenticator {
     return error as Error
   }
 
+  #redeem (ticket: string, address: string): Identity | Promise<Identity> {
+    const redeemed = this.#tickets.redeem(ticket)
+    return redeemed instanceof Promise ? redeemed.then(identity => this.#check(identity, address)) : this.#check(redeemed, address)
+  }
+
   // A ticket ends with the credential that it was issued to.
-  #redeem (ticket: string, address: string): Identity {
-    const identity = this.#tickets.redeem(ticket)
+  #check (identity: Identity | undefined, address: string): Identity {
     if (identity === undefined || hasExpired(identity)) throw this.#countWrong(address, httpErrors.ticketRefused(this.#challenge))
     return identity
   }

@@ -32,6 +32,14 @@ export const DELETE = script(`${PURGE}
   redis.call('ZREM', KEYS[3], ARGV[1])
   return redis.call('HDEL', KEYS[1], ARGV[1])`)
 
+/** ARGV: key. The value, which is deleted, or nil. */
+export const TAKE = script(`${PURGE}
+  local value = redis.call('HGET', KEYS[1], ARGV[1])
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  redis.call('ZREM', KEYS[3], ARGV[1])
+  return value`)
+
 /** ARGV: start, stop, 'REV' or '', most entries, '1' for values. Keys, or keys and values in turn. */
 export const LIST = script(`${PURGE}
   local range = { KEYS[2], ARGV[1], ARGV[2], 'BYLEX' }

@@ -33,6 +33,18 @@ export function values (t: Test, open: Open): void {
     t.strictSame(await values.keys('space'), [])
   })
 
+  t.test('a value that several take at once goes to one of them', async t => {
+    const box = await open(t)
+    t.equal(await box.store.values.take('space', 'key'), undefined)
+    await box.store.values.put('space', 'key', { a: 1 })
+    await box.pause()
+    const { values } = box.store
+    t.strictSame((await Promise.all([1, 2, 3].map(async () => await values.take('space', 'key')))).filter(value => value !== undefined), [{ a: 1 }])
+    t.equal(await values.get('space', 'key'), undefined)
+    await values.put('space', 'old', 1, { expires: Date.now() - 1 })
+    t.equal(await values.take('space', 'old'), undefined)
+  })
+
   for (const [name, value] of Object.entries(VALUES)) {
     t.test(`${name} comes back as it was`, async t => {
       const box = await open(t)
