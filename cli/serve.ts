@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Identity, Stdio } from '../app.js'
@@ -56,13 +57,14 @@ export async function serve (options: Options, { launch, logs, onHangUp, read, f
   const running: { listening?: Listening, stdio?: Stdio } = {}
   const close = async (): Promise<void> => {
     running.stdio?.abandon()
+    if (running.listening !== undefined) await leaveBalancer(app, options.drainDelay)
     running.listening?.stop()
     configuration?.close()
     await app.close()
     await running.stdio?.flush()
   }
   // Before a client can know of us, so that a signal it sends finds a listener.
-  const shutdown = new Shutdown({ logger, logs, grace: options.grace, close })
+  const shutdown = new Shutdown({ logger, logs, grace: options.grace, drainDelay: options.drainDelay, close })
   const reload = reloader({ app, logger, options, read, locate, onFiles: files => configuration?.watch(files) })
   configuration?.start(reload)
   onHangUp(hangUpAction(shutdown, reload))
@@ -79,6 +81,13 @@ export async function serve (options: Options, { launch, logs, onHangUp, read, f
   const stale = options.watch ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
   if (!options.stdio) watchStrayInput(() => logger.warn('standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments in the configuration of the client'))
+}
+
+/** Says that the gateway is not ready, and goes on serving until load balancers know it. */
+async function leaveBalancer (app: FastifyInstance, delay: number): Promise<void> {
+  if (delay === 0) return
+  app.mcp.health.report('server', 'it is about to shut down', 'draining')
+  await sleep(delay)
 }
 
 /** SIGHUP reloads the options, or ends the gateway if it came because its terminal was closed. */

@@ -24,6 +24,7 @@ export const calls = {
   maxEventLoopDelay: Milliseconds(1_000, 'The event loop delay above which new calls are refused, if it lasts'),
   maxHeap: Type.Optional(Type.Integer({ minimum: 1, description: 'The heap size above which new calls are refused, in bytes. Default: nine tenths of the heap that Node.js may use' })),
   maxRss: Type.Optional(Type.Integer({ minimum: 1, description: 'The resident memory above which new calls are refused, in bytes. Default: eight tenths of the memory available' })),
+  drainDelay: Type.Integer({ default: 0, minimum: 0, maximum: 600_000, description: 'For how many milliseconds the gateway goes on accepting calls after a signal to end, while `/readyz` and `/health` say that it is not ready: a load balancer stops sending them meanwhile' }),
   grace: Milliseconds(10_000, 'How long calls in flight may take to finish at shutdown')
 }
 

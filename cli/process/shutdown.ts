@@ -15,6 +15,8 @@ export interface ShutdownOptions {
   logs: LogLines
   /** How long calls in flight may take to finish, in milliseconds. */
   grace: number
+  /** For how long calls are accepted before that, in milliseconds. */
+  drainDelay?: number
   /** Closes the gateway, and settles when all calls in flight are answered. */
   close: () => Promise<void>
 }
@@ -30,9 +32,9 @@ export class Shutdown {
   /** From now on signals and uncaught exceptions shut the gateway down. */
   constructor (options: ShutdownOptions) {
     this.#options = options
-    const { logger, grace } = options
+    const { logger, grace, drainDelay = 0 } = options
     // Answering what is in flight, sending it over HTTP and sending it over stdio may each take the whole grace period.
-    this.#timeout = 3 * grace + 5_000
+    this.#timeout = drainDelay + 3 * grace + 5_000
     this.#grace = closeWithGrace({ delay: this.#timeout, logger, skip: ['unhandledRejection', 'uncaughtException', 'SIGHUP'] }, async ({ signal }) => {
       await this.#closeOnce({ signal })
       // An error thrown here would be logged once more.
