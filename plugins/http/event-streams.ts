@@ -4,7 +4,7 @@ import { EventStream, formatEvent, unnamed, type EventName, type QueueLimits } f
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import type { Sink } from '../../protocol/sessions/sink.js'
+import type { Sink } from '../../protocol/sessions/streams/sink.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

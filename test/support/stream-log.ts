@@ -1,4 +1,4 @@
-import type { StreamLog } from '../../protocol/sessions/sink.js'
+import type { StreamLog } from '../../protocol/sessions/streams/sink.js'
 import type { SessionRecord, SessionStore } from '../../protocol/store.js'
 import { memoryStore } from '../../stores/memory/store.js'
 

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Sink } from '../../protocol/sessions/sink.js'
+import type { Sink } from '../../protocol/sessions/streams/sink.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import { sendJson, sendPrepared } from './json-reply.js'
 

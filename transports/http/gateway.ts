@@ -3,7 +3,7 @@ import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { Inquiries } from '../../protocol/nodes/inquiries.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
-import type { Sink } from '../../protocol/sessions/sink.js'
+import type { Sink } from '../../protocol/sessions/streams/sink.js'
 
 /** Opens server-sent event streams as HTTP replies. */
 export interface EventStreamPort {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ResumableStream } from '../../../protocol/sessions/resumable-stream.js'
+import type { ResumableStream } from '../../../protocol/sessions/streams/resumable-stream.js'
 import type { StreamEvent } from '../../../lib/network/event-stream.js'
 import { Session, type ResumePoint } from '../../../protocol/sessions/session.js'
 import { memoryStore } from '../../../stores/memory/store.js'

@@ -1,5 +1,5 @@
-import type { StreamEvent } from '../../lib/network/event-stream.js'
-import type { Appended, LoggedEvent, Replay } from '../store.js'
+import type { StreamEvent } from '../../../lib/network/event-stream.js'
+import type { Appended, LoggedEvent, Replay } from '../../store.js'
 
 /** One connection of a client to a stream. */
 export interface Sink {

@@ -1,4 +1,4 @@
-import type { Appended, LoggedEvent, Replay, SessionStore } from '../store.js'
+import type { Appended, LoggedEvent, Replay, SessionStore } from '../../store.js'
 import type { StreamLog } from './sink.js'
 
 /** The events of one stream of one session in the store. */

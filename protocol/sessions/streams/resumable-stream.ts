@@ -1,5 +1,5 @@
-import type { Channel } from '../wire/channel.js'
-import type { NumberedEvent, Replay, StreamNews } from '../store.js'
+import type { Channel } from '../../wire/channel.js'
+import type { NumberedEvent, Replay, StreamNews } from '../../store.js'
 import type { Sink, StreamLog } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
 
