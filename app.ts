@@ -7,6 +7,7 @@ import { checkoutFolders } from './loader/watch/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
 import { authentication, resolveOptions, type Options } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
+import { overriddenOptions } from './options/overridden.js'
 import { serverOptions } from './options/server-options.js'
 import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
@@ -157,6 +158,7 @@ function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
 /** One MCP capability each, in the order they need each other. */
 const capabilities = fp(async (fastify: FastifyInstance, options: Options & { standalone: boolean }) => {
   const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
+  for (const sentence of overriddenOptions(options)) fastify.log.warn(sentence)
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),

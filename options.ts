@@ -4,6 +4,7 @@ import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
 import { isObject } from './protocol/wire/json.js'
 import { isSafe } from './system/credentials/fetch-json.js'
+import { expectedOfRedisUrl } from './system/redis/url.js'
 import { isNetwork } from './lib/network/network-notation.js'
 import { access } from './options/access.js'
 import { content } from './options/content.js'
@@ -51,11 +52,12 @@ function wrongValues ({ mcpServers, ...values }: Record<string, unknown>): Mista
 }
 
 /** What the schema cannot express, for options that are not in `wrong`. */
-function deeperMistakes ({ plugins, oauth, trustProxy }: Options, wrong: Set<string | undefined>): Mistake[] {
+function deeperMistakes ({ plugins, oauth, trustProxy, redis }: Options, wrong: Set<string | undefined>): Mistake[] {
   return [
     ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),
     ...(wrong.has('oauth') || oauth === undefined ? [] : wrongUrls(oauth)),
-    ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy))
+    ...(wrong.has('trustProxy') || !Array.isArray(trustProxy) ? [] : wrongProxies(trustProxy)),
+    ...(wrong.has('redis') || redis === undefined ? [] : wrongRedis(redis))
   ]
 }
 
@@ -67,6 +69,11 @@ function wrongPlugins (plugins: Options['plugins']): Mistake[] {
 function wrongProxies (trusted: string[]): Mistake[] {
   return [...trusted.entries()].filter(([, place]) => !isNetwork(place))
     .map(([index, place]) => mistake(`trustProxy.${index}`, `must be an address, or a network such as 10.0.0.0/8, not "${place}"`))
+}
+
+function wrongRedis (url: string): Mistake[] {
+  const expected = expectedOfRedisUrl(url)
+  return expected === undefined ? [] : [mistake('redis', expected)]
 }
 
 function wrongUrls ({ issuer, resource, jwks = issuer }: NonNullable<Options['oauth']>): Mistake[] {

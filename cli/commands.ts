@@ -4,6 +4,7 @@ import { OptionsError } from '../options/mistakes.js'
 import type { Environment } from '../system/environment.js'
 import { dataFolder } from '../system/process/data-folder.js'
 import type { LogLines } from '../system/process/log-lines.js'
+import { withoutPassword } from '../system/redis/url.js'
 import { version } from '../version.js'
 import { createKey } from './create-key.js'
 import { checkExposure } from './exposure.js'
@@ -35,7 +36,7 @@ export async function runCommand (argv: string[], logs: LogLines): Promise<void>
   const [word, ...rest] = argv
   if (word === undefined || word.startsWith('-')) return await runFlags(argv, logs)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
-  if (command === undefined) throw new Error(`there is no command "${word}"${hintFor(word)}`)
+  if (command === undefined) throw new Error(`there is no command "${withoutPassword(word)}"${hintFor(word)}`)
   if (asksForHelp(rest)) printUsage()
   else await command(rest, logs)
 }
@@ -86,9 +87,9 @@ function complete (given: Partial<Options>): Options {
   return options
 }
 
-/** Adds the default data folder of the user. */
+/** Adds the default data folder of the user, where one is used. */
 function withData (options: Options): Options {
-  return options.ephemeral || options.data !== undefined ? options : { ...options, data: dataFolder(process.platform, process.env) }
+  return options.redis !== undefined || options.ephemeral || options.data !== undefined ? options : { ...options, data: dataFolder(process.platform, process.env) }
 }
 
 async function printCheck (argv: string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { Count } from './numbers.js'
 export const data = {
   data: Type.Optional(Type.String({ minLength: 1, description: 'The folder for notes, the counter, sessions and event streams. The command has a default folder; an embedded gateway keeps them in memory' })),
   ephemeral: Type.Boolean({ default: false, description: 'Keep everything in memory; overrides `data`' }),
-  redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'The Redis or Valkey server in which several gateways store all of this, so that each can serve every client; overrides `data` and `ephemeral`' })),
+  redis: Type.Optional(Type.String({ pattern: '^rediss?://', 'x-expected': 'must be a redis:// or rediss:// URL', description: 'The URL of the Redis or Valkey server in which several gateways store all of this, and count calls, so that each can serve every client; overrides `data` and `ephemeral`' })),
   redisPrefix: Type.String({ default: 'patchbay:', minLength: 1, maxLength: 64, description: 'What the names of all keys and channels in Redis begin with' }),
   maxData: Count(1024 * 1024 * 1024, 'The largest size of the data file, in bytes'),
   maxNotes: Count(10_000, 'The most notes of one caller'),

@@ -1,4 +1,5 @@
 import type { Options } from '../../options.js'
+import { placeOf } from '../../system/redis/url.js'
 import { docsPage } from '../places.js'
 import { httpEntry, isBehindProxy } from './client-address.js'
 import { mcpServers, type StdioEntry } from './client-snippets.js'
@@ -9,7 +10,7 @@ export interface BannerContent {
   version: string
   /** The URL of the HTTP server, if there is one. */
   address: string | undefined
-  options: Pick<Options, 'prefix' | 'stdio' | 'data' | 'ephemeral' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
+  options: Pick<Options, 'prefix' | 'stdio' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
   /** Whether standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
@@ -54,7 +55,10 @@ export function servedLines ({ address, options, inventory }: Omit<BannerContent
   ]
 }
 
-const dataOf = ({ ephemeral, data }: BannerContent['options']): string => ephemeral || data === undefined ? 'in memory, until this process ends' : data
+function dataOf ({ redis, ephemeral, data }: BannerContent['options']): string {
+  if (redis !== undefined) return `Redis at ${placeOf(redis)}, shared with the other nodes`
+  return ephemeral || data === undefined ? 'in memory, until this process ends' : data
+}
 
 /** Who may call. */
 function access ({ apiKeys, oauth }: BannerContent['options']): string[] {

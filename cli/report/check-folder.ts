@@ -5,8 +5,8 @@ import type { Options } from '../../options.js'
 const ADVICE = 'choose another with --data, or keep nothing with --ephemeral'
 
 /** Throws a sentence if the data folder, or the folder in which it would be created, cannot be written. Changes nothing. */
-export function checkFolder ({ data, ephemeral }: Pick<Options, 'data' | 'ephemeral'>, isWritable = mayWrite): void {
-  if (ephemeral || data === undefined) return
+export function checkFolder ({ data, ephemeral, redis }: Pick<Options, 'data' | 'ephemeral' | 'redis'>, isWritable = mayWrite): void {
+  if (redis !== undefined || ephemeral || data === undefined) return
   const place = nearestFolder(data)
   if (!statSync(place).isDirectory()) throw new Error(`data folder ${data}: ${place} is not a folder; ${ADVICE}`)
   const file = join(data, 'patchbay.db')

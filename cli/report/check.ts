@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { withTimeout } from '../../lib/time/with-timeout.js'
 import { LoadTimeout } from '../../loader/register-plugin.js'
 import type { Options } from '../../options.js'
+import { overriddenOptions } from '../../options/overridden.js'
 import { version } from '../../version.js'
 import { anonymousWarning, checkExposure } from '../exposure.js'
 import { describeStartError } from '../process/start-error.js'
@@ -34,7 +35,7 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
   try {
     const options = read()
     const anonymous = anonymousWarning(options)
-    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options)]) warn(sentence)
+    for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options), ...overriddenOptions(options)]) warn(sentence)
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
     const { inventory, mistakes } = await tryOut(options, locate, once(warn))
     const all = [...settings, ...mistakes]

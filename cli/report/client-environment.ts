@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Options } from '../../options.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutTilde } from '../../system/process/data-folder.js'
+import { withoutPassword } from '../../system/redis/url.js'
 import { PREFIX, readEnvironment } from '../settings/environment.js'
 import { readSettings } from '../settings/read-settings.js'
 
@@ -38,5 +39,3 @@ function absolute (name: string, value: string, { data, plugins = [], roots = []
 }
 
 const listed = (paths: string[]): string => paths.some(path => path.includes(',')) ? JSON.stringify(paths) : paths.join(',')
-
-const withoutPassword = (value: string): string => value.replace(/^(rediss?:\/\/[^:@/]*:)[^@/]+@/, '$1<your password>@')

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Options } from '../../options.js'
 import type { Environment } from '../../system/environment.js'
+import { withoutPassword } from '../../system/redis/url.js'
 import { docsPage } from '../places.js'
 import { httpEntry } from './client-address.js'
 import { clientEnvironment } from './client-environment.js'
@@ -45,5 +46,5 @@ export function stdioEntry ([command = '', script = '', ...args]: string[], env:
     else if (arg !== '--stdio' && arg !== '--keep-serving') kept.push(arg)
   }
   const variables = clientEnvironment(['--stdio', ...kept], env, cwd)
-  return { command, args: [script, '--stdio', ...kept], ...(Object.keys(variables).length === 0 ? {} : { env: variables }) }
+  return { command, args: [script, '--stdio', ...kept.map(withoutPassword)], ...(Object.keys(variables).length === 0 ? {} : { env: variables }) }
 }

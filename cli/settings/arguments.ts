@@ -17,6 +17,7 @@ const FLAGS = {
   'mcp-config': { type: 'string', multiple: true },
   data: { type: 'string' },
   ephemeral: { type: 'boolean' },
+  redis: { type: 'string' },
   config: { type: 'string' },
   'log-level': { type: 'string' },
   'log-format': { type: 'string' },

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { nearestName } from '../../lib/nearest-name.js'
 import { Options } from '../../options.js'
+import { withoutPassword } from '../../system/redis/url.js'
 
 /** `parseArgs`, whose errors say what was likely meant, or where the usage is described. */
 export function parseOrHint<T extends ParseArgsConfig> (config: T): ReturnType<typeof parseArgs<T>> {
@@ -15,7 +16,7 @@ function hint (message: string, flags: string[]): string {
   const [, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? []
   if (unknown !== undefined) return `there is no option ${unknown}${meantBy(unknown.replace(/^-+/, ''), flags)}`
   const [, stray] = /^Unexpected argument '([^']*)'/.exec(message) ?? []
-  if (stray !== undefined) return `"${stray}" is not an option${flags.includes(stray) ? `; did you mean --${stray}?` : '; see patchbay --help'}`
+  if (stray !== undefined) return `"${withoutPassword(stray)}" is not an option${flags.includes(stray) ? `; did you mean --${stray}?` : '; see patchbay --help'}`
   return `${message.replace(/\.$/, '')}; see patchbay --help`
 }
 

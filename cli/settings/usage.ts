@@ -4,7 +4,7 @@ import { PREFIX } from './environment.js'
 /** The text of `patchbay --help`. */
 export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin FILE]...
                 [--root DIR]... [--mcp-config FILE]...
-                [--data DIR | --ephemeral] [--config FILE]
+                [--data DIR | --ephemeral | --redis URL] [--config FILE]
                 [--log-level L] [--log-format F] [--watch] [--keep-serving]
        patchbay --check [OPTION]...
        patchbay clients [NAME] [OPTION]...
@@ -28,6 +28,9 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --data DIR      keep notes, the counter, sessions and event streams in this
                   folder
   --ephemeral     keep them in memory, until the process ends
+  --redis URL     keep them in Redis or Valkey, together with other gateways
+                  that serve the same clients; set a URL with a password as
+                  ${PREFIX}REDIS, because others can see arguments
   --config FILE   read options from a JSON file
   --log-level L   fatal, error, warn, info, debug, trace or silent; logs go to
                   standard error (info)
