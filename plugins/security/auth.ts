@@ -12,9 +12,10 @@ import { CredentialRefused } from '../../system/credentials/credential-error.js'
 import { Tickets } from '../../system/credentials/tickets.js'
 import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
-import { Authenticator, type Attempt, type TicketBook } from './auth/authenticator.js'
+import { Authenticator, type Attempt } from './auth/authenticator.js'
 import { HostIdentities } from './auth/host-identities.js'
 import { SharedTickets } from './auth/shared-tickets.js'
+import type { TicketBook } from './auth/ticket-book.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {

@@ -5,6 +5,7 @@ import type { Authority } from '../../../system/credentials/authority.js'
 import { CredentialRefused, CredentialUnknowable } from '../../../system/credentials/credential-error.js'
 import { presented, type Carrier } from '../../../system/credentials/presented.js'
 import type { WrongCredentials } from '../../../system/credentials/wrong-credentials.js'
+import type { TicketBook } from './ticket-book.js'
 
 /** What of an HTTP request decides who its caller is. */
 export interface Attempt {
@@ -17,16 +18,6 @@ export interface Attempt {
   /** True where a request without a credential is served, with no rights. */
   isPublic: boolean
 }
-
-/** Where tickets are kept. */
-export interface TicketBook {
-  /** Undefined when the caller has too many. */
-  issue: (identity: Identity) => IssuedTicket | undefined | Promise<IssuedTicket | undefined>
-  /** The identity of a ticket, which is used up by this. */
-  redeem: (ticket: string) => Identity | undefined | Promise<Identity | undefined>
-}
-
-export interface IssuedTicket { ticket: string, expiresIn: number }
 
 /** Finds the identity that the credential of a request proves. What is wrong with a credential is an `HttpError`. */
 export class Authenticator {

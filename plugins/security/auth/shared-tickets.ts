@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Values } from '../../../protocol/store.js'
 import { carryIdentity, takeIdentity, type CarriedIdentity } from '../../../protocol/wire/carried-identity.js'
 import { hasExpired, type Identity } from '../../../protocol/wire/identity.js'
-import type { IssuedTicket, TicketBook } from './authenticator.js'
+import type { IssuedTicket, TicketBook } from './ticket-book.js'
 import { digestOf } from '../../../system/credentials/api-key.js'
 
 const SPACE = 'tickets'
