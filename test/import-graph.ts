@@ -3,7 +3,7 @@ import type ts from 'typescript'
 import { importsOf, type Rule } from './structure.js'
 
 /** The folders inside `protocol`, lowest first. A folder imports those on lower floors, types included. */
-const FLOORS = [['wire'], ['schema', 'store'], ['revisions', 'http'], ['peer'], ['questions'], ['dispatch'], ['definitions', 'sessions']]
+const FLOORS = [['wire'], ['nodes'], ['schema', 'store'], ['revisions', 'http'], ['peer'], ['questions'], ['dispatch'], ['definitions', 'sessions']]
 
 export const followsFloors: Rule = source => importsOf(source)
   .filter(({ specifier }) => !mayImport(source.fileName, resolve(source.fileName, specifier)))
