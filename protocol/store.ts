@@ -84,6 +84,16 @@ export interface NumberedEvent extends LoggedEvent { number: number, after: numb
 /** The events after number `after`. No more follow if `ended`. */
 export interface Replay { after: number, events: NumberedEvent[], ended: boolean }
 
+/** How an event is appended. */
+export interface AppendOptions {
+  /** The highest number that this node knows of: a store that has lost events does not give their numbers again. */
+  last?: number | undefined
+  /** Begins the reply, if it has not begun, as `open` does with this interrupted response. */
+  begins?: string | undefined
+  /** Ends the stream after the event. */
+  ends?: boolean | undefined
+}
+
 /** The place of an event that was appended; `elsewhere` when another node sends it to the client, or has ended the stream. */
 export type Appended = { number: number, after: number } | 'elsewhere' | undefined
 
@@ -115,11 +125,8 @@ export interface SessionStore {
   onChange (listener: (id?: string) => void): () => void
   /** Begins the stream of a reply, which only this node writes. `interruptedResponse` is the response its client gets if the node dies before it has answered. */
   open (id: string, stream: string, interruptedResponse: string): Promise<void>
-  /**
-   * Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here, `last` the highest number that this node knows
-   * of: a store that has lost events does not give their numbers again. Undefined if there is no such session.
-   */
-  append (id: string, stream: string, event: LoggedEvent, seen: boolean, last?: number): Promise<Appended>
+  /** Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there is no such session. */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean, options?: AppendOptions): Promise<Appended>
   /** Records up to which event a client has read the stream. */
   markSeen (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>

@@ -3,7 +3,8 @@ import { now } from '../../lib/time/clock.js'
 import { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { randomToken } from '../../lib/random-token.js'
-import { ResumableStream, type StreamOptions } from './streams/resumable-stream.js'
+import { ResumableStream } from './streams/resumable-stream.js'
+import type { StreamOptions } from './streams/sink.js'
 import { orUndefined, StoredLog } from './streams/stored-log.js'
 import { revisionNamed } from '../revisions/table.js'
 import type { Implementation } from '../revisions/revision.js'
@@ -151,7 +152,7 @@ export class Session implements Channel {
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
   openReply (interruptedResponse: string): ResumableStream {
     const key = randomToken(6, 'hex')
-    return this.#reply(key, { opened: orUndefined(this.#store.open(this.id, key, interruptedResponse), this.#onTrouble) })
+    return this.#reply(key, { interruptedResponse })
   }
 
   /** `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. */

@@ -1,5 +1,5 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
-import { STANDALONE, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
+import { STANDALONE, type AppendOptions, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
 import { WRITE_SIZE, type DiskConnection } from './connection.js'
 import type { DiskNodes } from './nodes.js'
 import { DiskStreams } from './streams.js'
@@ -114,18 +114,17 @@ export class DiskSessions implements SessionStore {
   }
 
   async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
-    await this.#disk.write(() => {
-      this.#nodes.join()
-      this.#streams.open(id, stream, interruptedResponse)
-    })
+    await this.#disk.write(() => this.#open(id, stream, interruptedResponse))
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended> {
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
     return await this.#disk.write(() => {
       const home = this.#homeOf(id)
       if (home === undefined) return undefined
+      if (begins !== undefined) this.#open(id, stream, begins)
       const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
       if (appended === undefined) return 'elsewhere'
+      if (ends) this.#streams.end(id, stream)
       return this.#tellReader(id, stream, 'more') ? 'elsewhere' : appended
     }, WRITE_SIZE.event)
   }
@@ -162,6 +161,11 @@ export class DiskSessions implements SessionStore {
     return this.#disk.onNews((kind, node, id = '', stream = '', news = '') => {
       if (kind === 'stream' && node === this.#nodes.self) listener(id, stream, news === 'moved' ? 'moved' : 'more')
     })
+  }
+
+  #open (id: string, stream: string, interruptedResponse: string): void {
+    this.#nodes.join()
+    this.#streams.open(id, stream, interruptedResponse)
   }
 
   #homeOf (id: string): string | undefined {

@@ -1,4 +1,4 @@
-import { STREAM_LIMITS, STANDALONE, surplusStreams, type Appended, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession } from '../../protocol/store.js'
+import { STREAM_LIMITS, STANDALONE, surplusStreams, type AppendOptions, type Appended, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession } from '../../protocol/store.js'
 
 interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
 interface Kept { agreement: string, subscriptions: Set<string>, expires: number, streams: Map<string, Stream> }
@@ -67,8 +67,8 @@ export class MemorySessions implements SessionStore {
     this.#stream(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean): Promise<Appended> {
-    const stored = this.#stream(id, stream)
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
+    const stored = this.#stream(id, stream, begins)
     if (stored === undefined) return undefined
     if (stored.ended) return 'elsewhere'
     const after = stored.last
@@ -77,6 +77,7 @@ export class MemorySessions implements SessionStore {
     stored.size += event.text.length
     if (seen) stored.seen = number
     while (stored.events.length > STREAM_LIMITS.events || (stored.size > STREAM_LIMITS.text && stored.events.length > 1)) stored.size -= stored.events.shift()?.text.length ?? 0
+    if (ends) this.#end(id, stored)
     return { number, after }
   }
 
@@ -86,12 +87,8 @@ export class MemorySessions implements SessionStore {
   }
 
   async end (id: string, stream: string): Promise<void> {
-    const session = this.#sessions.get(id)
-    const stored = session?.streams.get(stream)
-    if (session === undefined || stored === undefined) return
-    stored.ended = true
-    const summaries = [...session.streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
-    for (const name of surplusStreams(summaries)) session.streams.delete(name)
+    const stored = this.#sessions.get(id)?.streams.get(stream)
+    if (stored !== undefined) this.#end(id, stored)
   }
 
   async finish (): Promise<void> {}
@@ -112,6 +109,13 @@ export class MemorySessions implements SessionStore {
 
   async isReader (): Promise<boolean> {
     return true
+  }
+
+  #end (id: string, stored: Stream): void {
+    stored.ended = true
+    const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
+    const summaries = [...streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
+    for (const name of surplusStreams(summaries)) streams.delete(name)
   }
 
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {

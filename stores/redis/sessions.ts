@@ -1,4 +1,4 @@
-import type { Appended, LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore, StoredSession, StreamNews } from '../../protocol/store.js'
+import type { AppendOptions, Appended, LoggedEvent, Replay, SessionChange, SessionRecord, SessionStore, StoredSession, StreamNews } from '../../protocol/store.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import type { RedisNodes } from './nodes.js'
@@ -77,8 +77,8 @@ export class RedisSessions implements SessionStore {
     await this.#streams.open(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, last = 0): Promise<Appended> {
-    return await this.#streams.append(id, stream, event, seen, last)
+  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, options: AppendOptions = {}): Promise<Appended> {
+    return await this.#streams.append(id, stream, event, seen, options)
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Appended, LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../protocol/store.js'
+import type { AppendOptions, Appended, LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../protocol/store.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import { MAX_PUBLISHED, type RedisNodes } from './nodes.js'
@@ -21,8 +21,8 @@ export class RedisStreams {
     await this.#run(OPEN, id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, last: number): Promise<Appended> {
-    const reply = await this.#run(APPEND, id, stream, method, text, String(text.length), seen ? '1' : '', String(last), String(MAX_PUBLISHED))
+  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { last = 0, begins = '', ends = false }: AppendOptions): Promise<Appended> {
+    const reply = await this.#run(APPEND, id, stream, method, text, String(text.length), seen ? '1' : '', String(last), String(MAX_PUBLISHED), begins, ends ? '1' : '')
     if (reply === 'elsewhere') return 'elsewhere'
     if (!Array.isArray(reply)) return undefined
     const [number, after] = reply.map(Number) as [number, number]

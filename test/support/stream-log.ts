@@ -17,7 +17,8 @@ export function memoryLog (stream: string): StreamLog {
 
 export function logOf (sessions: SessionStore, id: string, stream: string): StreamLog {
   return {
-    append: async (event, seen, last) => await sessions.append(id, stream, event, seen, last),
+    open: async interruptedResponse => await sessions.open(id, stream, interruptedResponse),
+    append: async (event, seen, options) => await sessions.append(id, stream, event, seen, options),
     read: async after => await sessions.read(id, stream, after),
     attach: async after => await sessions.attach(id, stream, after),
     isReader: async () => await sessions.isReader(id, stream),

@@ -1,24 +1,8 @@
 import type { Channel } from '../../wire/channel.js'
-import type { NumberedEvent, Replay, StreamNews } from '../../store.js'
-import type { Sink, StreamLog } from './sink.js'
+import type { LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../store.js'
+import type { Sink, StreamLog, StreamOptions } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
-
-export interface StreamOptions {
-  /** Opens with an event without data, so that the client can resume before the first message. */
-  primed: boolean
-  /** Settles when the stream is stored; nothing is sent before. */
-  opened?: Promise<unknown> | undefined
-  /** True when a client has been connected before: it may come back for every single event. */
-  wasConnected?: boolean
-  /** True when another node writes it: it is needed only while a client reads it here. */
-  foreign?: boolean
-  /** Runs when a client has connected, so that this node is the reader of the stream. */
-  onAttached?: () => void
-  /** Runs when another node has become the reader. */
-  onMoved?: () => void
-  /** Runs when the stream has ended, or another node writes it, and no client is connected. */
-  onClosed?: () => void
-}
+import { WaitingNotices } from './waiting-notices.js'
 
 const RETRY_MS = 1_000
 const DONE = Promise.resolve()
@@ -39,8 +23,7 @@ export class ResumableStream implements Channel {
   readonly key: string
   readonly #log: StreamLog
   readonly #options: StreamOptions
-  /** Change notifications that wait for a client; one of each is enough. */
-  #waitingNotices: Set<string> | undefined
+  readonly #waitingNotices = new WaitingNotices()
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
   #lastJob: Promise<void> = DONE
   #wasConnected: boolean
@@ -51,17 +34,23 @@ export class ResumableStream implements Channel {
   #lastSent: number | undefined
   /** The highest number that this node knows of. */
   #highest = 0
+  /** Settles when the stream is stored, or could not be, and nothing is sent before; undefined until the store is asked to begin it. */
+  #begun: Promise<unknown> | undefined
+  /** True when the stream is known to be stored. */
+  #isStored: boolean
   /** How often the store was asked to make this node the reader. */
   #attached = 0
   ended = false
 
   constructor (key: string, log: StreamLog, options: StreamOptions) {
-    const { opened, wasConnected = false } = options
+    const { interruptedResponse, wasConnected = false } = options
     this.key = key
     this.#log = log
     this.#options = options
     this.#wasConnected = wasConnected
-    if (opened !== undefined) this.#enqueue(async () => { await opened })
+    this.#isStored = interruptedResponse === undefined
+    if (this.#isStored) this.#begun = DONE
+    else this.#enqueue(async () => await this.#begin())
   }
 
   get connected (): boolean {
@@ -87,7 +76,8 @@ export class ResumableStream implements Channel {
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
     this.#wasConnected = true
-    this.#waitingNotices = undefined
+    this.#waitingNotices.clear()
+    if (this.#begun === undefined) return this.#attachFirst(sink, retry)
     this.#enqueue(async () => {
       this.#attached++
       const replay = await this.#log.attach(after)
@@ -106,19 +96,7 @@ export class ResumableStream implements Channel {
   }
 
   emit (text: string, method: string): void {
-    if (this.ended || this.#isRepeatedNotice(text, method)) return
-    const event = { text, method }
-    const seen = this.#countsAsSeen
-    const attached = this.#attached
-    const stored = this.#log.append(event, seen, this.#highest)
-    this.#enqueue(async () => {
-      const appended = await stored
-      // A client that has connected here since has got the event.
-      if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
-      if (appended === undefined) return this.#sink?.write(event)
-      this.#highest = appended.number
-      await this.#deliver({ ...event, ...appended }, seen)
-    })
+    if (!this.ended && (this.connected || this.#waitingNotices.add(text, method, this.#wasConnected))) this.#enqueue(this.#append({ text, method }, false))
   }
 
   /** Takes what another node did to the stream. */
@@ -131,19 +109,15 @@ export class ResumableStream implements Channel {
   }
 
   respond (text: string): void {
-    this.emit(text, '')
+    if (this.#options.interruptedResponse === undefined) return this.emit(text, '')
+    if (!this.ended) this.#endAfter(this.#append({ text, method: '' }, true))
   }
 
   end (): void {
     if (this.ended) return
-    this.ended = true
-    const sinks = this.#connections.all
+    void this.#begin()
     const stored = this.#log.end()
-    this.#enqueue(async () => {
-      await stored
-      this.#disconnectFrom(sinks)
-      this.#closeIfDone()
-    })
+    this.#endAfter(async () => { await stored })
   }
 
   /** Ends all connections; clients may come back. */
@@ -163,6 +137,48 @@ export class ResumableStream implements Channel {
   /** True when an event written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
   get #countsAsSeen (): boolean {
     return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.newestMayBeStale
+  }
+
+  // No other node knows of the stream, so that the store does not have to be asked who reads it and what is in it.
+  #attachFirst (sink: Sink, retry: number): void {
+    this.#sink = sink
+    this.#lastSent = 0
+    this.#enqueue(async () => {
+      if (this.#options.primed && this.#connections.has(sink)) sink.write({ id: `${this.key}-0`, text: '', retry })
+    })
+  }
+
+  /** Stores that the stream begins, unless an event has done so. */
+  async #begin (): Promise<void> {
+    await (this.#begun ??= this.#log.open(this.#options.interruptedResponse ?? ''))
+  }
+
+  /** Sends an event to the store; returns the job that delivers it. */
+  #append (event: LoggedEvent, ends: boolean): () => Promise<void> {
+    const seen = this.#countsAsSeen
+    const attached = this.#attached
+    const begins = this.#isStored ? undefined : this.#options.interruptedResponse
+    const stored = this.#log.append(event, seen, { last: this.#highest, begins, ends })
+    this.#begun ??= stored
+    return async () => {
+      const appended = await stored
+      if (appended === undefined) return this.#sink?.write(event)
+      this.#isStored = true
+      // A client that has connected here since has got the event.
+      if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
+      this.#highest = appended.number
+      await this.#deliver({ ...event, ...appended }, seen)
+    }
+  }
+
+  #endAfter (job: () => Promise<void>): void {
+    this.ended = true
+    const sinks = this.#connections.all
+    this.#enqueue(async () => {
+      await job()
+      this.#disconnectFrom(sinks)
+      this.#closeIfDone()
+    })
   }
 
   #connect (sink: Sink, replay: Replay | undefined, after: number, retry: number): void {
@@ -209,17 +225,6 @@ export class ResumableStream implements Channel {
     this.#sink = undefined
     this.#connections.newestMayBeStale = true
     this.#options.onMoved?.()
-  }
-
-  // However often a list changes, one list_changed waits for a client that is not connected. The same holds for updates of a resource until
-  // a client has connected for the first time.
-  #isRepeatedNotice (text: string, method: string): boolean {
-    const once = method.endsWith('/list_changed') || (method.endsWith('/updated') && !this.#wasConnected)
-    if (this.connected || !once) return false
-    this.#waitingNotices ??= new Set()
-    if (this.#waitingNotices.has(text)) return true
-    this.#waitingNotices.add(text)
-    return false
   }
 
   #enqueue (job: () => Promise<void>): void {

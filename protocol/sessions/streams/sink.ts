@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../../lib/network/event-stream.js'
-import type { Appended, LoggedEvent, Replay } from '../../store.js'
+import type { AppendOptions, Appended, LoggedEvent, Replay } from '../../store.js'
 
 /** One connection of a client to a stream. */
 export interface Sink {
@@ -15,8 +15,9 @@ export interface Sink {
 
 /** The stored events of one stream. Nothing here rejects: an event that could not be stored has no number. */
 export interface StreamLog {
-  /** `last` is the highest number that is known here. */
-  append (event: LoggedEvent, seen: boolean, last: number): Promise<Appended>
+  /** Begins the stream of a reply. */
+  open (interruptedResponse: string): Promise<void>
+  append (event: LoggedEvent, seen: boolean, options: AppendOptions): Promise<Appended>
   /** The events after a number; undefined when the store cannot give them. */
   read (after: number | undefined): Promise<Replay | undefined>
   /** The events after a number, or those no client has seen yet, and makes this node the reader of the stream. */
@@ -25,4 +26,21 @@ export interface StreamLog {
   isReader (): Promise<boolean>
   markSeen (number: number): void
   end (): Promise<void>
+}
+
+export interface StreamOptions {
+  /** Opens with an event without data, so that the client can resume before the first message. */
+  primed: boolean
+  /** For a reply that this node begins: the response its client gets when the process dies before it has answered. Its response ends it. */
+  interruptedResponse?: string | undefined
+  /** True when a client has been connected before: it may come back for every single event. */
+  wasConnected?: boolean
+  /** True when another node writes it: it is needed only while a client reads it here. */
+  foreign?: boolean
+  /** Runs when a client has connected, so that this node is the reader of the stream. */
+  onAttached?: () => void
+  /** Runs when another node has become the reader. */
+  onMoved?: () => void
+  /** Runs when the stream has ended, or another node writes it, and no client is connected. */
+  onClosed?: () => void
 }

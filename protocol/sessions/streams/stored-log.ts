@@ -1,4 +1,4 @@
-import type { Appended, LoggedEvent, Replay, SessionStore } from '../../store.js'
+import type { AppendOptions, Appended, LoggedEvent, Replay, SessionStore } from '../../store.js'
 import type { StreamLog } from './sink.js'
 
 /** The events of one stream of one session in the store. */
@@ -15,8 +15,12 @@ export class StoredLog implements StreamLog {
     this.#onTrouble = onTrouble
   }
 
-  append (event: LoggedEvent, seen: boolean, last: number): Promise<Appended> {
-    return orUndefined(this.#store.append(this.#session, this.#key, event, seen, last), this.#onTrouble)
+  open (interruptedResponse: string): Promise<void> {
+    return orUndefined(this.#store.open(this.#session, this.#key, interruptedResponse), this.#onTrouble)
+  }
+
+  append (event: LoggedEvent, seen: boolean, options: AppendOptions): Promise<Appended> {
+    return orUndefined(this.#store.append(this.#session, this.#key, event, seen, options), this.#onTrouble)
   }
 
   read (after: number | undefined): Promise<Replay | undefined> {

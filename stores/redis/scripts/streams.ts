@@ -131,23 +131,23 @@ export const OPEN = script(`${COMMON}${BEGIN}
   if redis.call('EXISTS', KEYS[1]) == 1 then begin(ARGV[5]) end`)
 
 /**
- * ARGV: method, text, its length in UTF-16 units, '1' if seen, the last number that this node got, and how long a text may be to be sent to another
- * node. The number and the one before it; 'elsewhere'; nil if there is no session.
+ * ARGV: method, text, its length in UTF-16 units, '1' if seen, the last number that this node got, how long a text may be to be sent to another
+ * node, the interrupted response of a reply that begins with this, '1' if the stream ends with it. The number and the one before it; 'elsewhere'; nil
+ * if there is no session.
  */
-export const APPEND = script(`${COMMON}${BEGIN}${ADD}
+export const APPEND = script(`${COMMON}${BEGIN}${ADD}${END}
   if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
   if not alone then
-    begin('')
+    begin(ARGV[11])
     if get('ended') or get('writer') ~= self then return 'elsewhere' end
   end
   local next, before = add(ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[9]))
-  local to = reader()
-  if to == self then
-    if ARGV[8] == '1' then set('seen', text(next)) end
-    return { text(next), text(before) }
-  end
-  if not to then return { text(next), text(before) } end
-  if #ARGV[6] > tonumber(ARGV[10]) then tell(to, 'more') else tell(to, text(next) .. ' ' .. text(before) .. ' ' .. ARGV[5] .. '\\n' .. ARGV[6]) end
+  local to = reader() or self
+  if to == self and ARGV[8] == '1' then set('seen', text(next)) end
+  local ends = ARGV[12] == '1' and not alone
+  if ends then finish() end
+  if to == self then return { text(next), text(before) } end
+  if ends or #ARGV[6] > tonumber(ARGV[10]) then tell(to, 'more') else tell(to, text(next) .. ' ' .. text(before) .. ' ' .. ARGV[5] .. '\\n' .. ARGV[6]) end
   return 'elsewhere'`)
 
 /** ARGV: number. */

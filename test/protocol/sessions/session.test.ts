@@ -68,6 +68,7 @@ t.test('a finished stream is kept for a client that lost its end', async t => {
 t.test('the oldest finished streams are given up, the ones still open never', async t => {
   const { openStream, locate, reachable } = bound(session())
   const open = openStream()
+  await open.flush()
   const finished = Array.from({ length: 300 }, () => { const stream = openStream(); stream.end(); return stream })
   t.equal((await placeAt(locate, `${open.key}-0`))?.stream.key, open.key)
   t.equal(await locate(`${finished[0]?.key}-0`), undefined)

@@ -122,6 +122,23 @@ export function nodes (t: Test, open: Open): void {
     t.match((await two.sessions.read('s', '0', 0))?.events.map(({ text }) => text), ['a', 'b', 'c', 'd'])
   })
 
+  t.test('a reply begins with its first event and ends with its last one', async t => {
+    const { one, two } = await pair(t, open)
+    await one.sessions.save('s', RECORD, TOMORROW)
+    await one.sessions.append('s', 'aa', event('1'), false, { begins: 'interrupted aa' })
+    await one.sessions.append('s', 'bb', event('1'), false, { begins: 'interrupted bb' })
+    const news = newsOf(two.sessions)
+    t.match(await two.sessions.attach('s', 'bb', 1), { events: [], ended: false })
+    t.equal(await one.sessions.append('s', 'bb', event('answer', ''), false, { ends: true }), 'elsewhere')
+    await until(() => news.length > 0, 'the reader hears of the end')
+    t.match(await two.sessions.read('s', 'bb', 1), { events: [{ number: 2, after: 1, text: 'answer' }], ended: true })
+    t.equal(await one.sessions.append('s', 'bb', event('late'), false), 'elsewhere')
+    await one.close()
+    await two.sessions.finish('s')
+    t.match(await two.sessions.read('s', 'aa', 0), { events: [{ text: '1' }, { text: 'interrupted aa' }], ended: true })
+    t.equal((await two.sessions.read('s', 'bb', 0))?.events.length, 2)
+  })
+
   t.test('what a node leaves when it dies is finished and taken over by another, once', async t => {
     const { one, two } = await pair(t, open)
     await one.sessions.save('s', RECORD, TOMORROW)
