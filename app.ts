@@ -137,6 +137,7 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (options.tools) await fastify.register(builtInServices, options)
   if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
   await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
+  if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence) })

@@ -21,6 +21,7 @@ import websocket from './plugins/http/websocket.js'
 import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
+import probeRoutes from './routes/probes.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
 import { writePrepared } from './transports/http/json-reply.js'
@@ -67,6 +68,11 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: Options) 
     await scope.register(jsonBody, { maxMessage })
     await scope.register(allRoutes, options)
   })
+})
+
+/** The probes of a standalone gateway, behind the routes of all plugins; a host application has its own. */
+export const probes = fp(async (fastify: FastifyInstance, { prefix }: Options) => {
+  await fastify.register(probeRoutes, { prefix })
 })
 
 /** Uses the `@fastify/websocket` of a host application that has registered it already, with the host's limits. */

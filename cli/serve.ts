@@ -86,7 +86,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read, f
 /** Says that the gateway is not ready, and goes on serving until load balancers know it. */
 async function leaveBalancer (app: FastifyInstance, delay: number): Promise<void> {
   if (delay === 0) return
-  app.mcp.health.report('server', 'it is about to shut down', 'draining')
+  app.mcp.readiness.leave()
   await sleep(delay)
 }
 

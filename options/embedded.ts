@@ -17,6 +17,7 @@ export const ELSEWHERE: Record<string, string> = {
   logFormat: LOGGER,
   trustProxy: FASTIFY,
   requestTimeout: FASTIFY,
+  drainDelay: 'wait before you call app.close(), and let your own probe say that it is not ready',
   maxConnections: CONNECTIONS,
   maxConnectionsPerAddress: CONNECTIONS
 }

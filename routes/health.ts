@@ -5,17 +5,16 @@ import { addRoutes } from './paths.js'
 
 export default fp(healthRoutes, { name: 'patchbay-health-routes', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-origin'] })
 
-const PROBE = { method: 'GET', exposeHeadRoute: true, config: { always: true, public: true, anyHost: true } } as const
-
 /**
  * `/health`: any reply means that the process lives; 200, that it accepts calls. Under a Host that is not allowed, and without a credential
  * where one is required, the reply has three fields only, so that probes by IP address or by service name need no configuration.
  */
 async function healthRoutes (app: FastifyInstance): Promise<void> {
   const { mcp } = app
-  if (mcp.standalone) addProbes(app)
   addRoutes(app, '/health', [{
-    ...PROBE,
+    method: 'GET',
+    exposeHeadRoute: true,
+    config: { always: true, public: true, anyHost: true },
     handler: async (request, reply) => {
       const { name, version } = mcp.dispatcher.server.info
       const { status, ready, reason, parts, uptime, sessions, peers, upstreams } = mcp.health.now()
@@ -32,19 +31,4 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       return lastLines.length === 0 ? upstream : { ...upstream, lastLines }
     })
   }
-}
-
-/** `/livez` is answered as long as the process can answer; `/readyz` says by its status whether it accepts calls. A host application has its own. */
-function addProbes (app: FastifyInstance): void {
-  const { health } = app.mcp
-  addRoutes(app, '/livez', [{ ...PROBE, handler: async (_request, reply) => { await reply.header('cache-control', 'no-store').send('live') } }])
-  addRoutes(app, '/readyz', [{
-    ...PROBE,
-    handler: async (_request, reply) => {
-      const { ready } = health.now()
-      reply.header('cache-control', 'no-store')
-      if (!ready) reply.code(503).header('retry-after', '1')
-      await reply.send(ready ? 'ready' : 'not ready')
-    }
-  }])
 }

@@ -5,11 +5,19 @@ import { type HttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { networkOf } from '../../system/rate/network.js'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for a route whose requests are not counted, so that they use neither the rate of a caller nor the store of the counts. */
+    uncounted?: boolean
+  }
+}
+
 const MAX_ADDRESSES = 1_000
 
 /** Counts every HTTP request and WebSocket upgrade against the rate of its caller, before the body is read. */
 export default fp(async fastify => {
   fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.uncounted === true) return done()
     if (request.identity.principal === undefined) request.identity = withAddress(request.identity, request.ip)
     const wait = fastify.mcp.rateLimiter.take(request.identity)
     if (typeof wait === 'number') done(checkWait(reply, wait))
