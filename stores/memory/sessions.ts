@@ -67,14 +67,14 @@ export class MemorySessions implements SessionStore {
     this.#stream(id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, event: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
+  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
     const stored = this.#stream(id, stream, begins)
     if (stored === undefined) return undefined
     if (stored.ended) return 'elsewhere'
     const after = stored.last
     const number = ++stored.last
-    stored.events.push({ number, after, ...event })
-    stored.size += event.text.length
+    stored.events.push({ text, method, number, after })
+    stored.size += text.length
     if (seen) stored.seen = number
     while (stored.events.length > STREAM_LIMITS.events || (stored.size > STREAM_LIMITS.text && stored.events.length > 1)) stored.size -= stored.events.shift()?.text.length ?? 0
     if (ends) this.#end(id, stored)

@@ -166,8 +166,10 @@ export class ResumableStream implements Channel {
       this.#isStored = true
       // A client that has connected here since has got the event.
       if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
-      this.#highest = appended.number
-      await this.#deliver({ ...event, ...appended }, seen)
+      const { number, after } = appended
+      this.#highest = number
+      const caughtUp = this.#deliver({ text: event.text, method: event.method, number, after }, seen)
+      if (caughtUp !== undefined) await caughtUp
     }
   }
 
@@ -196,10 +198,10 @@ export class ResumableStream implements Channel {
   }
 
   // An event that was replayed when the client connected is not written again when its own job runs.
-  async #deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> {
+  #deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> | undefined {
     const last = this.#lastSent ?? event.after
     if (this.#sink === undefined || event.number <= last) return
-    if (event.after > last) return await this.#catchUp()
+    if (event.after > last) return this.#catchUp()
     this.#write(event)
     // A client has connected meanwhile, or another node stored the event.
     if (!wasSeen && this.#countsAsSeen) this.#log.markSeen(event.number)
