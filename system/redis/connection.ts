@@ -1,12 +1,12 @@
 import type { RedisClientType } from '@redis/client'
-import { now } from '../../lib/time/clock.js'
 import { withTimeout } from '../../lib/time/with-timeout.js'
+import { ReplyWatch } from './reply-watch.js'
 
 /** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
 export type TroubleListener = (why: string | undefined, error?: Error) => void
 
-/** In milliseconds: how long the start waits, a reply and a connection may take, a connection may be idle; and how often it is pinged. */
-const TIMEOUTS = { start: 1_000, reply: 250, connect: 2_000, idle: 3_000 }
+/** In milliseconds: how long the start waits, a connection may take to be made, and may be idle; and how often it is pinged. */
+const TIMEOUTS = { start: 1_000, connect: 2_000, idle: 3_000 }
 const PING_INTERVAL = 1_000
 const MAX_QUEUED = 10_000
 const RETRY = { first: 100, most: 1_000, jitter: 250 }
@@ -33,8 +33,8 @@ export class RedisLink {
   readonly #client: RedisClientType
   #onTrouble: TroubleListener
   #trouble: string | undefined
+  readonly #watch = new ReplyWatch(() => this.#onSilence())
   #isUnresponsive = false
-  #lastReply = -Infinity
 
   constructor (client: RedisClientType, onTrouble: TroubleListener) {
     this.#client = client
@@ -61,12 +61,19 @@ export class RedisLink {
     return this.#trouble
   }
 
+  /** Runs a script. Its refusal counts as trouble until a command succeeds. */
   async eval (script: string, options: { keys: string[], arguments: string[] }): Promise<unknown> {
-    return await this.#inTime(this.#client.eval(script, options))
+    try {
+      return await this.#send(async () => await this.#client.eval(script, options))
+    } catch (error) {
+      if (this.isReady) this.#setTrouble('refuses a command', error as Error)
+      throw error
+    }
   }
 
+  /** The reply to a command. Rejects when Redis refuses it, and at once while it cannot be reached or does not answer. */
   async command (...args: string[]): Promise<unknown> {
-    return await this.#inTime(this.#client.sendCommand(args))
+    return await this.#send(async () => await this.#client.sendCommand(args))
   }
 
   /** The reply of a command that waits in Redis; it is given up when the connection fails. */
@@ -76,7 +83,7 @@ export class RedisLink {
 
   /** Receives the messages of a channel, also after the connection was lost. Those sent meanwhile are lost. */
   async subscribe (channel: string, listener: (message: string) => void): Promise<void> {
-    await this.#client.subscribe(channel, listener)
+    await this.#send(async () => await this.#client.subscribe(channel, listener))
   }
 
   /** Adds a listener for each time the connection is made, again or for the first time. */
@@ -84,40 +91,36 @@ export class RedisLink {
     this.#client.on('ready', listener)
   }
 
-  async #inTime (sent: Promise<unknown>): Promise<unknown> {
-    try {
-      const reply = await withTimeout(sent, TIMEOUTS.reply, async () => await this.#waitOn(sent))
-      this.#lastReply = now()
-      this.#setTrouble(undefined)
-      return reply
-    } catch (error) {
-      if (!this.#isUnresponsive && this.#client.isReady) this.#lastReply = now()
-      if (!this.#isUnresponsive) this.#setTrouble(this.#client.isReady ? 'refuses a command' : 'cannot be reached', error as Error)
-      throw error
-    }
+  /** Makes Redis close the connection, which is then made again: the name in the URL may lead to another server by now. */
+  reconnect (): void {
+    this.command('QUIT').catch(() => {})
   }
 
   close (): void {
     this.#onTrouble = () => {}
+    this.#watch.close()
     this.#client.destroy()
   }
 
-  // While Redis replies to what was sent before, it is busy and not silent.
-  async #waitOn (sent: Promise<unknown>): Promise<unknown> {
-    while (now() - this.#lastReply < TIMEOUTS.reply) {
-      const reply = await withTimeout(sent.then(value => ({ value })), TIMEOUTS.reply, () => undefined)
-      if (reply !== undefined) return reply.value
+  async #send<T> (send: () => Promise<T>): Promise<T> {
+    if (this.#isUnresponsive) throw silence()
+    try {
+      const reply = await this.#watch.wait(send())
+      this.#setTrouble(undefined)
+      return reply
+    } catch (error) {
+      if (!this.#client.isReady) this.#setTrouble('cannot be reached', error as Error)
+      throw error
     }
-    throw this.#onNoReply()
   }
 
   // It counts as not ready until it replies to this ping, or until the connection fails.
-  #onNoReply (): Error {
+  #onSilence (): Error {
     this.#isUnresponsive = true
     this.#setTrouble('does not answer')
     const resume = () => { this.#isUnresponsive = false }
     this.#client.ping().then(() => { resume(); this.#setTrouble(undefined) }, resume)
-    return new Error('Redis does not answer')
+    return silence()
   }
 
   #setTrouble (trouble: string | undefined, error?: Error): void {
@@ -126,5 +129,7 @@ export class RedisLink {
     this.#onTrouble(trouble, error)
   }
 }
+
+const silence = () => new Error('Redis does not answer')
 
 const retryDelay = (retries: number) => Math.min(RETRY.first * 2 ** retries, RETRY.most) + Math.floor(Math.random() * RETRY.jitter)
