@@ -165,7 +165,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
     ...(instructions === undefined ? {} : { instructions }),
     secret,
     standalone,
-    store: await openStore(options),
+    store: await openStore(options, sentence => fastify.log.warn(sentence)),
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
     challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
   })
@@ -187,10 +187,10 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
 })
 
 // What a store needs is loaded only where it is used.
-async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: Options): Promise<Store> {
+async function openStore ({ data, ephemeral, maxData, redis, redisPrefix }: Options, onWarning: (sentence: string) => void): Promise<Store> {
   if (redis !== undefined) {
     const { redisStore } = await import('./stores/redis/store.js')
-    return await redisStore(redis, redisPrefix)
+    return await redisStore(redis, redisPrefix, { onWarning })
   }
   if (ephemeral || data === undefined) return memoryStore()
   const { diskStore } = await import('./stores/disk/store.js')

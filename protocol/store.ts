@@ -45,6 +45,8 @@ export interface Values {
   increment (space: string, key: string, by: number): Promise<number>
   /** Adds a listener for every change, also of other processes; returns a function that removes it. */
   onChange (listener: ChangeListener): () => void
+  /** Adds a listener for when changes of other processes were missed, so that any value may be another now; returns a function that removes it. */
+  onMissedChanges (listener: () => void): () => void
 }
 
 export type ChangeListener = (space: string, key: string) => void
@@ -177,6 +179,7 @@ export function prefixSpaces (values: Values, prefix: string): Values {
     list: async (space, options) => await values.list(prefix + space, options),
     keys: async (space, options) => await values.keys(prefix + space, options),
     increment: async (space, key, by) => await values.increment(prefix + space, key, by),
-    onChange: listener => values.onChange((space, key) => { if (space.startsWith(prefix)) listener(space.slice(prefix.length), key) })
+    onChange: listener => values.onChange((space, key) => { if (space.startsWith(prefix)) listener(space.slice(prefix.length), key) }),
+    onMissedChanges: listener => values.onMissedChanges(listener)
   }
 }

@@ -96,6 +96,11 @@ export class DiskValues implements Values {
     return this.#disk.onChange(listener)
   }
 
+  /** Nothing: none is missed. */
+  onMissedChanges (): () => void {
+    return () => {}
+  }
+
   #rows (space: string, { after, limit = -1, descending = false }: ListOptions, what: 'keys' | 'entries'): Row[] {
     if (!isKey(space)) return []
     const { all, following } = this.#lists[what][descending ? 'descending' : 'ascending']

@@ -80,6 +80,11 @@ class MemoryValues implements Values {
     return this.#listeners.add(listener)
   }
 
+  /** Nothing: none is missed. */
+  onMissedChanges (): () => void {
+    return () => {}
+  }
+
   #write (space: string, key: string, stored: StoredValue): void {
     const entries = this.#space(space)
     entries.set(key, stored)

@@ -1,17 +1,51 @@
 import { errors } from '../../protocol/wire/errors.js'
 import type { RedisLink } from '../../system/redis/connection.js'
-import type { Script } from './scripts/script.js'
+import { allScripts, type Script } from './scripts/script.js'
+import { readServerInfo } from './server-info.js'
+
+/** What Redis says when it refuses a write, by the first word, and what that means. */
+const REFUSALS: Record<string, string> = {
+  OOM: 'has no memory left: raise its maxmemory',
+  READONLY: 'is a replica, which cannot be written to',
+  NOREPLICAS: 'refuses writes, because it has too few replicas',
+  MISCONF: 'refuses writes, because it cannot save to its disk',
+  MASTERDOWN: 'is a replica that has lost its primary',
+  LOADING: 'is starting: it reads its data',
+  NOPERM: 'does not permit a command to this user: see the ACL in docs/scale-out.md',
+  CLUSTERDOWN: 'is a cluster that does not work',
+  MOVED: 'is one of several nodes of a Redis Cluster, which is not supported: use one primary'
+}
 
 /** Runs scripts and commands. Errors name Redis as the reason. */
 export class RedisConnection {
   readonly link: RedisLink
+  readonly #onFailureChange: () => void
+  readonly #warn: (sentence: string) => void
+  #refusal: string | undefined
+  /** Why this server cannot be used at all. */
+  #unfit: string | undefined
 
-  constructor (link: RedisLink) {
+  constructor (link: RedisLink, onFailureChange: () => void, warn: (sentence: string) => void) {
     this.link = link
+    this.#onFailureChange = onFailureChange
+    this.#warn = warn
+  }
+
+  /** Prepares the server, now and after each time the connection was made again, maybe to another server. */
+  async start (): Promise<void> {
+    this.link.onReady(() => { void this.#prepare() })
+    await this.#prepare()
+  }
+
+  /** Why Redis cannot be used, or refused the latest write; undefined while it works. */
+  get failure (): string | undefined {
+    const why = this.link.trouble ?? this.#unfit ?? this.#refusal
+    return why === undefined ? undefined : `Redis ${why}`
   }
 
   async run ({ source, digest }: Script, keys: string[], args: string[]): Promise<unknown> {
     const rest = [String(keys.length), ...keys, ...args]
+    if (this.#unfit !== undefined) throw errors.storage(`Redis ${this.#unfit}`)
     return await this.#translated(async () => {
       try {
         return await this.link.command('EVALSHA', digest, ...rest)
@@ -26,17 +60,43 @@ export class RedisConnection {
     return await this.#translated(async () => await this.link.command(...args))
   }
 
+  /** Runs a command that shows whether Redis takes writes. */
+  async probe (...args: string[]): Promise<unknown> {
+    const reply = await this.command(...args)
+    this.#setRefusal(undefined)
+    return reply
+  }
+
+  // Where the user may neither load scripts nor ask for information, everything else works.
+  async #prepare (): Promise<void> {
+    if (!this.link.isReady) return
+    for (const { source } of allScripts()) this.link.command('SCRIPT', 'LOAD', source).catch(() => {})
+    const info = await this.link.command('INFO').catch(() => '')
+    const { unfit, warnings } = readServerInfo(String(info))
+    for (const sentence of warnings) this.#warn(sentence)
+    this.#unfit = unfit
+    if (unfit !== undefined) this.#onFailureChange()
+  }
+
   async #translated<T> (work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw errors.storage(describe(error as Error, this.link.trouble))
+      throw errors.storage(this.#describe(error as Error))
     }
   }
-}
 
-function describe (error: Error, trouble: string | undefined): string {
-  if (error.message.startsWith('OOM')) return 'Redis has no memory left: raise its maxmemory'
-  if (error.message.startsWith('READONLY')) return 'Redis is a replica, which cannot be written to'
-  return `Redis ${trouble ?? 'refuses a command'}`
+  #describe ({ message }: Error): string {
+    if (this.link.trouble !== undefined) return `Redis ${this.link.trouble}`
+    const refusal = REFUSALS[message.split(' ', 1)[0] ?? '']
+    if (refusal === undefined) return 'Redis refuses a command'
+    this.#setRefusal(refusal)
+    return `Redis ${refusal}`
+  }
+
+  #setRefusal (refusal: string | undefined): void {
+    if (refusal === this.#refusal) return
+    this.#refusal = refusal
+    this.#onFailureChange()
+  }
 }

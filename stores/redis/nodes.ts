@@ -5,10 +5,9 @@ import type { Nodes } from '../../protocol/nodes/nodes.js'
 import { errors } from '../../protocol/wire/errors.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
+import { isRenewed, Lease, RENEW_EVERY } from './lease.js'
 
-/** In milliseconds: for how long a node counts as alive after it wrote that it is, how often it does, and for how long a long message is stored. */
-const LEASE = 15_000
-const RENEW_EVERY = 3_000
+/** For how long a long message is stored, in milliseconds. */
 const MESSAGE_LIFETIME = 30_000
 /** How long a text may be, in characters, that goes through a channel. */
 export const MAX_PUBLISHED = 65_536
@@ -18,18 +17,25 @@ type NoticeListener = (head: string[], body: string) => void
 
 /** The nodes on one Redis: a lease for each, a channel for each and one for all. */
 export class RedisNodes implements Nodes {
-  readonly self = randomToken(6, 'hex')
+  readonly self: string
   readonly #redis: RedisConnection
   readonly #keys: Keys
+  readonly #lease: Lease
+  readonly #onShared: () => void
   readonly #messages = new Listeners<[message: NodeMessage, from: string]>()
   readonly #notices = new Listeners<Parameters<NoticeListener>>()
   readonly #gaps = new Listeners<[]>()
+  readonly #receive = (text: string): void => this.#receiveText(text)
   #timer: NodeJS.Timeout | undefined
   #isSubscribed = false
 
-  constructor (redis: RedisConnection, keys: Keys) {
+  /** `onShared` runs when another process has the same id. */
+  constructor (redis: RedisConnection, keys: Keys, onShared: () => void, self = randomToken(6, 'hex')) {
+    this.self = self
     this.#redis = redis
     this.#keys = keys
+    this.#lease = new Lease(redis, keys.lease(self))
+    this.#onShared = onShared
   }
 
   async start (): Promise<void> {
@@ -58,18 +64,22 @@ export class RedisNodes implements Nodes {
     return this.#notices.add(listener)
   }
 
-  /** Adds a listener for each time the connection was lost and is there again: messages may have been missed. Returns a function that removes it. */
+  /** Adds a listener for when messages may have been missed, or Redis has lost writes. Returns a function that removes it. */
   onGap (listener: () => void): () => void {
     return this.#gaps.add(listener)
   }
 
+  /** By its lease; a process that has died, so that its connection is gone, is known as soon as it should have renewed that. */
   async isAlive (node: string): Promise<boolean> {
-    return node === this.self || await this.#redis.command('EXISTS', this.#keys.lease(node)) === 1
+    if (node === this.self) return true
+    const left = await this.#redis.command('PTTL', this.#keys.lease(node)) as number
+    if (left < 0 || isRenewed(left)) return left >= 0
+    return await this.#isConnected(node)
   }
 
   async close (): Promise<void> {
     clearInterval(this.#timer)
-    await this.#redis.command('DEL', this.#keys.lease(this.self)).catch(() => {})
+    await this.#lease.end().catch(() => {})
   }
 
   // The client subscribes again by itself once it has been subscribed.
@@ -78,14 +88,25 @@ export class RedisNodes implements Nodes {
     if (this.#isSubscribed || !this.#redis.link.isReady) return
     this.#isSubscribed = true
     try {
-      for (const channel of [this.#keys.channel(this.self), this.#keys.all]) await this.#redis.link.subscribe(channel, text => this.#receive(text))
+      for (const channel of [this.#keys.channel(this.self), this.#keys.all]) await this.#redis.link.subscribe(channel, this.#receive)
     } catch {
       this.#isSubscribed = false
     }
   }
 
+  // A replica that was the primary before does not become it again by waiting: the URL may lead to the new one.
   #renew (): void {
-    this.#redis.command('SET', this.#keys.lease(this.self), '1', 'PX', String(LEASE)).catch(() => {})
+    this.#lease.renew().then(found => {
+      if (found === 'lost') this.#gaps.notify()
+      if (found === 'shared') this.#onShared()
+      if (!this.#isSubscribed) void this.#join()
+    }, (error: Error) => { if (error.message.includes('is a replica')) this.#redis.link.reconnect() })
+  }
+
+  // Where this may not be asked, only the lease counts.
+  async #isConnected (node: string): Promise<boolean> {
+    const reply = await this.#redis.link.command('PUBSUB', 'NUMSUB', this.#keys.channel(node)).catch(() => undefined) as [string, number] | undefined
+    return reply?.[1] !== 0
   }
 
   async #publish (channel: string, message: NodeMessage): Promise<number> {
@@ -96,7 +117,7 @@ export class RedisNodes implements Nodes {
     return await this.#redis.command('PUBLISH', channel, `stored ${this.self} ${id}\n`) as number
   }
 
-  #receive (text: string): void {
+  #receiveText (text: string): void {
     const end = text.indexOf('\n')
     const head = text.slice(0, end).split(' ')
     const body = text.slice(end + 1)

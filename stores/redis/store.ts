@@ -8,26 +8,45 @@ import { RedisNodes } from './nodes.js'
 import { RedisSessions } from './sessions.js'
 import { RedisValues } from './values.js'
 
+export interface RedisStoreOptions {
+  /** Takes what an operator should change, each sentence once. */
+  onWarning?: (sentence: string) => void
+  /** The id of this node; a new one if there is none. */
+  node?: string
+}
+
 /** A store in Redis, which makes this process a node beside others that use it. Does not throw if Redis cannot be reached. */
-export async function redisStore (url: string, prefix: string): Promise<Store> {
+export async function redisStore (url: string, prefix: string, { onWarning = () => {}, node }: RedisStoreOptions = {}): Promise<Store> {
   const failureListeners = new Listeners<[]>()
-  const [link, reading] = await Promise.all([connectRedis(url, () => failureListeners.notify()), connectRedis(url, () => {})])
-  const redis = new RedisConnection(link)
+  const warn = once(onWarning)
+  const notify = (): void => failureListeners.notify()
+  const [link, reading] = await Promise.all([connectRedis(url, notify), connectRedis(url, () => {})])
+  const redis = new RedisConnection(link, notify, warn)
   const keys = new Keys(prefix)
-  const nodes = new RedisNodes(redis, keys)
+  const nodes = new RedisNodes(redis, keys, () => warn(`Another process has the same node id, ${nodes.self}, so that messages reach the wrong one: restart one of them`), node)
   const feed = new ChangeFeed(link, reading, keys, nodes.self)
-  await Promise.all([nodes.start(), feed.start()])
+  nodes.onGap(() => feed.doubt())
+  await Promise.all([redis.start(), nodes.start(), feed.start()])
   return {
     kind: 'redis',
     values: new RedisValues(redis, keys, feed),
     sessions: new RedisSessions(redis, keys, nodes),
     nodes,
-    get failure () { return link.trouble === undefined ? undefined : `Redis ${link.trouble}` },
+    get failure () { return redis.failure },
     onFailureChange: listener => failureListeners.add(listener),
     close: async () => {
       feed.close()
       await nodes.close()
       for (const connection of [link, reading]) connection.close()
     }
+  }
+}
+
+function once (listener: (sentence: string) => void): (sentence: string) => void {
+  const known = new Set<string>()
+  return sentence => {
+    if (known.has(sentence)) return
+    known.add(sentence)
+    listener(sentence)
   }
 }

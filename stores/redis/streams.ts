@@ -40,8 +40,9 @@ export class RedisStreams {
   async finish (id: string): Promise<void> {
     const found = await this.#run(UNFINISHED, id, '') as string[]
     const pairs = Array.from({ length: found.length / 2 }, (_, index) => [found[index * 2] ?? '', found[index * 2 + 1] ?? ''] as const)
-    for (const [stream, writer] of pairs) {
-      if (!await this.#nodes.isAlive(writer)) await this.#run(FINISH, id, stream, writer)
+    for (const writer of new Set(pairs.map(([, writer]) => writer))) {
+      if (await this.#nodes.isAlive(writer)) continue
+      for (const [stream, its] of pairs) if (its === writer) await this.#run(FINISH, id, stream, writer)
     }
   }
 

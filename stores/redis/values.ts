@@ -8,6 +8,10 @@ import type { Keys } from './keys.js'
 import { DELETE, GET, INCREMENT, LIST, PUT, TAKE } from './scripts/values.js'
 import type { Script } from './scripts/script.js'
 
+/** How many keys one script looks at, and about how many characters of values it returns: Redis does nothing else meanwhile. */
+const LIST_BATCH = 1_000
+const LIST_TEXT = '1048576'
+
 export class RedisValues implements Values {
   readonly #redis: RedisConnection
   readonly #keys: Keys
@@ -72,11 +76,23 @@ export class RedisValues implements Values {
     return this.#listeners.add(listener)
   }
 
+  onMissedChanges (listener: () => void): () => void {
+    return this.#feed.onGap(listener)
+  }
+
   async #list (space: string, { after, limit = Infinity, descending = false }: ListOptions, values: string): Promise<string[]> {
     if (!isKey(space)) return []
-    const from = after === undefined ? (descending ? '+' : '-') : `(${after}`
-    const most = limit === Infinity ? String(Number.MAX_SAFE_INTEGER) : String(limit)
-    return await this.#run(LIST, space, from, descending ? '-' : '+', descending ? 'REV' : '', most, values) as string[]
+    const wanted = values === '' ? limit : limit * 2
+    const found: string[] = []
+    let from = after === undefined ? (descending ? '+' : '-') : `(${after}`
+    while (found.length < wanted) {
+      const looked = String(Math.min(limit, LIST_BATCH))
+      const [last, ...more] = await this.#run(LIST, space, from, descending ? '-' : '+', descending ? 'REV' : '', looked, values, LIST_TEXT) as string[]
+      for (const text of more) found.push(text)
+      if (last === '') break
+      from = `(${last ?? ''}`
+    }
+    return found.slice(0, wanted)
   }
 
   async #run (script: Script, space: string, ...args: string[]): Promise<unknown> {

@@ -1,27 +1,34 @@
 import { script } from './script.js'
 
-/**
+/*
  * KEYS of all: the session (a hash: `home`, `a:MEMBER` of the agreement as JSON, `u:URI` of the subscriptions), and its streams. A session and its
  * streams expire together.
  */
+
+/** Writes fields and values that are in ARGV in turn; one by one, because a function of Lua takes a few thousand arguments at most. */
+const SET = `
+  local function set (from)
+    for index = from, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[index], ARGV[index + 1]) end
+  end`
+
 const EXPIRE = `
   redis.call('PEXPIREAT', KEYS[1], expires)
   redis.call('PEXPIREAT', KEYS[2], expires)`
 
 /** ARGV: expiry, then fields and values in turn. */
-export const SAVE = script(`
+export const SAVE = script(`${SET}
   local expires = ARGV[1]
   redis.call('DEL', KEYS[1])
-  redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+  set(2)
   ${EXPIRE}`)
 
 /** ARGV: expiry, channel and message for the other nodes, how many fields are removed, those, then fields and values in turn. 0 if there is no session. */
-export const UPDATE = script(`
+export const UPDATE = script(`${SET}
   if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
   local expires = ARGV[1]
   local removed = tonumber(ARGV[4])
-  if removed > 0 then redis.call('HDEL', KEYS[1], unpack(ARGV, 5, 4 + removed)) end
-  if #ARGV > 4 + removed then redis.call('HSET', KEYS[1], unpack(ARGV, 5 + removed)) end
+  set(5 + removed)
+  for index = 5, 4 + removed do redis.call('HDEL', KEYS[1], ARGV[index]) end
   ${EXPIRE}
   redis.call('PUBLISH', ARGV[2], ARGV[3])
   return 1`)

@@ -7,7 +7,7 @@ import { script } from './script.js'
  * Fields of a stream S: `S.first` and `S.last` are the places of its first and last event, `S#PLACE` an event ("number after length method", a line
  * feed, the text), `S.number` the number of the last event, `S.seen` that of the last one a client saw, `S.size`, `S.ended`, `S.writer`, `S.reader`
  * and `S.word`, its interrupted response. Places have no gaps; numbers have, where Redis has lost writes. `streams` has the replies in their order,
- * `replies` their number and `size` their characters.
+ * `open` those of them that are not ended, `replies` their number and `size` their characters.
  */
 const COMMON = `
   local self, stream = ARGV[1], ARGV[2]
@@ -33,19 +33,24 @@ const BEGIN = `
     if get('writer') then return end
     redis.call('HSET', KEYS[2], stream .. '.writer', self, stream .. '.first', 1, stream .. '.last', 0, stream .. '.number', 0)
     if word ~= '' then set('word', word) end
-    redis.call('HSET', KEYS[2], 'streams', (redis.call('HGET', KEYS[2], 'streams') or '') .. stream .. ' ')
+    for _, list in ipairs({ 'streams', 'open' }) do redis.call('HSET', KEYS[2], list, (redis.call('HGET', KEYS[2], list) or '') .. stream .. ' ') end
     redis.call('HINCRBY', KEYS[2], 'replies', 1)
     expireToo()
   end`
 
-/** Adds an event and removes the oldest beyond the limits; its number and the one before it. `floor` is the last number that the writer got. */
+/**
+ * Adds an event and removes the oldest beyond the limits; its number and the one before it. `floor` is the last number that the writer knows, so that
+ * none is given twice where Redis has lost events. A writer that does not know it, '', gets the time in microseconds since 2026.
+ */
 const ADD = `
   local function add (method, body, length, floor)
-    local before = math.max(number('number'), floor)
+    local before = math.max(number('number'), tonumber(floor) or 0)
     local next = before + 1
-    if alone then
+    if alone or floor == '' then
       local time = redis.call('TIME')
       next = math.max(next, (time[1] - 1767225600) * 1000000 + time[2])
+    end
+    if alone then
       if not get('first') then set('first', 1) expireToo() end
     end
     local last = redis.call('HINCRBY', KEYS[2], stream .. '.last', 1)
@@ -77,13 +82,17 @@ const END = `
   end
   local function finish ()
     set('ended', 1)
+    local others = {}
+    for name in string.gmatch(redis.call('HGET', KEYS[2], 'open') or '', '%S+') do if name ~= stream then others[#others + 1] = name .. ' ' end end
+    redis.call('HSET', KEYS[2], 'open', table.concat(others))
     if not exceeds() then return end
     local names, kept = {}, {}
     for name in string.gmatch(redis.call('HGET', KEYS[2], 'streams') or '', '%S+') do names[#names + 1] = name end
     for pass = 1, 2 do
       for index = 1, #names - 1 do
         local name = names[index]
-        if name and exceeds() then
+        if not exceeds() then break end
+        if name then
           local state = redis.call('HMGET', KEYS[2], name .. '.ended', name .. '.seen', name .. '.number')
           if state[1] and (pass == 2 or (state[2] or '0') == (state[3] or '0')) then
             drop(name)
@@ -103,26 +112,16 @@ const READ = `
     if first == 0 then first = 1 end
     if not alone and not get('writer') then return nil end
     local function numberAt (place) return tonumber(string.match(event(place), '^%d+')) end
-    local function beforeAt (place) return tonumber(string.match(event(place), '^%d+ (%d+)')) end
-    local start
-    if after == '' then
-      local seen = number('seen')
-      start = first
-      while start <= last and numberAt(start) <= seen do start = start + 1 end
-      after = start > last and number('number') or (start > first and numberAt(start - 1) or beforeAt(start))
-    else
-      after = tonumber(after)
-      local low, high = first, last
-      while low <= high do
-        local middle = math.floor((low + high) / 2)
-        if numberAt(middle) <= after then low = middle + 1 else high = middle - 1 end
-      end
-      start = low
-      local known = start > first and numberAt(start - 1) or (start <= last and beforeAt(start) or number('number'))
-      if known ~= after then return nil end
+    local given = after ~= '' and tonumber(after) or number('seen')
+    local low, high = first, last
+    while low <= high do
+      local middle = math.floor((low + high) / 2)
+      if numberAt(middle) <= given then low = middle + 1 else high = middle - 1 end
     end
-    local found = { get('ended') or '0', text(after) }
-    for place = start, last do found[#found + 1] = event(place) end
+    local before = low > last and number('number') or tonumber(string.match(event(low), '^%d+ (%d+)'))
+    if after ~= '' and before ~= given then return nil end
+    local found = { get('ended') or '0', text(before) }
+    for place = low, last do found[#found + 1] = event(place) end
     return found
   end`
 
@@ -141,7 +140,7 @@ export const APPEND = script(`${COMMON}${BEGIN}${ADD}${END}
     begin(ARGV[11])
     if get('ended') or get('writer') ~= self then return 'elsewhere' end
   end
-  local next, before = add(ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[9]))
+  local next, before = add(ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[9])
   local to = reader() or self
   if to == self and ARGV[8] == '1' then set('seen', text(next)) end
   local ends = ARGV[12] == '1' and not alone
@@ -164,18 +163,18 @@ export const END_STREAM = script(`${COMMON}${END}
 /** The replies of other nodes that are not ended, and their writers, in turn. */
 export const UNFINISHED = script(`${COMMON}
   local found = {}
-  for name in string.gmatch(redis.call('HGET', KEYS[2], 'streams') or '', '%S+') do
-    local state = redis.call('HMGET', KEYS[2], name .. '.ended', name .. '.writer')
-    if not state[1] and state[2] and state[2] ~= self then found[#found + 1] = name found[#found + 1] = state[2] end
+  for name in string.gmatch(redis.call('HGET', KEYS[2], 'open') or '', '%S+') do
+    local writer = redis.call('HGET', KEYS[2], name .. '.writer')
+    if writer and writer ~= self then found[#found + 1] = name found[#found + 1] = writer end
   end
   return found`)
 
-/** ARGV: the writer that has died. Ends its reply, if it is still that writer's. */
+/** ARGV: the writer that has died. Ends its reply, if it is still that writer's. Which numbers that has given is not known where Redis has lost writes. */
 export const FINISH = script(`${COMMON}${ADD}${END}
   if get('ended') or get('writer') ~= ARGV[5] then return end
   local latest, word = event(get('last')), get('word')
   local method = latest and string.match(latest, '^%d+ %d+ %d+ ([^\\n]*)\\n')
-  if method ~= '' and word then add('', word, #word, 0) end
+  if method ~= '' and word then add('', word, #word, '') end
   finish()`)
 
 /** ARGV: the number after which to read, or ''. */

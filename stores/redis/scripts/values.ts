@@ -1,26 +1,35 @@
 import { script } from './script.js'
 
-/** KEYS: values by key, keys in order, expiries. Expired values are removed first; all nodes go by the clock of Redis. */
-const PURGE = `
+/** KEYS of all: values by key, keys in order, expiries. All nodes go by the clock of Redis. Whether a value has expired. */
+const EXPIRY = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  while true do
-    local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 1000)
-    if #dead == 0 then break end
-    redis.call('HDEL', KEYS[1], unpack(dead))
-    redis.call('ZREM', KEYS[2], unpack(dead))
-    redis.call('ZREM', KEYS[3], unpack(dead))
+  local function isDead (key)
+    local expires = redis.call('ZSCORE', KEYS[3], key)
+    return expires and tonumber(expires) <= now
+  end
+  local function remove (...)
+    redis.call('ZREM', KEYS[2], ...)
+    redis.call('ZREM', KEYS[3], ...)
+    return redis.call('HDEL', KEYS[1], ...)
   end`
 
+/** Each write removes some expired values, and the one that is written if it has expired: no write takes long, however many there are. */
+const PURGE = `${EXPIRY}
+  local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 1000)
+  if #dead > 0 then remove(unpack(dead)) end
+  if #dead == 1000 and isDead(ARGV[1]) then remove(ARGV[1]) end`
+
 /** ARGV: key. The value, or nil. */
-export const GET = script(`${PURGE}
-  return redis.call('HGET', KEYS[1], ARGV[1])`)
+export const GET = script(`${EXPIRY}
+  return not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1])`)
 
 /** ARGV: key, value, expiry or '', most entries or '', '1' to keep a present value. 1 if it was written, 0 if not, -1 if there are too many. */
 export const PUT = script(`${PURGE}
   local present = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1
   if present and ARGV[5] == '1' then return 0 end
-  if not present and ARGV[4] ~= '' and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return -1 end
+  local living = redis.call('HLEN', KEYS[1]) - redis.call('ZCOUNT', KEYS[3], '-inf', now)
+  if not present and ARGV[4] ~= '' and living >= tonumber(ARGV[4]) then return -1 end
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], 0, ARGV[1])
   if ARGV[3] == '' then redis.call('ZREM', KEYS[3], ARGV[1]) else redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1]) end
@@ -28,28 +37,39 @@ export const PUT = script(`${PURGE}
 
 /** ARGV: key. 1 if there was one. */
 export const DELETE = script(`${PURGE}
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  redis.call('ZREM', KEYS[3], ARGV[1])
-  return redis.call('HDEL', KEYS[1], ARGV[1])`)
+  return remove(ARGV[1])`)
 
 /** ARGV: key. The value, which is deleted, or nil. */
 export const TAKE = script(`${PURGE}
   local value = redis.call('HGET', KEYS[1], ARGV[1])
-  redis.call('HDEL', KEYS[1], ARGV[1])
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  redis.call('ZREM', KEYS[3], ARGV[1])
+  remove(ARGV[1])
   return value`)
 
-/** ARGV: start, stop, 'REV' or '', most entries, '1' for values. Keys, or keys and values in turn. */
-export const LIST = script(`${PURGE}
+/**
+ * ARGV: start, stop, 'REV' or '', how many keys to look at, '1' for values, how many characters of values are enough. The last key that was looked at,
+ * or '' if it was the last of all; then keys, or keys and values in turn.
+ */
+export const LIST = script(`${EXPIRY}
   local range = { KEYS[2], ARGV[1], ARGV[2], 'BYLEX' }
   if ARGV[3] == 'REV' then range[#range + 1] = 'REV' end
-  local keys = redis.call('ZRANGE', unpack(range, 1, #range))
-  local most = tonumber(ARGV[4])
-  local found = {}
-  for index = 1, math.min(#keys, most) do
-    found[#found + 1] = keys[index]
-    if ARGV[5] == '1' then found[#found + 1] = redis.call('HGET', KEYS[1], keys[index]) end
+  for _, part in ipairs({ 'LIMIT', 0, ARGV[4] }) do range[#range + 1] = part end
+  local keys = redis.call('ZRANGE', unpack(range))
+  local mayExpire = redis.call('EXISTS', KEYS[3]) == 1
+  local found = { #keys == tonumber(ARGV[4]) and keys[#keys] or '' }
+  local size = 0
+  for index, key in ipairs(keys) do
+    if not mayExpire or not isDead(key) then
+      found[#found + 1] = key
+      if ARGV[5] == '1' then
+        local value = redis.call('HGET', KEYS[1], key)
+        found[#found + 1] = value
+        size = size + #value
+        if size > tonumber(ARGV[6]) and index < #keys then
+          found[1] = key
+          break
+        end
+      end
+    end
   end
   return found`)
 
