@@ -83,8 +83,8 @@ export interface LoggedEvent { text: string, method: string }
 /** `after` is the number of the event before it, 0 for the first. */
 export interface NumberedEvent extends LoggedEvent { number: number, after: number }
 
-/** The events after number `after`. No more follow if `ended`. */
-export interface Replay { after: number, events: NumberedEvent[], ended: boolean }
+/** The events after number `after`. No more follow if `ended`. `previous` is the node that read the stream before, if that was another. */
+export interface Replay { after: number, events: NumberedEvent[], ended: boolean, previous?: string }
 
 /** How an event is appended. */
 export interface AppendOptions {

@@ -21,6 +21,9 @@ export default fp(async (fastify, limits: SessionLimits) => {
     store: store.sessions,
     nodes: store.nodes,
     inquiries,
+    // A disk writes the events of one turn together; in Redis each of them is a command. A gateway that restarts has to find them on its disk.
+    defersAnnouncements: store.kind === 'redis',
+    decode: text => dispatcher.decode(text),
     connect: peer => dispatcher.lifecycle.connect(peer),
     disconnect: (peer, reason) => dispatcher.lifecycle.disconnect(peer, reason),
     checkPressure: () => {

@@ -11,7 +11,7 @@ type Handler = (question: NodeQuestion) => Promise<unknown>
 export class Inquiries {
   readonly #nodes: Nodes
   readonly #handlers = new Map<NodeQuestion['kind'], Handler>()
-  readonly #pending = new Map<number, (answer: unknown) => void>()
+  readonly #pending = new Map<number, { node: string, resolve: (answer: unknown) => void }>()
   #last = 0
 
   constructor (nodes: Nodes) {
@@ -29,20 +29,26 @@ export class Inquiries {
   }
 
   /** The answer of a node; undefined when it is not there or does not answer in time. Rejects when the store fails. */
-  async ask (node: string, question: NodeQuestion): Promise<unknown> {
+  async ask (node: string, question: NodeQuestion, timeout = TIMEOUT): Promise<unknown> {
     const number = ++this.#last
-    const answered = new Promise<unknown>(resolve => this.#pending.set(number, resolve))
+    const answered = new Promise<unknown>(resolve => this.#pending.set(number, { node, resolve }))
     try {
       const isThere = await this.#nodes.send(node, { kind: 'question', number, question })
-      return isThere ? await withTimeout(answered, TIMEOUT, () => undefined) : undefined
+      return isThere ? await withTimeout(answered, timeout, () => undefined) : undefined
     } finally {
       this.#pending.delete(number)
     }
   }
 
   #receive (message: NodeMessage, from: string): void {
-    if (message.kind === 'answer') this.#pending.get(message.number)?.(message.answer)
+    if (message.kind === 'answer') this.#settle(message.number, message.answer, from)
     else if (message.kind === 'question') void this.#answer(message.number, message.question, from)
+  }
+
+  // Only the node that was asked can answer.
+  #settle (number: number, answer: unknown, from: string): void {
+    const pending = this.#pending.get(number)
+    if (pending?.node === from) pending.resolve(answer)
   }
 
   // A question that cannot be answered is as if this node were not there.

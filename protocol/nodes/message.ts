@@ -9,8 +9,11 @@ export type NodeMessage = PassedMessage | { kind: 'question', number: number, qu
  */
 export interface PassedMessage { kind: 'passed', session: string, principal: string | undefined, text: string }
 
-/** Read a session again, of which you are the home; the answer is whether you serve it. */
+/** Read a session again, of which you are the home; the answer is whether you still are. */
 export interface RefreshQuestion { readonly kind: 'refresh', readonly session: string }
+
+/** I am the home of a session now; the answer is what you have not announced to its client, or nothing if you do not serve it. */
+export interface HandoverQuestion { readonly kind: 'handover', readonly session: string }
 
 /** Take a message that a client posted for its HTTP+SSE stream, which you have. */
 export interface PostQuestion { readonly kind: 'post', readonly connection: string, readonly identity: CarriedIdentity, readonly view: string | undefined, readonly text: string }
@@ -19,5 +22,5 @@ export interface PostQuestion { readonly kind: 'post', readonly connection: stri
 export type PostAnswer = 'unknown' | 'full' | { readonly status: number, readonly text: string | undefined }
 
 /** What a node asks another one, by kind. */
-export interface NodeQuestions { refresh: RefreshQuestion, post: PostQuestion }
+export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion }
 export type NodeQuestion = NodeQuestions[keyof NodeQuestions]

@@ -1,12 +1,16 @@
 import type { NodeMessage, PassedMessage } from '../nodes/message.js'
 import type { Nodes } from '../nodes/nodes.js'
 import { cancelCall } from '../peer/cancel-call.js'
-import { decode, encodeNotification, type Id, type Notification, type Response } from '../wire/jsonrpc.js'
+import type { Peer } from '../peer/peer.js'
+import { encodeNotification, isId, type Id, type Incoming, type Notification, type Response } from '../wire/jsonrpc.js'
 import type { Session } from './session.js'
+
+const CANCELLED = 'notifications/cancelled'
 
 export interface ForwarderPorts {
   nodes: Nodes
   find: (id: string) => Session | undefined
+  decode: (text: string) => Incoming
   onTrouble: (error: unknown) => void
 }
 
@@ -29,9 +33,9 @@ export class Forwarder {
   forward ({ id, peer: { principal } }: Session, message: Response | Notification): void {
     const { nodes, onTrouble } = this.#ports
     const passed: PassedMessage = { kind: 'passed', session: id, principal, text: encode(message) }
-    if (message.kind === 'notification') return void nodes.broadcast(passed).catch(onTrouble)
-    const node = nodeOf(message.id)
-    if (node !== undefined && node !== nodes.self) nodes.send(node, passed).catch(onTrouble)
+    const node = message.kind === 'response' ? nodeOf(message.id) : undefined
+    if (message.kind === 'notification') nodes.broadcast(passed).catch(onTrouble)
+    else if (node !== undefined && node !== nodes.self) nodes.send(node, passed).catch(onTrouble)
   }
 
   #receive (passed: NodeMessage): void {
@@ -39,14 +43,18 @@ export class Forwarder {
     const { session: id, principal, text } = passed
     const peer = this.#ports.find(id)?.peer
     if (peer === undefined || peer.principal !== principal) return
-    const message = decode(text)
+    const message = this.#ports.decode(text)
     if (message.kind === 'response') peer.settle(message)
-    else if (message.kind === 'notification') cancelCall(peer, message.params['requestId'] as Id, message.params['reason'] as string | undefined)
+    else if (message.kind === 'notification' && message.method === CANCELLED) cancel(peer, message.params)
   }
 }
 
+function cancel (peer: Peer, { requestId, reason }: Record<string, unknown>): void {
+  if (isId(requestId)) cancelCall(peer, requestId, typeof reason === 'string' ? reason : undefined)
+}
+
 /** The node that waits for the answer to a request of this id. */
-const nodeOf = (id: Id | undefined): string | undefined => typeof id === 'string' ? /^([0-9a-f]{12})-\d+$/.exec(id)?.[1] : undefined
+const nodeOf = (id: Id | undefined): string | undefined => typeof id === 'string' ? /^([0-9a-f]{12})-\d{1,16}$/.exec(id)?.[1] : undefined
 
 function encode (message: Response | Notification): string {
   if (message.kind === 'notification') return encodeNotification(message.method, message.params)

@@ -5,7 +5,7 @@ import { negotiate } from '../revisions/table.js'
 import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
-import type { Request } from '../wire/jsonrpc.js'
+import type { Incoming, Request } from '../wire/jsonrpc.js'
 import { Forwarder } from './forwarder.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
@@ -18,6 +18,8 @@ export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: n
 
 /** What the registry needs from its surroundings. */
 export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
+  /** Decodes what a client sent and another node passed on. */
+  decode: (text: string) => Incoming
   /** Makes a peer known to the dispatcher, and unknown again. */
   connect: (peer: Peer) => void
   disconnect: (peer: Peer, reason: Error) => void
@@ -44,8 +46,9 @@ export class SessionRegistry {
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
     this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
-    const forwarder = new Forwarder({ nodes: ports.nodes, find: id => this.#table.get(id), onTrouble })
+    const forwarder = new Forwarder({ ...ports, find: id => this.#table.get(id) })
     ports.inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
+    ports.inquiries.on('handover', async ({ session }) => this.#table.get(session)?.takeWaiting())
     this.#loader = new SessionLoader({ ...ports, forward: (session, message) => forwarder.forward(session, message) })
     this.#restorer = new SessionRestorer({
       stored: this.#stored,
@@ -60,6 +63,7 @@ export class SessionRegistry {
       sessionIdle: limits.sessionIdle,
       end: session => this.#endQuietly(session, 'the session was idle for too long'),
       save: session => { void this.#save(session) },
+      checkHomes: () => { void this.#loader.markOrphans(this.#table.values()) },
       onTrouble
     })
     this.#off = [
@@ -92,7 +96,9 @@ export class SessionRegistry {
   find (id: string, principal?: string, view?: string): Session | undefined {
     const session = this.#table.get(id)
     if (session === undefined || session.peer.principal !== principal || session.peer.view !== view) return undefined
-    this.#table.markUsed(session)
+    const idle = this.#table.markUsed(session)
+    // Other nodes may be about to end the session: it is in use again, or in use here for the first time.
+    if (idle > this.#limits.sessionIdle / 2 || this.#stored.isUntouched(session)) this.#stored.touch([session]).catch(this.#ports.onTrouble)
     return session
   }
 
@@ -161,7 +167,7 @@ export class SessionRegistry {
   /** Ends a session here, and everywhere unless another node has used it since. */
   #endQuietly (session: Session, reason: string): void {
     this.#removeSession(session, errors.interrupted(`The session was ended (${reason})`))
-    session.end()
+    session.disconnect()
     this.#restorer.remove(session.id, this.#stored.removeUnused(session)).catch(this.#ports.onTrouble)
   }
 
@@ -208,11 +214,12 @@ export class SessionRegistry {
     else await this.#loader.refresh(session, stored)
   }
 
-  /** False when the session is not served here. */
+  /** False when the session is not served here, or this node is not its home. */
   async #refreshServed (id: string): Promise<boolean> {
     const session = this.#table.get(id)
-    if (session !== undefined) await this.#restorer.refresh(session)
-    return session !== undefined && this.#table.has(session)
+    if (session === undefined) return false
+    await this.#restorer.refresh(session)
+    return this.#table.has(session) && session.isHome
   }
 
   /** Another node has changed or removed a session: any of them, when there is no id. */

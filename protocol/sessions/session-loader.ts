@@ -2,14 +2,23 @@ import type { Inquiries } from '../nodes/inquiries.js'
 import type { Nodes } from '../nodes/nodes.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
-import type { SessionStore, StoredSession } from '../store.js'
+import { STANDALONE, type SessionStore, type StoredSession } from '../store.js'
 import type { Notification, Response } from '../wire/jsonrpc.js'
+import { announceAnyChange, announcementsIn } from './announcements.js'
 import { Session } from './session.js'
+import { sessionFrom } from './stored-session.js'
+
+/** How long the announcements that another node has left are waited for, in milliseconds: no client waits for that. */
+const HANDOVER_TIMEOUT = 3_000
+/** How often a home is looked up that moves meanwhile. */
+const TRIES = 2
 
 export interface LoaderPorts {
   store: SessionStore
   nodes: Nodes
   inquiries: Inquiries
+  /** True when a change of a list must not be written for every session without a client. */
+  defersAnnouncements: boolean
   /** Subscribes a peer to a resource again, or ends that, because it is stored so. */
   subscribe: (uri: string, peer: Peer) => Promise<void>
   unsubscribe: (uri: string, peer: Peer) => void
@@ -34,26 +43,37 @@ export class SessionLoader {
 
   /** A session as it is stored. This node becomes its home when that has died. */
   async load (id: string, { record, home }: StoredSession): Promise<Session> {
-    const isHome = await this.#becomeHome(id, home)
-    const session = this.#connect(Session.from(record, { ...this.#options, id, peer: this.#idPrefix }))
-    session.isHome = isHome
-    session.home = home
+    const session = this.#connect(sessionFrom(record, { ...this.#options, id, peer: this.#idPrefix }))
     for (const uri of record.subscriptions) session.peer.setSubscribed(uri, true)
     session.peer.takeChanges()
+    await this.#findHome(session, home)
     return session
   }
 
   /** Takes over what another node has stored of a session. */
   async refresh (session: Session, { record, home }: StoredSession): Promise<void> {
     const { peer } = session
-    session.isHome = home === this.#ports.nodes.self
-    session.home = home
     const wanted = new Set(record.subscriptions)
     session.apply(record)
     for (const uri of [...peer.subscriptions]) if (!wanted.has(uri)) this.#unsubscribe(uri, peer)
     for (const uri of wanted) peer.setSubscribed(uri, true)
     peer.takeChanges()
+    await this.#findHome(session, home)
     await this.subscribe(session)
+  }
+
+  /** Has those sessions read again before their next use whose homes have died, so that this node becomes their home. */
+  async markOrphans (sessions: Iterable<Session>): Promise<void> {
+    const { nodes, onTrouble } = this.#ports
+    const byHome = new Map<string, Session[]>()
+    for (const session of sessions) {
+      const { home, isHome } = session
+      if (!isHome && home !== undefined) byHome.set(home, [...byHome.get(home) ?? [], session])
+    }
+    for (const [home, orphans] of byHome) {
+      if (await nodes.isAlive(home).catch(error => { onTrouble(error); return true })) continue
+      for (const session of orphans) session.stale = true
+    }
   }
 
   /** Subscribes to the resources of a session of which this node is the home. */
@@ -66,8 +86,10 @@ export class SessionLoader {
   }
 
   #connect (session: Session): Session {
-    const { nodes, forward } = this.#ports
-    if (nodes.self !== undefined) session.peer.forward = message => forward(session, message)
+    const { nodes, forward, onTrouble } = this.#ports
+    if (nodes.self === undefined) return session
+    session.peer.forward = message => forward(session, message)
+    session.onHome = previous => { this.#takeOver(session, previous).catch(onTrouble) }
     return session
   }
 
@@ -79,24 +101,46 @@ export class SessionLoader {
   /** Makes the home of a session know what has changed in it, so that it announces accordingly from now on. */
   async informHome (session: Session): Promise<void> {
     const { nodes, inquiries, store } = this.#ports
-    const { id, home } = session
-    if (session.isHome || home === undefined) return
-    const answer = await inquiries.ask(home, { kind: 'refresh', session: id })
-    const hasLeft = answer === false || (answer === undefined && !await nodes.isAlive(home))
-    if (!hasLeft || !await store.moveHome(id, home)) return
-    session.isHome = true
-    await this.subscribe(session)
+    for (let tries = 0; tries < TRIES && !session.isHome && session.home !== undefined; tries++) {
+      const { home } = session
+      const answer = await inquiries.ask(home, { kind: 'refresh', session: session.id })
+      if (answer === true || (answer === undefined && await nodes.isAlive(home))) return
+      if (await this.#moveHome(session, home)) return await this.subscribe(session)
+      session.home = (await store.load(session.id))?.home
+    }
   }
 
-  async #becomeHome (id: string, home: string | undefined): Promise<boolean> {
+  // A stream that was opened here after the record was read has made this node the home.
+  async #findHome (session: Session, home: string | undefined): Promise<void> {
     const { store, nodes } = this.#ports
-    if (home === nodes.self) return true
-    return (home === undefined || !await nodes.isAlive(home)) && await store.moveHome(id, home)
+    session.isHome = home === nodes.self || (session.isHome && session.hasStream && await store.isReader(session.id, STANDALONE))
+    session.home = session.isHome ? nodes.self : home
+    if (!session.isHome && (home === undefined || !await nodes.isAlive(home))) await this.#moveHome(session, home)
+  }
+
+  /** Makes this node the home of a session whose home has left, with whatever that had not announced; false if another node was faster. */
+  async #moveHome (session: Session, previous: string | undefined): Promise<boolean> {
+    if (!await this.#ports.store.moveHome(session.id, previous)) return false
+    session.isHome = true
+    session.home = this.#ports.nodes.self
+    announceAnyChange(session.peer)
+    return true
+  }
+
+  /** The client reads its stream here now: what the node before has not announced is announced here. */
+  async #takeOver (session: Session, previous: string | undefined): Promise<void> {
+    const { inquiries, nodes } = this.#ports
+    session.home = nodes.self
+    await this.subscribe(session)
+    if (previous === undefined) return
+    const left = announcementsIn(await inquiries.ask(previous, { kind: 'handover', session: session.id }, HANDOVER_TIMEOUT))
+    if (left === undefined) announceAnyChange(session.peer)
+    else for (const { text, method } of left) session.emit(text, method)
   }
 
   get #options () {
-    const { store, onTrouble } = this.#ports
-    return { store, onTrouble, onHome: (session: Session) => { void this.subscribe(session) } }
+    const { store, onTrouble, defersAnnouncements } = this.#ports
+    return { store, onTrouble, defersAnnouncements }
   }
 
   /** The ids of our requests to clients name the node that waits for the answer. */

@@ -47,10 +47,12 @@ export class SessionTable {
     if (session.peer.principal !== undefined) this.#byPrincipal.decrement(session.peer.principal)
   }
 
-  /** Its client has sent a request. */
-  markUsed (session: Session): void {
+  /** Its client has sent a request: for how many milliseconds it had not. */
+  markUsed (session: Session): number {
+    const before = session.lastSeen
     session.lastSeen = now()
     this.#unused.delete(session)
+    return session.lastSeen - before
   }
 
   /** A session that may be ended in favour of a new one; undefined when all are in use. */

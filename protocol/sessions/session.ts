@@ -1,17 +1,16 @@
 import type { Channel } from '../wire/channel.js'
 import { now } from '../../lib/time/clock.js'
 import { Peer } from '../peer/peer.js'
+import { isAnnouncement, WaitingAnnouncements, type Announcement } from './announcements.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { randomToken } from '../../lib/random-token.js'
+import { newSessionId } from './session-id.js'
 import { ResumableStream } from './streams/resumable-stream.js'
 import type { StreamOptions } from './streams/sink.js'
 import { orUndefined, StoredLog } from './streams/stored-log.js'
 import { revisionNamed } from '../revisions/table.js'
 import type { Implementation } from '../revisions/revision.js'
 import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
-
-/** Each request of a session brings the scopes of its own credential. */
-const NO_SCOPES: ReadonlySet<string> = new Set()
 
 export interface SessionOptions {
   store: SessionStore
@@ -20,8 +19,8 @@ export interface SessionOptions {
   id?: string
   peer?: PeerOptions
   primed?: boolean
-  /** Called when this node has become the session's home. */
-  onHome?: (session: Session) => void
+  /** True when announcements wait in this process, and not in the store, for a client that is not connected. */
+  defersAnnouncements?: boolean
   /** True when the client may have had a stream open before. */
   wasConnected?: boolean
 }
@@ -31,6 +30,7 @@ export interface ResumePoint { stream: ResumableStream, after: number }
 
 /** What the gateway remembers of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
 export class Session implements Channel {
+  readonly streams = true
   readonly id: string
   readonly peer: Peer
   /** What is stored of its agreement; undefined until it was written to the store. */
@@ -44,11 +44,14 @@ export class Session implements Channel {
   home: string | undefined
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
+  /** Runs when this node has become the home, which `previous` was before. */
+  onHome: ((previous: string | undefined) => void) | undefined
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
   readonly #primed: boolean
-  readonly #wasConnected: boolean
-  readonly #onHome: (session: Session) => void
+  /** True once a client may have had the standalone stream open. */
+  #wasConnected: boolean
+  readonly #waiting: WaitingAnnouncements | undefined
   /** True when the client reads named events, as it is stored or will be. */
   #isStoredNamed = false
   #standalone: ResumableStream | undefined
@@ -57,33 +60,15 @@ export class Session implements Channel {
   /** Those of them that other nodes write. */
   #foreign: Set<ResumableStream> | undefined
 
-  constructor ({ store, onTrouble, id = newId(), peer = {}, primed = false, wasConnected = false, onHome = () => {} }: SessionOptions) {
+  constructor ({ store, onTrouble, id = newSessionId(), peer = {}, primed = false, wasConnected = false, defersAnnouncements = false }: SessionOptions) {
     this.id = id
     this.#store = store
     this.#onTrouble = onTrouble
     this.#primed = primed
     this.#wasConnected = wasConnected
-    this.#onHome = onHome
+    this.#waiting = defersAnnouncements ? new WaitingAnnouncements() : undefined
     this.peer = new Peer(peer)
     this.peer.channel = this
-  }
-
-  /** A session as the store has it. */
-  static from (record: SessionRecord, options: Omit<SessionOptions, 'primed'>): Session {
-    const revision = record.revision === undefined ? undefined : revisionNamed(record.revision)
-    const session = new Session({
-      ...options,
-      wasConnected: true,
-      primed: revision?.polling === true,
-      peer: {
-        ...options.peer,
-        view: record.view,
-        identity: { principal: record.principal, scopes: record.principal === undefined ? 'all' : NO_SCOPES },
-        ...(revision === undefined ? {} : { revision })
-      }
-    })
-    session.apply(record)
-    return session
   }
 
   /** Takes over what is stored. */
@@ -104,8 +89,8 @@ export class Session implements Channel {
     this.#standalone ??= this.#stream(STANDALONE, {
       primed: this.#primed,
       wasConnected: this.#wasConnected,
-      onAttached: () => this.#becomeHome(),
-      onMoved: () => { this.isHome = false }
+      onAttached: previous => this.#becomeHome(previous),
+      onMoved: () => this.#leave()
     })
     return this.#standalone
   }
@@ -122,13 +107,20 @@ export class Session implements Channel {
     this.peer.dirty = true
   }
 
-  get streams (): boolean {
-    return true
+  /** True while the client reads the standalone stream here. */
+  get hasStream (): boolean {
+    return this.#standalone?.connected === true
   }
 
   /** Announcements are made by the session's home; every other message comes from the node that has it. */
   emit (text: string, method: string): void {
-    if (this.isHome || !isAnnouncement(method)) this.standalone.emit(text, method)
+    if (!isAnnouncement(method)) this.standalone.emit(text, method)
+    else if (this.isHome) this.#announce({ text, method })
+  }
+
+  /** The announcements that wait for a client, which are left to the caller. */
+  takeWaiting (): Announcement[] {
+    return this.#waiting?.take() ?? []
   }
 
   respond (text: string): void {
@@ -190,7 +182,7 @@ export class Session implements Channel {
   receive (stream: string, news: StreamNews): void {
     const live = stream === STANDALONE ? this.#standalone : this.#replies?.get(stream)
     live?.receive(news)
-    if (stream === STANDALONE && news === 'moved' && live === undefined) this.isHome = false
+    if (stream === STANDALONE && news === 'moved' && live === undefined) this.#leave()
   }
 
   /** True while the client waits for a response, or has a connection open that it has not replaced. */
@@ -212,10 +204,23 @@ export class Session implements Channel {
     return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.values() ?? [])]
   }
 
-  #becomeHome (): void {
-    if (this.isHome) return
+  #announce (announcement: Announcement): void {
+    if (this.#waiting !== undefined && !this.hasStream && this.#waiting.add(announcement, this.#wasConnected)) return
+    this.standalone.emit(announcement.text, announcement.method)
+  }
+
+  #becomeHome (previous: string | undefined): void {
+    const isNew = !this.isHome || previous !== undefined
+    this.#wasConnected = true
     this.isHome = true
-    this.#onHome(this)
+    for (const { text, method } of this.takeWaiting()) this.standalone.emit(text, method)
+    if (isNew) this.onHome?.(previous)
+  }
+
+  // Which node is the home now is read before the next use.
+  #leave (): void {
+    if (this.isHome) this.stale = true
+    this.isHome = false
   }
 
   #foreignReply (key: string): ResumableStream {
@@ -240,11 +245,3 @@ export class Session implements Channel {
     return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options)
   }
 }
-
-const isAnnouncement = (method: string): boolean => method.endsWith('/list_changed') || method === 'notifications/resources/updated'
-
-/**
- * 144 random bits after the time: a database that keeps rows in the order of their keys then writes one page for all sessions that are
- * opened together, not one for each.
- */
-const newId = (): string => `${Date.now().toString(36)}${randomToken(18, 'base64url')}`

@@ -43,6 +43,11 @@ export class StoredSessions {
     await this.#store.touch(sessions.map(({ id }) => id), expires)
   }
 
+  /** True while a session expires when another node wants it to. */
+  isUntouched ({ expires, stored }: Session): boolean {
+    return expires === 0 && stored !== undefined
+  }
+
   async remove (id: string): Promise<void> {
     await this.#store.remove(id)
   }

@@ -8,6 +8,8 @@ const CLOCK_CHECK = 1_000
 const AFTER_CLOCK_STEP = 10 * 60_000
 /** How often it is checked that the nodes live whose replies are read here, in milliseconds. */
 const WRITER_CHECK = 1_000
+/** How often it is checked that the homes of sessions live which are served here, in milliseconds. */
+const HOME_CHECK = 3_000
 
 export interface SweeperOptions {
   sessions: () => Iterable<Session>
@@ -16,6 +18,8 @@ export interface SweeperOptions {
   sessionIdle: number
   end: (session: Session) => void
   save: (session: Session) => void
+  /** Checks that the homes of the sessions live. */
+  checkHomes: () => void
   onTrouble: (error: unknown) => void
 }
 
@@ -38,7 +42,8 @@ export class SessionSweeper {
     this.#timers.push(
       setInterval(() => this.sweep(), sweepInterval(this.#options.sessionIdle)).unref(),
       setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref(),
-      setInterval(() => this.#checkWriters(), WRITER_CHECK).unref()
+      setInterval(() => this.#checkWriters(), WRITER_CHECK).unref(),
+      setInterval(this.#options.checkHomes, HOME_CHECK).unref()
     )
   }
 

@@ -1,11 +1,11 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
 import { Listeners } from '../../lib/listeners.js'
 import { randomToken } from '../../lib/random-token.js'
+import { decodeNodeMessage } from '../../protocol/nodes/decode-message.js'
 import type { NodeMessage } from '../../protocol/nodes/message.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import { machineTime } from '../../system/process/machine-clock.js'
 import type { DiskConnection } from './connection.js'
-import { parseStored } from './failure.js'
 import { allRows, firstRow } from './row.js'
 
 /** In milliseconds: for how long a node counts as alive after it wrote that it is, and how often it does. */
@@ -106,6 +106,9 @@ export class DiskNodes implements Nodes {
 
   async #receive (): Promise<void> {
     const rows = await this.#disk.write(() => allRows<{ number: number, sender: string, text: string }>(this.#sql.take, this.self))
-    for (const { sender, text } of rows.sort((a, b) => a.number - b.number)) this.#listeners.notify(parseStored(text) as NodeMessage, sender)
+    for (const { sender, text } of rows.sort((a, b) => a.number - b.number)) {
+      const message = decodeNodeMessage(text)
+      if (message !== undefined) this.#listeners.notify(message, sender)
+    }
   }
 }

@@ -149,8 +149,9 @@ export class DiskSessions implements SessionStore {
   }
 
   async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    if (!await this.isReader(id, stream)) await this.#disk.write(() => this.#becomeReader(id, stream))
-    return await this.read(id, stream, after)
+    const previous = await this.isReader(id, stream) ? undefined : await this.#disk.write(() => this.#becomeReader(id, stream))
+    const replay = await this.read(id, stream, after)
+    return replay === undefined || previous === undefined ? replay : { ...replay, previous }
   }
 
   async isReader (id: string, stream: string): Promise<boolean> {
@@ -176,12 +177,15 @@ export class DiskSessions implements SessionStore {
     return stream === STANDALONE ? this.#homeOf(id) : this.#streams.readerOf(id, stream)
   }
 
-  #becomeReader (id: string, stream: string): void {
+  /** The node that was the reader before; undefined if none was. */
+  #becomeReader (id: string, stream: string): string | undefined {
     this.#nodes.join()
     const { self } = this.#nodes
+    const previous = this.#readerOf(id, stream)
     this.#tellReader(id, stream, 'moved')
     if (stream === STANDALONE) this.#sql.move.run(self, id, this.#homeOf(id) ?? '')
     else this.#streams.setReader(id, stream, self)
+    return previous === '' ? undefined : previous
   }
 
   /** False if the reader is this node, or there is none. */

@@ -1,5 +1,6 @@
 import { Listeners } from '../../lib/listeners.js'
 import { randomToken } from '../../lib/random-token.js'
+import { decodeNodeMessage } from '../../protocol/nodes/decode-message.js'
 import type { NodeMessage } from '../../protocol/nodes/message.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import { errors } from '../../protocol/wire/errors.js'
@@ -11,6 +12,8 @@ import { isRenewed, Lease, RENEW_EVERY } from './lease.js'
 const MESSAGE_LIFETIME = 30_000
 /** How long a text may be, in characters, that goes through a channel. */
 export const MAX_PUBLISHED = 65_536
+/** How much longer the texts in a channel may be, for the line before them. */
+const MAX_HEAD = 1_024
 
 /** A line that tells what it is, and the rest of a message. */
 type NoticeListener = (head: string[], body: string) => void
@@ -117,7 +120,9 @@ export class RedisNodes implements Nodes {
     return await this.#redis.command('PUBLISH', channel, `stored ${this.self} ${id}\n`) as number
   }
 
+  // No node sends longer texts.
   #receiveText (text: string): void {
+    if (text.length > MAX_PUBLISHED + MAX_HEAD) return
     const end = text.indexOf('\n')
     const head = text.slice(0, end).split(' ')
     const body = text.slice(end + 1)
@@ -130,6 +135,7 @@ export class RedisNodes implements Nodes {
   async #receiveMessage (body: string | undefined, from: string, id: string): Promise<void> {
     const text = body ?? await this.#redis.command('GET', this.#keys.message(id))
     if (typeof text !== 'string') throw errors.storage('a message of another node has expired')
-    this.#messages.notify(JSON.parse(text) as NodeMessage, from)
+    const message = decodeNodeMessage(text)
+    if (message !== undefined) this.#messages.notify(message, from)
   }
 }

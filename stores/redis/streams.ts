@@ -51,7 +51,9 @@ export class RedisStreams {
   }
 
   async attach (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
-    return replayOf(await this.#run(ATTACH, id, stream, after === undefined ? '' : String(after)))
+    const [previous, found] = await this.#run(ATTACH, id, stream, after === undefined ? '' : String(after)) as [string, unknown] | null ?? ['', undefined]
+    const replay = replayOf(found)
+    return replay === undefined || previous === '' || previous === this.#nodes.self ? replay : { ...replay, previous }
   }
 
   async isReader (id: string, stream: string): Promise<boolean> {
@@ -86,5 +88,7 @@ function newsOf (body: string): StreamNews {
   if (body === 'more' || body === 'moved') return body
   const end = body.indexOf('\n')
   const [number, after, ...method] = body.slice(0, end).split(' ')
-  return { number: Number(number), after: Number(after), method: method.join(' '), text: body.slice(end + 1) }
+  const news = { number: Number(number), after: Number(after), method: method.join(' '), text: body.slice(end + 1) }
+  // What is none of ours is looked up in the store.
+  return Number.isSafeInteger(news.number) && Number.isSafeInteger(news.after) ? news : 'more'
 }

@@ -81,7 +81,7 @@ export class ResumableStream implements Channel {
     this.#enqueue(async () => {
       this.#attached++
       const replay = await this.#log.attach(after)
-      this.#options.onAttached?.()
+      this.#options.onAttached?.(replay?.previous)
       if (this.#connections.has(sink)) this.#connect(sink, replay, after ?? 0, retry)
     })
   }

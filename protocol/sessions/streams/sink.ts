@@ -37,8 +37,8 @@ export interface StreamOptions {
   wasConnected?: boolean
   /** True when another node writes it: it is needed only while a client reads it here. */
   foreign?: boolean
-  /** Runs when a client has connected, so that this node is the reader of the stream. */
-  onAttached?: () => void
+  /** Runs when a client has connected, so that this node is the reader of the stream, which `previous` was before. */
+  onAttached?: (previous: string | undefined) => void
   /** Runs when another node has become the reader. */
   onMoved?: () => void
   /** Runs when the stream has ended, or another node writes it, and no client is connected. */

@@ -182,13 +182,13 @@ export const READ_EVENTS = script(`${COMMON}${READ}
   if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
   return read(ARGV[5])`)
 
-/** The same, and makes this node the reader. */
+/** Makes this node the reader: the reader before or '', and the same as above. */
 export const ATTACH = script(`${COMMON}${READ}
   if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
   local from = reader()
   if from and from ~= self then tell(from, 'moved') end
   if alone then redis.call('HSET', KEYS[1], 'home', self) elseif get('writer') then set('reader', self) end
-  return read(ARGV[5])`)
+  return { from or '', read(ARGV[5]) or false }`)
 
 /** 1 if this node is the reader. */
 export const IS_READER = script(`${COMMON}

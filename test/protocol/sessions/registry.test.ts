@@ -3,6 +3,7 @@ import { SessionRegistry, type RegistryPorts, type SessionLimits } from '../../.
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { SessionStore } from '../../../protocol/store.js'
 import { Inquiries } from '../../../protocol/nodes/inquiries.js'
+import { decode } from '../../../protocol/wire/jsonrpc.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
@@ -19,6 +20,8 @@ function registry ({ store = memoryStore().sessions, nodes = memoryStore().nodes
     store,
     nodes,
     inquiries: new Inquiries(nodes),
+    defersAnnouncements: false,
+    decode,
     connect: peer => { peers.add(peer) },
     disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
     checkPressure: () => {},

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { ResumableStream } from '../../../protocol/sessions/streams/resumable-stream.js'
 import type { StreamEvent } from '../../../lib/network/event-stream.js'
 import { Session, type ResumePoint } from '../../../protocol/sessions/session.js'
+import { sessionFrom } from '../../../protocol/sessions/stored-session.js'
 import { memoryStore } from '../../../stores/memory/store.js'
 import { revision } from '../../support/recorder.js'
 import { RECORD, TOMORROW } from '../../support/stream-log.js'
@@ -178,7 +179,7 @@ t.test('the result of the handshake is stored, and a restored session has it', a
   t.ok(record)
   if (record === undefined) return
   t.strictSame(record, first.record)
-  const { id, peer } = Session.from(record, { id: first.id, store, onTrouble: () => {} })
+  const { id, peer } = sessionFrom(record, { id: first.id, store, onTrouble: () => {} })
   t.match({ id, peer }, {
     id: first.id,
     peer: { revision: { version: '2025-06-18' }, principal: 'ada', initialized: true, client: { name: 'c' }, capabilities: { roots: {} }, logLevel: 'debug' }
@@ -191,7 +192,7 @@ t.test('a restored session continues its streams where they were', async t => {
   await store.save(first.id, RECORD, TOMORROW)
   first.standalone.emit('a', 'm')
   await first.settled()
-  const second = Session.from(RECORD, { id: first.id, store, onTrouble: () => {} })
+  const second = sessionFrom(RECORD, { id: first.id, store, onTrouble: () => {} })
   second.standalone.emit('b', 'm')
   t.match(await eventsAfter(second, '0-0'), [{ id: '0-0', text: '' }, { id: '0-1', text: 'a' }, { id: '0-2', text: 'b' }])
 })

@@ -1,0 +1,51 @@
+import type { Peer } from '../peer/peer.js'
+
+/** A notification that belongs to no call. Of the nodes that serve a session, only its home sends it. */
+export interface Announcement { readonly text: string, readonly method: string }
+
+const LIST_CHANGES = ['notifications/tools/list_changed', 'notifications/prompts/list_changed', 'notifications/resources/list_changed']
+const UPDATED = 'notifications/resources/updated'
+
+const isListChange = (method: string): boolean => method.endsWith('/list_changed')
+
+export const isAnnouncement = (method: string): boolean => isListChange(method) || method === UPDATED
+
+/** Announces all that a client may have missed: each list, and each resource that it is subscribed to, may have changed. */
+export function announceAnyChange (peer: Peer): void {
+  if (peer.revision === undefined) return
+  for (const method of LIST_CHANGES) peer.notify(method)
+  for (const uri of peer.subscriptions) peer.notify(UPDATED, { uri })
+}
+
+/** The announcements in the answer of another node; undefined if it did not answer with any list of them. */
+export function announcementsIn (answer: unknown): Announcement[] | undefined {
+  return Array.isArray(answer) && answer.every(isOne) ? answer : undefined
+}
+
+/** The announcements that wait in this process for a client to connect. */
+export class WaitingAnnouncements {
+  #byText: Map<string, Announcement> | undefined
+
+  /**
+   * However often a list changes, one announcement waits. The same holds for updates of a resource until a client has connected for the first
+   * time; later it may come back for every single event. False for one that must not wait.
+   */
+  add (announcement: Announcement, wasConnected: boolean): boolean {
+    if (wasConnected && !isListChange(announcement.method)) return false
+    this.#byText ??= new Map()
+    this.#byText.set(announcement.text, announcement)
+    return true
+  }
+
+  /** Those that wait, which are left to the caller. */
+  take (): Announcement[] {
+    const waiting = [...this.#byText?.values() ?? []]
+    this.#byText = undefined
+    return waiting
+  }
+}
+
+function isOne (value: unknown): value is Announcement {
+  const { text, method } = Object(value) as Record<string, unknown>
+  return typeof text === 'string' && typeof method === 'string' && isAnnouncement(method)
+}
