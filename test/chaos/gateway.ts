@@ -18,6 +18,7 @@ export interface GatewayOptions { env?: Record<string, string>, args?: string[],
 
 const folders = new Set<string>()
 const running = new Set<Gateway>()
+const endings = new Set<() => Promise<unknown>>()
 
 /** A real process of the command with the tools of plugin.ts. It can be ended in any way and started again with the same folder and port. */
 export class Gateway {
@@ -72,6 +73,11 @@ export class Gateway {
       if (Date.now() > end || child.exitCode !== null) throw new Error(`the gateway did not start: ${this.#stderr}`)
     }
     return performance.now() - begun
+  }
+
+  /** Settles when the process that runs now has ended, with how. */
+  get over (): Promise<unknown> {
+    return this.#ended
   }
 
   /** How it ended. */
@@ -130,8 +136,14 @@ export class Gateway {
 export async function cleanUp (): Promise<void> {
   const left = [...running]
   for (const gateway of left) gateway.kill()
-  await Promise.all(left.map(async gateway => await gateway.ended()))
+  await Promise.all([...left.map(async gateway => await gateway.ended()), ...[...endings].map(async end => await end())])
+  endings.clear()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+}
+
+/** Adds what ends another process when all is cleaned up. */
+export function onCleanUp (end: () => Promise<unknown>): void {
+  endings.add(end)
 }
 
 export function temporary (): string {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { EventParser } from './event-reader.js'
+import { EventParser, type ServerEvent } from './event-reader.js'
 import { request as bytesOf } from './http-client.js'
 import { ReplyParser, type Reply } from './reply-parser.js'
 
@@ -13,6 +13,8 @@ export interface Reader {
   cut: () => void
   /** The head of the reply is here. */
   head?: (status: number, headers: Reply['headers']) => void
+  /** An event of a stream, before its data; also one without data. */
+  event?: (event: ServerEvent) => void
 }
 
 export interface HttpRequest { method: 'GET' | 'POST' | 'DELETE', path: string, headers?: Record<string, string>, body?: string }
@@ -112,10 +114,16 @@ function parserFor (reader: Reader): ReplyParser {
     },
     onBody: part => {
       if (events === undefined) reader.message(part.toString())
-      else for (const { data = '' } of events.push(part)) if (data !== '') reader.message(data)
+      else for (const event of events.push(part)) receive(event, reader)
       return false
     }
   })
+}
+
+function receive (event: ServerEvent, reader: Reader): void {
+  const { data = '' } = event
+  reader.event?.(event)
+  if (data !== '') reader.message(data)
 }
 
 function format ({ method, path, headers = {}, body }: HttpRequest, host: string): Buffer {

@@ -30,10 +30,13 @@ export async function freePort (): Promise<number> {
 
 export class RedisServer {
   readonly port: number
+  readonly #settings: Record<string, string>
   #process: ChildProcess | undefined
 
-  constructor (port: number) {
+  /** `settings` are those of redis.conf. */
+  constructor (port: number, settings: Record<string, string> = {}) {
     this.port = port
+    this.#settings = settings
   }
 
   get url (): string {
@@ -41,7 +44,7 @@ export class RedisServer {
   }
 
   async start (): Promise<void> {
-    const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir() }
+    const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir(), ...this.#settings }
     this.#process = spawn('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), { stdio: 'ignore' })
     await within(60_000, async signal => {
       while (await this.send('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()

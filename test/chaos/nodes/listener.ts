@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Caller, describe, judge } from './caller.js'
+import { hasSession, note } from './calls.js'
+import type { Cluster } from './cluster.js'
+import type { Tally } from './tally.js'
+
+const MOST = 40
+const AGAIN = 50
+const FOREVER = 600_000
+/** How long is waited for what is still under way. */
+const AFTERWARDS = 8_000
+
+/** A client that reads the stream of its session, at one node after the other, while it makes every node send there. */
+export class Listener {
+  readonly #cluster: Cluster
+  readonly #tally: Tally
+  /** Two, because the stream has its connections to itself. */
+  readonly #reader: Caller
+  readonly #speaker: Caller
+  readonly #said: string[] = []
+  readonly #heard: string[] = []
+  #lastId: string | undefined
+  #isOver = false
+  #reading: Promise<void> | undefined
+
+  constructor (cluster: Cluster, tally: Tally) {
+    this.#cluster = cluster
+    this.#tally = tally
+    this.#reader = new Caller(cluster, tally)
+    this.#speaker = new Caller(cluster, tally)
+  }
+
+  /** Makes the next node send something. */
+  async say (): Promise<void> {
+    const speaker = this.#speaker
+    if (!await hasSession(speaker)) return
+    if (this.#reader.session !== speaker.session) this.#follow(speaker.session)
+    this.#reading ??= this.#read()
+    const [node, mark] = [this.#cluster.next(), `${speaker.session}:${this.#said.length + 1}`]
+    const answer = await speaker.callTool(node, { name: 'nodes_say', arguments: { text: mark } })
+    const outcome = judge(answer, mark)
+    note(speaker, 'say', node, outcome, describe(answer))
+    if (outcome === 'right') this.#said.push(mark)
+    if (outcome === 'gone') speaker.session = undefined
+  }
+
+  /** Waits for the rest, and counts. */
+  async end (): Promise<void> {
+    const { events } = this.#tally
+    for (const end = Date.now() + AFTERWARDS; Date.now() < end && this.#missing.length > 0;) await sleep(AGAIN)
+    this.#isOver = true
+    for (const { wire } of [this.#reader, this.#speaker]) wire.close()
+    await this.#reading
+    const numbers = this.#heard.map(text => Number(text.split(':')[1]))
+    events.heard += numbers.length
+    events.lost += this.#missing.length
+    events.doubled += numbers.length - new Set(this.#heard).size
+    events.disordered += numbers.filter((number, index) => number < (numbers[index - 1] ?? 0)).length
+    if (this.#missing.length > 0) this.#tally.sample('events of a session', `not heard: ${this.#missing.slice(0, 10).map(text => text.split(':')[1]).join(' ')} of ${this.#said.length}`)
+  }
+
+  get #missing (): string[] {
+    const heard = new Set(this.#heard)
+    return this.#said.filter(mark => !heard.has(mark))
+  }
+
+  #follow (session: string | undefined): void {
+    this.#reader.session = session
+    this.#lastId = undefined
+    this.#reader.wire.close()
+  }
+
+  async #read (): Promise<void> {
+    while (!this.#isOver) {
+      const { session } = this.#reader
+      const most = 1 + Math.floor(Math.random() * MOST)
+      const { status, lastId, messages } = await this.#reader.listen(this.#cluster.next(), this.#lastId, { most, patience: FOREVER, onMessage: ({ id, text }) => this.#hear(id, text) })
+      // What cannot be resumed is read from what is there.
+      if (session === this.#reader.session) this.#lastId = status === 404 ? undefined : lastId ?? this.#lastId
+      if (messages.length === 0) await sleep(AGAIN)
+    }
+  }
+
+  #hear (id: string | undefined, text: string): void {
+    const { session = '' } = this.#reader
+    this.#tally.identify(session, id, text)
+    const data = /"data":"([^"]+)"/.exec(text)?.[1]
+    if (data === undefined) return
+    if (data.startsWith(`${session}:`)) this.#heard.push(data)
+    else this.#tally.note('listen', 'wrong', text)
+  }
+}

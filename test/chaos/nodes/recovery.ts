@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Caller, judge } from './caller.js'
+import type { Cluster, Node } from './cluster.js'
+import { Tally } from './tally.js'
+
+const AGAIN = 50
+const LIMIT = 30_000
+const PATIENCE = 2_000
+
+/** How long it takes until every node serves the sessions of every other one, and their streams; in milliseconds. */
+export async function recovery (cluster: Cluster): Promise<number> {
+  const begun = performance.now()
+  for (const [index, node] of cluster.nodes.entries()) {
+    const other = cluster.nodes[(index + 1) % cluster.nodes.length] as Node
+    while (!await works(cluster, node, other) && performance.now() - begun < LIMIT) await sleep(AGAIN)
+  }
+  return performance.now() - begun
+}
+
+/** A session that is opened at one node and called at another, whose events reach the first. */
+async function works (cluster: Cluster, one: Node, other: Node): Promise<boolean> {
+  const [caller, reader] = [new Caller(cluster, new Tally()), new Caller(cluster, new Tally())]
+  try {
+    if (await caller.open(one) !== 'right') return false
+    reader.session = caller.session
+    const mark = caller.mark()
+    const heard = reader.listen(one, undefined, { most: 1, patience: PATIENCE })
+    await sleep(AGAIN)
+    if (judge(await caller.callTool(other, { name: 'nodes_say', arguments: { text: mark } }, { patience: PATIENCE }), mark) !== 'right') return false
+    return (await heard).messages[0]?.text.includes(mark) === true
+  } finally {
+    caller.wire.close()
+    reader.wire.close()
+  }
+}
