@@ -1,9 +1,10 @@
 import type { Scenario } from '../../support/report.js'
-import { cutOff, kill, stop } from './node-harms.js'
+import { calm, cutOff, kill, stop } from './node-harms.js'
 import { connections, failover, redisAof, redisEmpty, redisFull, redisKill, redisStop, scripts } from './redis-harms.js'
 
 /** What is done to several nodes and their Redis, for `npm run chaos -- nodes [NAME...]`. */
 export const nodes: Record<string, Scenario> = {
+  calm,
   kill,
   stop,
   'cut-off': cutOff,

@@ -6,6 +6,13 @@ import { nodesScenario } from './harm.js'
 /** Longer than a node counts as alive that does nothing. */
 const LEASE = 15_000
 
+/** Nothing: what the others are compared with. */
+export const calm = nodesScenario({
+  title: 'nothing is harmed',
+  defaults: { ms: 5_000 },
+  run: async (_cluster, { ms }) => await sleep(ms)
+})
+
 /** A node that is killed with calls in flight, and started again. */
 export const kill = nodesScenario({
   title: 'a node is killed with calls in flight',

@@ -49,8 +49,12 @@ export class SocketCaller {
     const socket = this.#socket as WebSocket
     const late = new AbortController()
     const answered = new Promise<[Outcome, string]>(resolve => {
-      socket.once('message', (data: Buffer) => resolve([String(data).includes(`"text":"${mark}"`) ? 'right' : 'wrong', String(data)]))
-      socket.once('close', () => resolve(['cut', 'closed']))
+      const onClose = (): void => resolve(['cut', 'closed'])
+      socket.once('close', onClose)
+      socket.once('message', (data: Buffer) => {
+        socket.off('close', onClose)
+        resolve([String(data).includes(`"text":"${mark}"`) ? 'right' : 'wrong', String(data)])
+      })
     })
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'nodes_echo', arguments: { text: mark } } }))
     const answer = await Promise.race([answered, sleep(PATIENCE, ['lost', 'no answer'] as [Outcome, string], { signal: late.signal })])
