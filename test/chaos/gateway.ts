@@ -49,6 +49,11 @@ export class Gateway {
     return this.#child as ChildProcessWithoutNullStreams
   }
 
+  /** What it logged as a warning. */
+  get warnings (): string[] {
+    return this.#stderr.split('\n').filter(line => line.includes('"level":40'))
+  }
+
   /** What it logged as an error, and traces of a crash. */
   get complaints (): string[] {
     return this.#stderr.split('\n').filter(line => /"level":[56]0|^\s+at /.test(line))

@@ -50,8 +50,11 @@ export class Burst {
       const { answer, messages: again } = await resume(caller, { ...NOTHING, lastId: firstId })
       const before = messages.slice(1).map(({ id, text }) => `${id} ${text}`)
       const now = again.map(({ id, text }) => `${id} ${text}`)
-      if (answer.status === 200 && before.join('\n') !== now.join('\n')) added++
-      if (answer.status === 200 && before.join('\n') !== now.join('\n')) this.#tally.sample('changed replies', `${before.slice(-2).join(' | ')} is now ${now.slice(-2).join(' | ')}`)
+      const at = Math.max(before.length, now.length) - 1
+      const change = Array.from({ length: at + 1 }, (_, index) => index).find(index => before[index] !== now[index])
+      if (answer.status !== 200 || change === undefined) continue
+      added++
+      this.#tally.sample('changed replies', `${before.length} and ${now.length} messages, from ${change}: ${before[change]} is now ${now[change]}`)
     }
     report.promise(added === 0, `no reply is changed after its end, not ${added}: ${this.#tally.samples.get('changed replies')?.[0]}`)
     report.note(`calls in flight: ${this.#calls.length}; the replies of ${this.#replies.length} were resumed elsewhere, the last was complete ${this.#longest.toFixed()} ms after the harm`)

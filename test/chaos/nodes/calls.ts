@@ -84,10 +84,10 @@ export async function hasSession (caller: Caller): Promise<boolean> {
   return outcome === 'right'
 }
 
-/** A client whose session is gone opens another one. */
+/** A client whose session is gone, or may be answering still, opens another one. */
 function finish (caller: Caller, kind: string, node: Node, outcome: Outcome, sample: string): void {
   note(caller, kind, node, outcome, sample)
-  if (outcome === 'gone') caller.session = undefined
+  if (outcome === 'gone' || outcome === 'lost' || outcome === 'cut' || outcome === 'refused') caller.session = undefined
 }
 
 export function note ({ tally }: Caller, kind: string, { harmed }: Node, outcome: Outcome, sample = ''): void {
@@ -101,5 +101,5 @@ function countSteps ({ tally }: Caller, mark: string, messages: Message[]): void
   tally.events.lost += STEPS - different
   tally.events.doubled += steps.length - different
   if (steps.some((step, index) => index > 0 && step < (steps[index - 1] ?? 0))) tally.events.disordered++
-  if (steps.length !== STEPS) tally.sample('events of a reply', `${mark}: ${steps.join(' ')}`)
+  if (steps.length !== STEPS) tally.sample('events of a reply', `${mark}: ${messages.map(({ id, text }) => `${id} ${/"progress":(\d+)/.exec(text)?.[1] ?? 'answer'}`).join(', ')}`)
 }

@@ -70,6 +70,12 @@ export class Cluster {
     return { before: sum(({ rss }) => rss), after: sum(({ gateway }) => gateway.pid === 0 ? 0 : rssOf(gateway.pid) / MIB) }
   }
 
+  /** How often each warning was logged, by its text. */
+  get warnings (): Map<string, number> {
+    const texts = this.nodes.flatMap(({ gateway }) => gateway.warnings).map(line => /"msg":"([^"]*)/.exec(line)?.[1] ?? line)
+    return new Map([...new Set(texts)].map(text => [text, texts.filter(other => other === text).length]))
+  }
+
   /** Lines about errors that no code handled. */
   get unhandled (): string[] {
     return this.nodes.flatMap(({ gateway }) => gateway.complaints).filter(line => /unhandled|uncaught|^\s+at /i.test(line))

@@ -41,6 +41,7 @@ export function nodesScenario<Options extends Record<string, number>> (harm: Har
     printFigures(report, cluster, tally, recovered)
     judgeCalls(report, tally, harm.allows ?? [])
     report.promise(harm.losesEvents === true || tally.events.lost === 0, `no event is lost, not ${tally.events.lost}: ${sampleOf(tally, /^events/)}`)
+    report.promise(tally.events.disordered === 0, `the events of a reply are in order, not out of it ${tally.events.disordered} times: ${sampleOf(tally, /^events of a reply/)}`)
     report.promise(tally.longest <= before + wait, `no call of the newest revision waits for Redis: the longest took ${tally.longest.toFixed()} ms, ${before.toFixed()} ms before`)
     report.promise(recovered <= back, `everything works again within ${back} ms, not ${recovered.toFixed()}`)
     report.promise(cluster.exits === 0 && cluster.unhandled.length === 0, `no process exits (${cluster.exits}), no error is unhandled: ${cluster.unhandled[0]}`)
@@ -56,6 +57,7 @@ function printFigures (report: Report, cluster: Cluster, tally: Tally, recovered
   for (const kind of tally.kinds) report.row({ calls: kind, ...Object.fromEntries(OUTCOMES.map(outcome => [outcome, tally.count(outcome, kind)])) })
   report.note(`events: heard ${heard}, lost ${lost}, doubled ${doubled}, out of order ${disordered}, numbers given twice ${tally.twice}`)
   report.note(`processes: exits ${cluster.exits}, unhandled errors ${cluster.unhandled.length}, RSS of all nodes ${before.toFixed()} MiB before, ${after.toFixed()} MiB after`)
+  for (const [text, times] of cluster.warnings) if (!text.startsWith('option data')) report.note(`  logged ${times} times: ${text.slice(0, 200)}`)
   for (const [name, samples] of tally.samples) report.note(`  ${name}: ${samples[0]}`)
 }
 

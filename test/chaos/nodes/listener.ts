@@ -51,11 +51,9 @@ export class Listener {
     this.#isOver = true
     for (const { wire } of [this.#reader, this.#speaker]) wire.close()
     await this.#reading
-    const numbers = this.#heard.map(text => Number(text.split(':')[1]))
-    events.heard += numbers.length
+    events.heard += this.#heard.length
     events.lost += this.#missing.length
-    events.doubled += numbers.length - new Set(this.#heard).size
-    events.disordered += numbers.filter((number, index) => number < (numbers[index - 1] ?? 0)).length
+    events.doubled += this.#heard.length - new Set(this.#heard).size
     if (this.#missing.length > 0) this.#tally.sample('events of a session', `not heard: ${this.#missing.slice(0, 10).map(text => text.split(':')[1]).join(' ')} of ${this.#said.length}`)
   }
 
