@@ -107,7 +107,7 @@ export const failover = nodesScenario({
     await replica.send(`REPLICAOF 127.0.0.1 ${redis.port}`)
     await until(async () => (await redis.send('WAIT 1 500').catch(() => '')) === ':1', 'the replica is up to date')
     await sleep(SECOND)
-    await replica.send(`REPLICAOF 127.0.0.1 1`)
+    await replica.send('REPLICAOF 127.0.0.1 1')
     await sleep(lag)
     await redis.kill()
     await replica.send('REPLICAOF NO ONE')
