@@ -53,6 +53,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     get: alias => upstreams?.get(alias)
   })
   mcp.onDrain(() => upstreams?.drain())
+  mcp.dispatcher.lifecycle.awaitAtDrain(async () => await upstreams?.finished())
   // After the calls in flight were waited for, which is done before this hook.
   fastify.addHook('onClose', async () => {
     isEnding = true
@@ -74,6 +75,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     upstreams = new Upstreams({
       clientInfo: mcp.dispatcher.server.info,
       values: mcp.store.values,
+      nodes: mcp.store.nodes,
       gateway: mcp,
       log,
       options,

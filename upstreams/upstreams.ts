@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Semaphore } from '../lib/semaphore.js'
 import type { Call } from '../protocol/dispatch/call.js'
+import type { Nodes } from '../protocol/nodes/nodes.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
 import { connect, type ConnectionLog } from './connection/connection.js'
@@ -11,7 +12,7 @@ import type { ListGateway } from './lists/gateway.js'
 import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
-import { ParkedCalls } from './relay/parking/parked-calls.js'
+import { openParking, type Parking } from './relay/parking/parking.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
@@ -44,6 +45,7 @@ export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout'>, ListL
 export interface UpstreamHost {
   readonly clientInfo: Implementation
   readonly values: Values
+  readonly nodes: Nodes
   /** Where the lists of upstreams go. */
   readonly gateway: ListGateway
   readonly log: ConnectionLog & SupervisorLog
@@ -62,13 +64,13 @@ export class Upstreams {
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
   readonly #starts: Semaphore
-  readonly #parked: ParkedCalls
+  readonly #parking: Parking
   readonly #lists: Lists
 
   constructor (host: UpstreamHost) {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
-    this.#parked = new ParkedCalls(host.options)
+    this.#parking = openParking(host.options, host.nodes)
     this.#lists = new Lists(host.gateway, host.values, host.options, host.log)
   }
 
@@ -97,7 +99,12 @@ export class Upstreams {
 
   /** The gateway begins to shut down: calls that wait for answers of clients are not waited for. */
   drain (): void {
-    this.#parked.end('the server is shutting down')
+    this.#parking.calls.end('the server is shutting down')
+  }
+
+  /** Settles when no client is being served whose request reached another node. */
+  async finished (): Promise<void> {
+    await this.#parking.finished()
   }
 
   /** Ends all at once: the gateway has waited for its calls. */
@@ -105,6 +112,7 @@ export class Upstreams {
     this.#closed = true
     await this.#configuring
     this.#lists.close()
+    this.#parking.close()
     this.drain()
     // Parked calls are cancelled in the next turn.
     await setImmediate()
@@ -153,7 +161,7 @@ export class Upstreams {
       connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
       starts: this.#starts,
       limits: limitsOf(options),
-      parked: this.#parked,
+      parked: this.#parking.calls,
       lastLines: count => lastLines(count).map(redact),
       redact,
       log

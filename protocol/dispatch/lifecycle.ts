@@ -1,5 +1,6 @@
 import { Listeners } from '../../lib/listeners.js'
 import { RecycledSet } from '../../lib/recycled-set.js'
+import { withTimeout } from '../../lib/time/with-timeout.js'
 import type { Peer } from '../peer/peer.js'
 import type { Observers } from './observers.js'
 
@@ -9,6 +10,7 @@ export class Lifecycle {
   readonly #observers: Observers
   readonly #drainListeners: Listeners<[]>
   readonly #grace: number
+  readonly #awaited: Array<() => Promise<void>> = []
   #isDraining = false
 
   /** `grace` is how many milliseconds calls have to finish at shutdown. */
@@ -39,12 +41,18 @@ export class Lifecycle {
     return this.#drainListeners.add(listener)
   }
 
+  /** Makes `drain` wait for something else than the calls of peers; the promise does not reject. */
+  awaitAtDrain (finished: () => Promise<void>): void {
+    this.#awaited.push(finished)
+  }
+
   /** Stops taking calls and waits until those of every peer are answered, for at most the grace period. */
   async drain (atMostMs = Infinity): Promise<void> {
     this.#isDraining = true
     this.#drainListeners.notify()
     this.#drainListeners.clear()
     const grace = Math.min(this.#grace, atMostMs)
-    await Promise.all([...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener)))
+    const others = Promise.all(this.#awaited.map(async finished => await finished()))
+    await Promise.all([withTimeout(others, grace, () => []), ...[...this.peers].map(peer => peer.drain(grace, this.#observers.reportPeerListener))])
   }
 }

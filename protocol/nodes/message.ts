@@ -1,7 +1,8 @@
 import type { CarriedIdentity } from '../wire/carried-identity.js'
+import type { LogLevel } from '../wire/log-level.js'
 
 /** What nodes send each other. */
-export type NodeMessage = PassedMessage | { kind: 'question', number: number, question: NodeQuestion } | { kind: 'answer', number: number, answer: unknown }
+export type NodeMessage = PassedMessage | { kind: 'question', number: number, question: NodeQuestion } | { kind: 'answer', number: number, answer: unknown } | AskerMessage | AnswererMessage | PendingMessage
 
 /**
  * A message of a client that another node got: an answer to a request of ours, or the cancellation of a call. Where it arrives, the session has to
@@ -24,3 +25,29 @@ export type PostAnswer = 'unknown' | 'full' | { readonly status: number, readonl
 /** What a node asks another one, by kind. */
 export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion }
 export type NodeQuestion = NodeQuestions[keyof NodeQuestions]
+
+/** Of a node that asks something which may take as long as a call: the question, and that it has the answer or wants none. The number is its own. */
+export interface AskerMessage { readonly kind: 'asker', readonly number: number, readonly says: { readonly question: LongQuestion } | 'done' }
+
+/** Of the node that was asked: that it does not know of the question, what happened meanwhile, or the answer. */
+export interface AnswererMessage { readonly kind: 'answerer', readonly number: number, readonly says: 'unknown' | { readonly news: unknown } | { readonly answer: unknown } }
+
+/** About several such questions: the asker still waits, or the other node works on the answers. */
+export interface PendingMessage { readonly kind: 'waits' | 'works', readonly numbers: readonly number[] }
+
+/** Go on with a call to an upstream that is parked at your node, with the answers of its client. `bound` is the hash of the client's request. */
+export interface ResumeQuestion {
+  readonly kind: 'resume'
+  readonly upstream: string
+  readonly parkedId: string
+  readonly nonce: string
+  readonly principal: string | undefined
+  readonly bound: string
+  readonly capabilities: Record<string, unknown>
+  readonly logLevel: LogLevel | undefined
+  readonly answers: unknown
+}
+
+/** What a node asks another one that may take long, by kind. */
+export interface LongQuestions { resume: ResumeQuestion }
+export type LongQuestion = LongQuestions[keyof LongQuestions]

@@ -28,15 +28,15 @@ export function writeRounds (sealer: Sealer, method: string, params: Params, pri
   return sealer.seal(PURPOSE, { ...rounds, bound: binding(method, params, principal), expires: Date.now() + lifetime })
 }
 
+/** The hash of a request without what changes between its rounds: a state is good for the same method with the same params by the same principal, and for nothing else. */
+export function binding (method: string, params: Params, principal: string | undefined): string {
+  const { _meta, inputResponses, requestState, ...own } = params
+  return createHash('sha256').update(canonicalJson([method, principal ?? null, own])).digest('base64url')
+}
+
 function open (sealer: Sealer, token: unknown, bound: string): Rounds {
   const state = typeof token === 'string' ? sealer.open(PURPOSE, token) as Rounds & { bound: string, expires: number } | undefined : undefined
   if (state === undefined || state.bound !== bound) throw errors.invalidParams('requestState was not issued for this request')
   if (state.expires < Date.now()) throw errors.invalidParams('requestState has expired; send the request again without it')
   return state
-}
-
-// A state is good for the same method with the same params by the same principal, and for nothing else.
-function binding (method: string, params: Params, principal: string | undefined): string {
-  const { _meta, inputResponses, requestState, ...own } = params
-  return createHash('sha256').update(canonicalJson([method, principal ?? null, own])).digest('base64url')
 }

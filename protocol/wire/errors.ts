@@ -116,8 +116,8 @@ export const errors = {
   /** An upstream server did not answer within its `timeout`, or within option `callTimeout`. Remedy: ask for less, or raise the timeout. */
   upstreamTimeout: (upstream: string, ms: number) => internal(`The call was given up after ${ms} ms without an answer of the upstream server ${upstream}`, { upstream }),
   /**
-   * `requestState` names a call of an upstream server that does not wait for answers any more: it was answered, has expired, or waits in
-   * another process. Remedy: send the request again without `requestState`.
+   * `requestState` names a call of an upstream server that does not wait for answers any more: it was answered, has expired, or its process
+   * has ended or cannot be reached. Remedy: send the request again without `requestState`.
    */
   notWaiting: (upstream: string, reason: string) => new McpError(
     codes.invalidParams, `Invalid params: the call to the upstream server ${upstream} does not wait for this answer any more (${reason}); send the request again without requestState`,

@@ -1,17 +1,17 @@
 import { Cancellation } from '../../../lib/calls/cancellation.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
+import { binding } from '../../../protocol/questions/request-state.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall, UpstreamRequest } from '../../ports.js'
-import { carryState } from '../questions/carried-state.js'
 import { clientOf } from '../client-of.js'
-import { forwardLog, forwardProgress } from '../forward-notifications.js'
 import { OpenQuestions } from './open-questions.js'
 import type { ParkedCall, ParkedCalls } from './parked-calls.js'
 import { capabilityFor, isAnswerable, isRelayedQuestion, toClientParams, type Question } from '../questions/question.js'
 import { withoutReservedMeta } from '../relayed-params.js'
+import { ClientRound, toResult, type Round, type RoundOutcome } from './round.js'
 
 type Result = Record<string, unknown>
 type Outcome = { readonly result: Result } | { readonly error: unknown }
@@ -30,7 +30,9 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   /** False where the client's request may not be answered with questions. */
   readonly #mayAsk: boolean
   /** The client's request that waits now; undefined while the call is parked. */
-  #call: Call | undefined
+  #round: Round | undefined
+  /** The hash of the client's request, once it was answered with questions. */
+  #bound: string | undefined
   #client: object
   #capabilities: Record<string, unknown>
   #outcome: Outcome | undefined
@@ -58,12 +60,12 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   progress (params: Params): void {
-    if (this.#call === undefined) this.#keepProgress(params)
-    else forwardProgress(this.#call, params)
+    if (this.#round === undefined) this.#keepProgress(params)
+    else this.#round.progress(params)
   }
 
   log (params: Params): void {
-    if (this.#call !== undefined) forwardLog(this.#call, params)
+    this.#round?.log(params)
   }
 
   canAsk (method: string, params: Params): boolean {
@@ -89,7 +91,14 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   async start (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
     connection.request({ ...request, cancellation: this.#cancellation, call: this })
       .then(result => this.#finish({ result }), (error: unknown) => this.#finish({ error }))
-    return await this.#serve(call)
+    const outcome = await this.#serve(new ClientRound(call))
+    if ('questions' in outcome) this.#bound = binding(call.method, call.params, call.principal)
+    return toResult(outcome, call, this.upstream, this.#parked.limits.parkedCallLifetime)
+  }
+
+  /** True for the next round of the same request of the same caller. */
+  isOf (principal: string | undefined, bound: string): boolean {
+    return principal === this.principal && bound === this.#bound
   }
 
   /** Throws when an answer is malformed; the call stays parked then. */
@@ -98,11 +107,11 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   /** Goes on with the answers of the client's next request. */
-  async resume (call: Call, answers: unknown): Promise<Result> {
-    this.#client = clientOf(call)
-    this.#capabilities = call.capabilities
+  async resume (round: Round, answers: unknown): Promise<RoundOutcome> {
+    this.#client = round.client ?? this.#client
+    this.#capabilities = round.capabilities
     if (isObject(answers)) this.#questions.answer(answers)
-    return await this.#serve(call)
+    return await this.#serve(round)
   }
 
   end (reason: string): void {
@@ -113,29 +122,29 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   }
 
   /** Waits until the upstream has answered or asks, and returns what the client gets. */
-  async #serve (call: Call): Promise<Result> {
-    this.#call = call
-    const off = call.response.cancellation.on(reason => this.#cancellation.cancel(reason))
-    if (this.#progress !== undefined) forwardProgress(call, this.#progress)
+  async #serve (round: Round): Promise<RoundOutcome> {
+    this.#round = round
+    const off = round.cancellation.on(reason => this.#cancellation.cancel(reason))
+    if (this.#progress !== undefined) round.progress(this.#progress)
     this.#forgetProgress()
     this.#keep(0)
     try {
       while (this.#outcome === undefined && this.#questions.size === 0) await new Promise<void>(resolve => { this.#wake = resolve })
     } finally {
       off()
-      this.#call = undefined
+      this.#round = undefined
     }
-    if (this.#outcome === undefined) return this.#park(call)
+    if (this.#outcome === undefined) return this.#park()
     this.#parked.remove(this)
-    return this.#settle(this.#outcome)
+    return { result: this.#settle(this.#outcome) }
   }
 
-  /** The result that carries the open questions; the call waits for their answers from now on. */
-  #park (call: Call): Result {
-    const inputRequests = Object.fromEntries(this.#questions.entries().map(([key, question]) =>
+  /** The open questions; the call waits for their answers from now on. */
+  #park (): RoundOutcome {
+    const questions = Object.fromEntries(this.#questions.entries().map(([key, question]) =>
       [key, { method: question.method, params: toClientParams(question, this.#revision.features) }]))
-    const parked = { parkedId: this.#parked.park(this), nonce: this.#parked.nonce }
-    return { resultType: 'input_required', inputRequests, requestState: carryState(call, { upstream: this.upstream, parked }, this.#parked.limits.parkedCallLifetime) }
+    const { nonce, forwarded } = this.#parked
+    return { questions, parked: { parkedId: this.#parked.park(this), nonce, node: forwarded?.self } }
   }
 
   #settle (outcome: Outcome): Result {
@@ -150,7 +159,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #finish (outcome: Outcome): void {
     this.#questions.giveUp('the call is over')
     this.#forgetProgress()
-    this.#outcome = this.#call !== undefined || this.#keep(sizeOfOutcome(outcome)) ? outcome : { error: errors.upstreamFailed(this.upstream, TOO_LARGE) }
+    this.#outcome = this.#round !== undefined || this.#keep(sizeOfOutcome(outcome)) ? outcome : { error: errors.upstreamFailed(this.upstream, TOO_LARGE) }
     this.#wake?.()
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Counter } from '../../../lib/counter.js'
 import { now } from '../../../lib/time/clock.js'
 import { errors, type McpError } from '../../../protocol/wire/errors.js'
+import type { ForwardedRounds } from './forwarded-rounds.js'
 
 /** A call of an upstream that waits for answers of a client whose own request is answered already. */
 export interface ParkedCall {
@@ -25,8 +26,10 @@ interface Waiting { readonly call: ParkedCall, readonly until: number }
 /** The calls of all upstreams that wait for answers of clients, by ids that are good for one use. One timer serves all. */
 export class ParkedCalls {
   readonly limits: ParkingLimits
-  /** Names this process: an id of another one leads nowhere. */
+  /** Names this process: an id of another one is not looked up here. */
   readonly nonce: string = randomUUID()
+  /** Goes on with calls that are parked at other nodes; undefined where there can be none. */
+  readonly forwarded: ForwardedRounds | undefined
   /** With the bytes that are kept for each. */
   readonly #calls = new Map<ParkedCall, number>()
   readonly #bytes = new Map<string, number>()
@@ -36,8 +39,9 @@ export class ParkedCalls {
   readonly #waiting = new Map<string, Waiting>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor (limits: ParkingLimits) {
+  constructor (limits: ParkingLimits, forwarded?: ForwardedRounds) {
     this.limits = limits
+    this.forwarded = forwarded
   }
 
   /** How many calls have asked and are not over. */

@@ -8,9 +8,11 @@ export interface CarriedState {
   readonly upstream: string
   /** The state of a stateless upstream, exactly; undefined when it gave none. */
   readonly state?: string | undefined
-  /** The parked call that waits for the answers, and the process in which it waits. */
-  readonly parked?: { readonly parkedId: string, readonly nonce: string } | undefined
+  readonly parked?: ParkedAt | undefined
 }
+
+/** The parked call that waits for the answers, and the process in which it waits; the node, where others can reach that. */
+export interface ParkedAt { readonly parkedId: string, readonly nonce: string, readonly node?: string | undefined }
 
 /** What an earlier round of this request left; undefined for a first request. Throws when its state is not one for this upstream. */
 export function carriedState (call: Call, upstream: string): CarriedState | undefined {
