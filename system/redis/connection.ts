@@ -1,5 +1,6 @@
 import type { RedisClientType } from '@redis/client'
 import { withTimeout } from '../../lib/time/with-timeout.js'
+import { describeFailure } from './failure.js'
 import { ReplyWatch } from './reply-watch.js'
 
 /** Called when Redis fails, with the reason and the error, and with undefined when it works again. */
@@ -23,7 +24,7 @@ export async function connectRedis (url: string, onTrouble: TroubleListener): Pr
     maintNotifications: 'disabled',
     socket: { connectTimeout: TIMEOUTS.connect, socketTimeout: TIMEOUTS.idle, reconnectStrategy: retryDelay }
   })
-  const link = new RedisLink(client as unknown as RedisClientType, onTrouble)
+  const link = new RedisLink(client as unknown as RedisClientType, onTrouble, url.startsWith('rediss:'))
   await link.start()
   return link
 }
@@ -36,10 +37,10 @@ export class RedisLink {
   readonly #watch = new ReplyWatch(() => this.#onSilence())
   #isUnresponsive = false
 
-  constructor (client: RedisClientType, onTrouble: TroubleListener) {
+  constructor (client: RedisClientType, onTrouble: TroubleListener, isSecure = false) {
     this.#client = client
     this.#onTrouble = onTrouble
-    client.on('error', (error: Error) => this.#setTrouble('cannot be reached', error))
+    client.on('error', (error: Error) => this.#setTrouble(describeFailure(error, isSecure), error))
     client.on('ready', () => this.#setTrouble(undefined))
   }
 
@@ -53,7 +54,7 @@ export class RedisLink {
     // Rejects when the link is closed meanwhile.
     const connected = this.#client.connect().then(() => {}, () => {})
     await withTimeout(Promise.race([connected, failed]), TIMEOUTS.start, () => {})
-    if (!this.#client.isReady) this.#setTrouble('cannot be reached')
+    if (!this.#client.isReady && this.#trouble === undefined) this.#setTrouble('cannot be reached')
   }
 
   /** Why Redis cannot be used now; undefined while it can. */
@@ -109,7 +110,7 @@ export class RedisLink {
       this.#setTrouble(undefined)
       return reply
     } catch (error) {
-      if (!this.#client.isReady) this.#setTrouble('cannot be reached', error as Error)
+      if (!this.#client.isReady && this.#trouble === undefined) this.#setTrouble('cannot be reached', error as Error)
       throw error
     }
   }
