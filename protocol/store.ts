@@ -96,8 +96,11 @@ export interface AppendOptions {
   ends?: boolean | undefined
 }
 
-/** The place of an event that was appended; `elsewhere` when another node sends it to the client, or has ended the stream. */
-export type Appended = { number: number, after: number } | 'elsewhere' | undefined
+/**
+ * The place of an event that was appended; `elsewhere` when another node sends it to the client; `ended` when it was not appended, because another
+ * node has ended the stream.
+ */
+export type Appended = { number: number, after: number } | 'elsewhere' | 'ended' | undefined
 
 /** What another node did to a stream that this node reads: an event it appended, some events or the end, or it reads the stream now. */
 export type StreamNews = NumberedEvent | 'more' | 'moved'
@@ -129,11 +132,14 @@ export interface SessionStore {
   open (id: string, stream: string, interruptedResponse: string): Promise<void>
   /** Numbers an event and stores it, in one step; `seen` if a client is connected to the stream here. Undefined if there is no such session. */
   append (id: string, stream: string, event: LoggedEvent, seen: boolean, options?: AppendOptions): Promise<Appended>
-  /** Records up to which event a client has read the stream. */
+  /** Records up to which event a client has read the stream, if this node is its reader. */
   markSeen (id: string, stream: string, number: number): Promise<void>
   end (id: string, stream: string): Promise<void>
-  /** Ends the replies whose writers have died, in one step; those without a response get their `interruptedResponse`. */
-  finish (id: string): Promise<void>
+  /**
+   * Ends the replies whose writers have died, in one step, and tells their readers; those without a response get their `interruptedResponse`. The
+   * other nodes that are writing replies.
+   */
+  finish (id: string): Promise<string[]>
   /** The events after number `after`, or those not seen yet. Undefined if there is no such stream or they are no longer stored. */
   read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined>
   /** Like `read`, and makes this node the stream's reader. Of the standalone stream it becomes the home. */

@@ -4,6 +4,8 @@ import type { NodeMessage } from './message.js'
 export interface Nodes {
   /** This process: 12 hexadecimal digits, new at each start. Undefined where no other process can share the store. */
   readonly self: string | undefined
+  /** True where what nodes tell each other can be lost without notice. */
+  readonly losesMessages?: boolean
   /** Sends a message to one node; false if there is no such node. That it was delivered does not mean that it was used. */
   send (node: string, message: NodeMessage): Promise<boolean>
   /** Sends a message to all other nodes. */

@@ -1,3 +1,4 @@
+import { withTimeout } from '../../lib/time/with-timeout.js'
 import { httpErrors } from '../http/http-errors.js'
 import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
@@ -15,6 +16,9 @@ import { StoredSessions } from './stored-sessions.js'
 import { SessionSweeper, sweepInterval } from './sweeper.js'
 
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
+
+/** How long events are waited for that are being stored, in milliseconds. */
+const FLUSH_TIMEOUT = 2_000
 
 /** What the registry needs from its surroundings. */
 export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
@@ -64,6 +68,8 @@ export class SessionRegistry {
       end: session => this.#endQuietly(session, 'the session was idle for too long'),
       save: session => { void this.#save(session) },
       checkHomes: () => { void this.#loader.markOrphans(this.#table.values()) },
+      isAlive: ports.nodes.self === undefined ? undefined : async node => await ports.nodes.isAlive(node),
+      losesNews: ports.nodes.losesMessages === true,
       onTrouble
     })
     this.#off = [
@@ -131,9 +137,9 @@ export class SessionRegistry {
     await Promise.all(ids.map(async id => { await this.#restorer.restore(id).catch(onTrouble) }))
   }
 
-  /** Settles when all events sent so far are stored. */
+  /** Settles when all events sent so far are stored, or the store takes too long. */
   async flush (): Promise<void> {
-    for (const session of this.#table.values()) await session.settled()
+    await withTimeout(Promise.all([...this.#table.values()].map(async session => await session.settled())), FLUSH_TIMEOUT, () => {})
   }
 
   /** Answers what is in flight with an error. The sessions stay in the store for the next process. */

@@ -3,11 +3,11 @@ import { now } from '../../lib/time/clock.js'
 import { Peer } from '../peer/peer.js'
 import { isAnnouncement, WaitingAnnouncements, type Announcement } from './announcements.js'
 import type { PeerOptions } from '../peer/peer-options.js'
-import { randomToken } from '../../lib/random-token.js'
 import { newSessionId } from './session-id.js'
+import { Replies } from './streams/replies.js'
 import { ResumableStream } from './streams/resumable-stream.js'
-import type { StreamOptions } from './streams/sink.js'
-import { orUndefined, StoredLog } from './streams/stored-log.js'
+import { StoredLog } from './streams/stored-log.js'
+import type { StreamOptions } from './streams/stream-options.js'
 import { revisionNamed } from '../revisions/table.js'
 import type { Implementation } from '../revisions/revision.js'
 import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
@@ -55,10 +55,8 @@ export class Session implements Channel {
   /** True when the client reads named events, as it is stored or will be. */
   #isStoredNamed = false
   #standalone: ResumableStream | undefined
-  /** Replies that are being written or read; most sessions never have one. */
-  #replies: Map<string, ResumableStream> | undefined
-  /** Those of them that other nodes write. */
-  #foreign: Set<ResumableStream> | undefined
+  /** Most sessions never have one. */
+  #replies: Replies | undefined
 
   constructor ({ store, onTrouble, id = newSessionId(), peer = {}, primed = false, wasConnected = false, defersAnnouncements = false }: SessionOptions) {
     this.id = id
@@ -143,34 +141,40 @@ export class Session implements Channel {
 
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
   openReply (interruptedResponse: string): ResumableStream {
-    const key = randomToken(6, 'hex')
-    return this.#reply(key, { interruptedResponse })
+    return this.#allReplies.open(interruptedResponse)
   }
 
-  /** `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. */
+  /**
+   * `exhausted` when the client has seen all of a stream that has ended; undefined when the events after that one are not stored. Rejects when the
+   * store fails.
+   */
   async findResumePoint (eventId: string): Promise<ResumePoint | 'exhausted' | undefined> {
     const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
-    const live = key === STANDALONE ? this.standalone : this.#replies?.get(key ?? '')
+    if (key === undefined) return undefined
+    const live = key === STANDALONE ? this.standalone : this.#replies?.get(key)
     await live?.flush()
     if (live === undefined) await this.finishReplies()
-    const replay = key === undefined ? undefined : await orUndefined(this.#store.read(this.id, key, Number(number)), this.#onTrouble)
-    if (key === undefined || replay === undefined) return undefined
+    const replay = await this.#store.read(this.id, key, Number(number))
+    if (replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
-    const stream = live ?? this.#replies?.get(key) ?? this.#foreignReply(key)
+    const stream = live ?? this.#replies?.get(key) ?? this.#allReplies.addForeign(key)
     if (replay.ended) stream.ended = true
     return { stream, after: replay.after }
   }
 
   /** Ends the replies that nodes which have died left unfinished, each with its interrupted response. */
   async finishReplies (): Promise<void> {
-    await orUndefined(this.#store.finish(this.id), this.#onTrouble)
+    await this.#allReplies.finish()
   }
 
-  /** Ends the connections of replies whose writers have died, after their last event. Costs nothing while none of another node is read here. */
-  checkWriters (): void {
-    if (this.#foreign === undefined || this.#foreign.size === 0) return
-    const streams = [...this.#foreign]
-    void this.finishReplies().then(() => { for (const stream of streams) stream.receive('more') })
+  /** The other nodes whose replies clients read here. */
+  get writers (): readonly string[] {
+    return this.#replies?.writers ?? []
+  }
+
+  /** Sends clients the last events of replies whose writers have died. */
+  async finishForeign (): Promise<void> {
+    await this.#replies?.finishForeign()
   }
 
   /** Reads again what clients are connected to: news of other nodes may have been lost. */
@@ -201,7 +205,7 @@ export class Session implements Channel {
   }
 
   get #streams (): ResumableStream[] {
-    return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.values() ?? [])]
+    return [...(this.#standalone === undefined ? [] : [this.#standalone]), ...(this.#replies?.all ?? [])]
   }
 
   #announce (announcement: Announcement): void {
@@ -223,22 +227,14 @@ export class Session implements Channel {
     this.isHome = false
   }
 
-  #foreignReply (key: string): ResumableStream {
-    const foreign = this.#foreign ??= new Set()
-    const stream: ResumableStream = this.#reply(key, { foreign: true, onClosed: () => foreign.delete(stream) })
-    foreign.add(stream)
-    return stream
-  }
-
-  #reply (key: string, { onClosed, ...options }: Partial<StreamOptions>): ResumableStream {
-    const replies = this.#replies ??= new Map()
-    const close = (): void => {
-      replies.delete(key)
-      onClosed?.()
-    }
-    const stream = this.#stream(key, { primed: this.peer.revision?.polling === true, ...options, onClosed: close })
-    replies.set(key, stream)
-    return stream
+  get #allReplies (): Replies {
+    this.#replies ??= new Replies({
+      session: this.id,
+      store: this.#store,
+      create: (key, options) => this.#stream(key, { ...options, primed: this.peer.revision?.polling === true }),
+      onTrouble: this.#onTrouble
+    })
+    return this.#replies
   }
 
   #stream (key: string, options: StreamOptions): ResumableStream {

@@ -10,6 +10,8 @@ const AFTER_CLOCK_STEP = 10 * 60_000
 const WRITER_CHECK = 1_000
 /** How often it is checked that the homes of sessions live which are served here, in milliseconds. */
 const HOME_CHECK = 3_000
+/** After how many of these checks each stream with a client is read again, where news of other nodes may have been lost without notice. */
+const CHECKS_PER_READ = 30
 
 export interface SweeperOptions {
   sessions: () => Iterable<Session>
@@ -20,6 +22,10 @@ export interface SweeperOptions {
   save: (session: Session) => void
   /** Checks that the homes of the sessions live. */
   checkHomes: () => void
+  /** Undefined where there are no other nodes. */
+  isAlive: ((node: string) => Promise<boolean>) | undefined
+  /** True where streams that other nodes write are read again now and then. */
+  losesNews: boolean
   onTrouble: (error: unknown) => void
 }
 
@@ -33,18 +39,20 @@ export class SessionSweeper {
   readonly #timers: NodeJS.Timeout[] = []
   #lastSweep = now()
   #storeSweepAllowedAt = -Infinity
+  #checks = 0
 
   constructor (options: SweeperOptions) {
     this.#options = options
   }
 
   start (): void {
+    const { sessionIdle, isAlive } = this.#options
     this.#timers.push(
-      setInterval(() => this.sweep(), sweepInterval(this.#options.sessionIdle)).unref(),
+      setInterval(() => this.sweep(), sweepInterval(sessionIdle)).unref(),
       setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref(),
-      setInterval(() => this.#checkWriters(), WRITER_CHECK).unref(),
       setInterval(this.#options.checkHomes, HOME_CHECK).unref()
     )
+    if (isAlive !== undefined) this.#timers.push(setInterval(() => this.#checkStreams(isAlive), WRITER_CHECK).unref())
   }
 
   stop (): void {
@@ -68,8 +76,22 @@ export class SessionSweeper {
     }).catch(onTrouble)
   }
 
-  #checkWriters (): void {
-    for (const session of this.#options.sessions()) session.checkWriters()
+  // A part of the sessions is read again each time, so that not all are read at once.
+  #checkStreams (isAlive: (node: string) => Promise<boolean>): void {
+    const part = ++this.#checks % CHECKS_PER_READ
+    let place = 0
+    const writers = new Set<string>()
+    for (const session of this.#options.sessions()) {
+      for (const writer of session.writers) writers.add(writer)
+      if (this.#options.losesNews && place++ % CHECKS_PER_READ === part) session.catchUp()
+    }
+    for (const writer of writers) void this.#checkWriter(writer, isAlive)
+  }
+
+  async #checkWriter (writer: string, isAlive: (node: string) => Promise<boolean>): Promise<void> {
+    // A store that fails says so where it is used.
+    if (await isAlive(writer).catch(() => true)) return
+    for (const session of this.#options.sessions()) if (session.writers.includes(writer)) void session.finishForeign()
   }
 
   // The store keeps expiries as wall-clock times, so they are written again when the wall clock was set.

@@ -123,25 +123,33 @@ export class DiskSessions implements SessionStore {
       if (home === undefined) return undefined
       if (begins !== undefined) this.#open(id, stream, begins)
       const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
-      if (appended === undefined) return 'elsewhere'
+      if (typeof appended === 'string') return appended
+      const isElsewhere = this.#tellReader(id, stream, 'more')
       if (ends) this.#streams.end(id, stream)
-      return this.#tellReader(id, stream, 'more') ? 'elsewhere' : appended
+      return isElsewhere ? 'elsewhere' : appended
     }, WRITE_SIZE.event)
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
-    await this.#disk.write(() => { this.#streams.saw(id, stream, number) })
+    await this.#disk.write(() => { if (this.#readerOf(id, stream) === this.#nodes.self) this.#streams.saw(id, stream, number) })
   }
 
   async end (id: string, stream: string): Promise<void> {
     await this.#disk.write(() => {
-      this.#streams.end(id, stream)
       this.#tellReader(id, stream, 'more')
+      this.#streams.end(id, stream)
     })
   }
 
-  async finish (id: string): Promise<void> {
-    if (this.#disk.read(() => this.#streams.unfinished(id).length > 0)) await this.#disk.write(() => { this.#streams.finish(id) })
+  async finish (id: string): Promise<string[]> {
+    const { dead, living } = this.#disk.read(() => this.#streams.unfinished(id))
+    if (dead.length > 0) {
+      await this.#disk.write(() => {
+        for (const { stream } of dead) this.#tellReader(id, stream, 'more')
+        this.#streams.finish(id)
+      })
+    }
+    return living
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {

@@ -19,7 +19,7 @@ export class DiskStreams {
     this.#sql = {
       open: disk.prepare('INSERT INTO streams (session, stream, first, last, seen, size, ended, interrupted_response, writer) SELECT id, ?, 1, 0, 0, 0, 0, ?, ? FROM sessions WHERE id = ? ON CONFLICT DO NOTHING'),
       next: disk.prepare(`UPDATE streams SET last = last + 1, size = size + ?, seen = iif(?, last + 1, seen) WHERE ${ONE} AND ended = 0 AND (writer = ? OR stream = '${STANDALONE}') RETURNING ${COLUMNS}`),
-      setReader: disk.prepare(`UPDATE streams SET reader = iif(writer = ?1, '', ?1) WHERE session = ?2 AND stream = ?3`),
+      setReader: disk.prepare('UPDATE streams SET reader = iif(writer = ?1, \'\', ?1) WHERE session = ?2 AND stream = ?3'),
       unfinished: disk.prepare(`SELECT ${COLUMNS} FROM streams WHERE session = ? AND ended = 0 AND stream <> '${STANDALONE}' AND writer <> ?`),
       add: disk.prepare('INSERT INTO events (session, stream, number, method, text) VALUES (?, ?, ?, ?, ?)'),
       cut: disk.prepare(`DELETE FROM events WHERE ${ONE} AND number = ? RETURNING text`),
@@ -41,10 +41,11 @@ export class DiskStreams {
     this.#sql.open.run(stream, interruptedResponse, this.#nodes.self, id)
   }
 
-  /** Undefined if the stream has ended, or is another node's. */
-  append (id: string, stream: string, event: LoggedEvent, seen: boolean): { number: number, after: number } | undefined {
+  /** The place of the event, or why it was not appended: the stream has ended, or is another node's. */
+  append (id: string, stream: string, event: LoggedEvent, seen: boolean): { number: number, after: number } | 'ended' | 'elsewhere' {
     const { self } = this.#nodes
-    return this.#append(id, stream, event, seen, self) ?? (this.open(id, stream, ''), this.#append(id, stream, event, seen, self))
+    const appended = this.#append(id, stream, event, seen, self) ?? (this.open(id, stream, ''), this.#append(id, stream, event, seen, self))
+    return appended ?? (firstRow<Row>(this.#sql.get, id, stream)?.writer === self ? 'ended' : 'elsewhere')
   }
 
   saw (id: string, stream: string, number: number): void {
@@ -59,13 +60,15 @@ export class DiskStreams {
     }
   }
 
-  /** The replies of other nodes, which have died, that are not ended. */
-  unfinished (id: string): Row[] {
-    return allRows<Row>(this.#sql.unfinished, id, this.#nodes.self).filter(({ writer }) => !this.#nodes.lives(writer))
+  /** The replies that are not ended of other nodes which have died, and the other nodes that live and write some. */
+  unfinished (id: string): { dead: Row[], living: string[] } {
+    const rows = allRows<Row>(this.#sql.unfinished, id, this.#nodes.self)
+    const living = [...new Set(rows.map(({ writer }) => writer))].filter(writer => this.#nodes.lives(writer))
+    return { dead: rows.filter(({ writer }) => !living.includes(writer)), living }
   }
 
   finish (id: string): void {
-    for (const { stream, last, interruptedResponse, writer } of this.unfinished(id)) {
+    for (const { stream, last, interruptedResponse, writer } of this.unfinished(id).dead) {
       const [latest] = allRows<NumberedEvent>(this.#sql.events, id, stream, last - 1)
       if (latest?.method !== '' && interruptedResponse !== '') this.#append(id, stream, { text: interruptedResponse, method: '' }, false, writer)
       this.end(id, stream)

@@ -70,7 +70,7 @@ export class MemorySessions implements SessionStore {
   async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { begins, ends = false }: AppendOptions = {}): Promise<Appended> {
     const stored = this.#stream(id, stream, begins)
     if (stored === undefined) return undefined
-    if (stored.ended) return 'elsewhere'
+    if (stored.ended) return 'ended'
     const after = stored.last
     const number = ++stored.last
     stored.events.push({ text, method, number, after })
@@ -91,7 +91,9 @@ export class MemorySessions implements SessionStore {
     if (stored !== undefined) this.#end(id, stored)
   }
 
-  async finish (): Promise<void> {}
+  async finish (): Promise<string[]> {
+    return []
+  }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {
     const stored = stream === STANDALONE ? this.#stream(id, stream) : this.#sessions.get(id)?.streams.get(stream)

@@ -43,17 +43,13 @@ export class RedisConnection {
     return why === undefined ? undefined : `Redis ${why}`
   }
 
-  async run ({ source, digest }: Script, keys: string[], args: string[]): Promise<unknown> {
-    const rest = [String(keys.length), ...keys, ...args]
-    if (this.#unfit !== undefined) throw errors.storage(`Redis ${this.#unfit}`)
-    return await this.#translated(async () => {
-      try {
-        return await this.link.command('EVALSHA', digest, ...rest)
-      } catch (error) {
-        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error
-        return await this.link.command('EVAL', source, ...rest)
-      }
-    })
+  async run (script: Script, keys: string[], args: string[]): Promise<unknown> {
+    return await this.#run(script, keys, args, async (...command) => await this.link.command(...command))
+  }
+
+  /** The same, however long the reply takes. Rejects when the connection fails. */
+  async runUntimed (script: Script, keys: string[], args: string[]): Promise<unknown> {
+    return await this.#run(script, keys, args, async (...command) => await this.link.waitFor(...command))
   }
 
   async command (...args: string[]): Promise<unknown> {
@@ -76,6 +72,19 @@ export class RedisConnection {
     for (const sentence of warnings) this.#warn(sentence)
     this.#unfit = unfit
     if (unfit !== undefined) this.#onFailureChange()
+  }
+
+  async #run ({ source, digest }: Script, keys: string[], args: string[], send: (...command: string[]) => Promise<unknown>): Promise<unknown> {
+    const rest = [String(keys.length), ...keys, ...args]
+    if (this.#unfit !== undefined) throw errors.storage(`Redis ${this.#unfit}`)
+    return await this.#translated(async () => {
+      try {
+        return await send('EVALSHA', digest, ...rest)
+      } catch (error) {
+        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error
+        return await send('EVAL', source, ...rest)
+      }
+    })
   }
 
   async #translated<T> (work: () => Promise<T>): Promise<T> {

@@ -21,6 +21,7 @@ type NoticeListener = (head: string[], body: string) => void
 /** The nodes on one Redis: a lease for each, a channel for each and one for all. */
 export class RedisNodes implements Nodes {
   readonly self: string
+  readonly losesMessages = true
   readonly #redis: RedisConnection
   readonly #keys: Keys
   readonly #lease: Lease

@@ -89,8 +89,8 @@ export class RedisSessions implements SessionStore {
     await this.#streams.end(id, stream)
   }
 
-  async finish (id: string): Promise<void> {
-    await this.#streams.finish(id)
+  async finish (id: string): Promise<string[]> {
+    return await this.#streams.finish(id)
   }
 
   async read (id: string, stream: string, after: number | undefined): Promise<Replay | undefined> {

@@ -4,7 +4,7 @@ import { oldest } from '../../protocol/revisions/table.js'
 import type { Session } from '../../protocol/sessions/session.js'
 import type { HttpGateway } from './gateway.js'
 import { accepts, sessionId } from './headers.js'
-import { checkAlive, findSession } from './session-lookup.js'
+import { checkAlive, findSession, throwUnavailable } from './session-lookup.js'
 import { viewOf } from './view-parameter.js'
 
 /** `GET /mcp/sse`: notifications as named events, for clients that post to /mcp and read plain JSON replies. */
@@ -35,7 +35,7 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
 
 async function lastSeen (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
   if (id === undefined) return undefined
-  const point = await session.findResumePoint(String(id))
+  const point = await session.findResumePoint(String(id)).catch(throwUnavailable)
   if (point === undefined || point === 'exhausted' || point.stream !== session.standalone) throw httpErrors.nothingToResume()
   return point.after
 }

@@ -36,7 +36,7 @@ export async function serveStream ({ sessions, eventStreams }: HttpGateway, requ
   checkVersion(session, request)
   const lastEventId = request.headers['last-event-id']
   const fromStart = { stream: session.standalone, after: undefined }
-  const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId))
+  const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId)).catch(throwUnavailable)
   if (point === undefined) throw httpErrors.nothingToResume()
   // 204 tells an event source not to reconnect: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (point === 'exhausted') return sendJson(reply, undefined, 204)

@@ -1,11 +1,17 @@
+import { withTimeout } from '../../../lib/time/with-timeout.js'
+import type { LoggedEvent, StreamNews } from '../../store.js'
 import type { Channel } from '../../wire/channel.js'
-import type { LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../store.js'
-import type { Sink, StreamLog, StreamOptions } from './sink.js'
-import { StreamConnections } from './stream-connections.js'
+import { Delivery } from './delivery.js'
+import type { Sink, StreamLog } from './sink.js'
+import type { StreamOptions } from './stream-options.js'
 import { WaitingNotices } from './waiting-notices.js'
 
 const RETRY_MS = 1_000
+/** How long connections stay open while the end cannot be stored, in milliseconds. */
+const END_TIMEOUT = 500
 const DONE = Promise.resolve()
+/** How many events of other nodes wait to be written; beyond that they are read from the log when it is their turn. */
+const MAX_WAITING = 64
 
 /**
  * A stream of a session that outlives its connections, and the process too where its log does. Events emitted while no client is connected
@@ -23,23 +29,19 @@ export class ResumableStream implements Channel {
   readonly key: string
   readonly #log: StreamLog
   readonly #options: StreamOptions
-  readonly #waitingNotices = new WaitingNotices()
+  readonly #notices: WaitingNotices
+  readonly #delivery: Delivery
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
   #lastJob: Promise<void> = DONE
-  #wasConnected: boolean
-  readonly #connections = new StreamConnections()
-  /** The connection that is written to: the newest, once it has got the events before. */
-  #sink: Sink | undefined
-  /** The number of the last event that was written to the connection; undefined while that is not known. */
-  #lastSent: number | undefined
-  /** The highest number that this node knows of. */
-  #highest = 0
   /** Settles when the stream is stored, or could not be, and nothing is sent before; undefined until the store is asked to begin it. */
   #begun: Promise<unknown> | undefined
   /** True when the stream is known to be stored. */
   #isStored: boolean
   /** How often the store was asked to make this node the reader. */
   #attached = 0
+  /** How many events of other nodes wait to be written, and whether all that is missing will be read. */
+  #waiting = 0
+  #willCatchUp = false
   ended = false
 
   constructor (key: string, log: StreamLog, options: StreamOptions) {
@@ -47,7 +49,12 @@ export class ResumableStream implements Channel {
     this.key = key
     this.#log = log
     this.#options = options
-    this.#wasConnected = wasConnected
+    this.#notices = new WaitingNotices(wasConnected)
+    this.#delivery = new Delivery(key, log, {
+      onMoved: () => options.onMoved?.(),
+      onEnded: () => { this.ended = true },
+      onDetached: () => this.#closeIfDone()
+    })
     this.#isStored = interruptedResponse === undefined
     if (this.#isStored) this.#begun = DONE
     else this.#enqueue(async () => await this.#begin())
@@ -75,36 +82,36 @@ export class ResumableStream implements Channel {
   /** Connects a client: it gets the events after `after`, or else those not seen yet, and then new ones until a newer connection comes. */
   attach (sink: Sink, after?: number, retry = RETRY_MS): void {
     this.#connections.add(sink)
-    this.#wasConnected = true
-    this.#waitingNotices.clear()
-    if (this.#begun === undefined) return this.#attachFirst(sink, retry)
+    this.#notices.clear()
+    const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
+    if (this.#begun === undefined) return this.#attachFirst(sink, prime)
     this.#enqueue(async () => {
       this.#attached++
       const replay = await this.#log.attach(after)
-      this.#options.onAttached?.(replay?.previous)
-      if (this.#connections.has(sink)) this.#connect(sink, replay, after ?? 0, retry)
+      this.#options.onAttached?.(typeof replay === 'object' ? replay.previous : undefined)
+      if (this.#connections.has(sink)) this.#delivery.connect(sink, replay, after !== undefined, prime)
     })
   }
 
   /** Removes a connection that is closed; the stream goes on. */
   detach (sink: Sink): void {
-    const newest = this.#connections.newest === sink
-    this.#connections.remove(sink)
-    // The connection before the newest has got all earlier events; a newer one gets them in the job that attaches it.
-    if (this.#sink === sink) this.#sink = newest ? this.#connections.newest : undefined
-    this.#closeIfDone()
+    this.#delivery.detach(sink)
   }
 
   emit (text: string, method: string): void {
-    if (!this.ended && (this.connected || this.#waitingNotices.add(text, method, this.#wasConnected))) this.#enqueue(this.#append({ text, method }, false))
+    if (!this.ended && (this.connected || this.#notices.add(text, method))) this.#enqueue(this.#append({ text, method }, false))
   }
 
-  /** Takes what another node did to the stream. */
+  /** Takes what another node did to the stream; `more` also when news may have been lost. */
   receive (news: StreamNews): void {
+    if (news === 'moved') return this.#enqueue(async () => await this.#delivery.checkReader())
+    // What is read later has this event, too.
+    if (this.#willCatchUp) return
+    if (news === 'more' || this.#waiting >= MAX_WAITING) return this.#requestCatchUp()
+    this.#waiting++
     this.#enqueue(async () => {
-      // The client may have come back here before this news.
-      if (news === 'moved') return await this.#log.isReader() ? undefined : this.#leave()
-      await (news === 'more' ? this.#catchUp() : this.#deliver(news, false))
+      this.#waiting--
+      await this.#delivery.deliver(news, false)
     })
   }
 
@@ -116,36 +123,33 @@ export class ResumableStream implements Channel {
   end (): void {
     if (this.ended) return
     void this.#begin()
-    const stored = this.#log.end()
+    const stored = withTimeout(this.#log.end(), END_TIMEOUT, () => {})
     this.#endAfter(async () => { await stored })
   }
 
   /** Ends all connections; clients may come back. */
   disconnect (): void {
     const sinks = this.#connections.all
-    this.#enqueue(async () => this.#disconnectFrom(sinks))
+    this.#enqueue(async () => this.#delivery.disconnectFrom(sinks))
   }
 
   release (retryMs: number): void {
     const sinks = this.#connections.all
     this.#enqueue(async () => {
-      if (this.#sink !== undefined && sinks.includes(this.#sink)) this.#sink.write({ text: '', retry: retryMs })
-      this.#disconnectFrom(sinks)
+      const { current } = this.#connections
+      if (current !== undefined && sinks.includes(current)) current.write({ text: '', retry: retryMs })
+      this.#delivery.disconnectFrom(sinks)
     })
   }
 
-  /** True when an event written now counts as seen: it goes to the newest connection, and no newer one has come and gone. */
-  get #countsAsSeen (): boolean {
-    return this.#sink !== undefined && this.#sink === this.#connections.newest && !this.#connections.newestMayBeStale
+  get #connections (): Delivery['connections'] {
+    return this.#delivery.connections
   }
 
   // No other node knows of the stream, so that the store does not have to be asked who reads it and what is in it.
-  #attachFirst (sink: Sink, retry: number): void {
-    this.#sink = sink
-    this.#lastSent = 0
-    this.#enqueue(async () => {
-      if (this.#options.primed && this.#connections.has(sink)) sink.write({ id: `${this.key}-0`, text: '', retry })
-    })
+  #attachFirst (sink: Sink, prime: (after: number) => void): void {
+    this.#connections.connect(sink, 0)
+    this.#enqueue(async () => { if (this.#connections.has(sink)) prime(0) })
   }
 
   /** Stores that the stream begins, unless an event has done so. */
@@ -155,91 +159,54 @@ export class ResumableStream implements Channel {
 
   /** Sends an event to the store; returns the job that delivers it. */
   #append (event: LoggedEvent, ends: boolean): () => Promise<void> {
-    const seen = this.#countsAsSeen
+    const seen = this.#connections.countsAsSeen
     const attached = this.#attached
     const begins = this.#isStored ? undefined : this.#options.interruptedResponse
-    const stored = this.#log.append(event, seen, { last: this.#highest, begins, ends })
+    const stored = this.#log.append(event, seen, { last: this.#delivery.highest, begins, ends })
     this.#begun ??= stored
     return async () => {
       const appended = await stored
-      if (appended === undefined) return this.#sink?.write(event)
+      if (appended === undefined) return this.#delivery.writeUnnumbered(event)
       this.#isStored = true
       // A client that has connected here since has got the event.
-      if (appended === 'elsewhere') return attached === this.#attached ? this.#leave() : undefined
+      if (appended === 'elsewhere') return attached === this.#attached ? this.#delivery.leave() : undefined
+      if (appended === 'ended') return await this.#close()
       const { number, after } = appended
-      this.#highest = number
-      const caughtUp = this.#deliver({ text: event.text, method: event.method, number, after }, seen)
+      this.#delivery.highest = number
+      const caughtUp = this.#delivery.deliver({ text: event.text, method: event.method, number, after }, seen)
       if (caughtUp !== undefined) await caughtUp
     }
   }
 
+  // Connections that come after this are served with the end of the stream.
   #endAfter (job: () => Promise<void>): void {
     this.ended = true
     const sinks = this.#connections.all
     this.#enqueue(async () => {
       await job()
-      this.#disconnectFrom(sinks)
+      this.#delivery.disconnectFrom(sinks)
       this.#closeIfDone()
     })
   }
 
-  #connect (sink: Sink, replay: Replay | undefined, after: number, retry: number): void {
-    this.#sink = sink
-    this.#lastSent = replay?.after
-    if (this.#connections.newest === sink) this.#connections.newestMayBeStale = false
-    if (this.#options.primed) sink.write({ id: `${this.key}-${replay?.after ?? after}`, text: '', retry })
-    if (replay !== undefined) this.#replay(replay, [sink], true)
+  #requestCatchUp (): void {
+    this.#willCatchUp = true
+    this.#enqueue(async () => {
+      this.#willCatchUp = false
+      await this.#delivery.catchUp()
+    })
   }
 
-  #replay ({ events, ended }: Replay, sinks: Sink[], seen: boolean): void {
-    for (const event of events) this.#write(event)
-    if (events.length > 0 && seen) this.#log.markSeen(this.#lastSent ?? 0)
-    if (ended) this.#disconnectFrom(sinks)
-  }
-
-  // An event that was replayed when the client connected is not written again when its own job runs.
-  #deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> | undefined {
-    const last = this.#lastSent ?? event.after
-    if (this.#sink === undefined || event.number <= last) return
-    if (event.after > last) return this.#catchUp()
-    this.#write(event)
-    // A client has connected meanwhile, or another node stored the event.
-    if (!wasSeen && this.#countsAsSeen) this.#log.markSeen(event.number)
-  }
-
-  // When what is missing is no longer stored, the client has to learn it: it resumes, and is refused.
-  async #catchUp (): Promise<void> {
-    if (this.#sink === undefined) return
-    const replay = await this.#log.read(this.#lastSent)
-    if (replay === undefined) return this.#disconnectFrom(this.#connections.all)
-    if (replay.ended) this.ended = true
-    this.#replay(replay, this.#connections.all, this.#countsAsSeen)
-  }
-
-  #write ({ number, text, method }: NumberedEvent): void {
-    this.#lastSent = number
-    this.#highest = Math.max(this.#highest, number)
-    this.#sink?.write({ id: `${this.key}-${number}`, text, method })
-  }
-
-  // The connections stay open and get nothing, as older ones do.
-  #leave (): void {
-    this.#sink = undefined
-    this.#connections.newestMayBeStale = true
-    this.#options.onMoved?.()
+  // This node was taken for dead. Its client gets what another node has written instead, unless that serves it now.
+  async #close (): Promise<void> {
+    this.ended = true
+    await this.#delivery.catchUp()
+    this.#delivery.disconnectFrom(this.#connections.all)
+    this.#closeIfDone()
   }
 
   #enqueue (job: () => Promise<void>): void {
     this.#lastJob = this.#lastJob.then(job)
-  }
-
-  // Connections that came after the job was queued are not in `sinks`.
-  #disconnectFrom (sinks: Sink[]): void {
-    for (const sink of sinks) {
-      if (!this.#connections.has(sink)) continue
-      this.detach(sink)
-      sink.end()
-    }
   }
 
   #closeIfDone (): void {

@@ -13,34 +13,21 @@ export interface Sink {
   isFull? (): boolean
 }
 
+/** What a read of a stream gives: undefined when the events are not stored, `unavailable` when the store fails. */
+export type LogRead = Replay | 'unavailable' | undefined
+
 /** The stored events of one stream. Nothing here rejects: an event that could not be stored has no number. */
 export interface StreamLog {
   /** Begins the stream of a reply. */
   open (interruptedResponse: string): Promise<void>
   append (event: LoggedEvent, seen: boolean, options: AppendOptions): Promise<Appended>
-  /** The events after a number; undefined when the store cannot give them. */
-  read (after: number | undefined): Promise<Replay | undefined>
-  /** The events after a number, or those no client has seen yet, and makes this node the reader of the stream. */
-  attach (after: number | undefined): Promise<Replay | undefined>
+  /** The events after a number, or those no client has seen yet. */
+  read (after: number | undefined): Promise<LogRead>
+  /** The same, and makes this node the reader of the stream. */
+  attach (after: number | undefined): Promise<LogRead>
   /** True while this node is the reader; also when the store does not say. */
   isReader (): Promise<boolean>
+  /** Records up to which event the client has read, some time soon. */
   markSeen (number: number): void
   end (): Promise<void>
-}
-
-export interface StreamOptions {
-  /** Opens with an event without data, so that the client can resume before the first message. */
-  primed: boolean
-  /** For a reply that this node begins: the response its client gets when the process dies before it has answered. Its response ends it. */
-  interruptedResponse?: string | undefined
-  /** True when a client has been connected before: it may come back for every single event. */
-  wasConnected?: boolean
-  /** True when another node writes it: it is needed only while a client reads it here. */
-  foreign?: boolean
-  /** Runs when a client has connected, so that this node is the reader of the stream, which `previous` was before. */
-  onAttached?: (previous: string | undefined) => void
-  /** Runs when another node has become the reader. */
-  onMoved?: () => void
-  /** Runs when the stream has ended, or another node writes it, and no client is connected. */
-  onClosed?: () => void
 }

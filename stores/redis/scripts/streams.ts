@@ -4,10 +4,11 @@ import { script } from './script.js'
 /*
  * KEYS of all: the session and its streams (a hash). ARGV of all: this node, the stream, the channel of a node without its id, the session's id.
  *
- * Fields of a stream S: `S.first` and `S.last` are the places of its first and last event, `S#PLACE` an event ("number after length method", a line
- * feed, the text), `S.number` the number of the last event, `S.seen` that of the last one a client saw, `S.size`, `S.ended`, `S.writer`, `S.reader`
- * and `S.word`, its interrupted response. Places have no gaps; numbers have, where Redis has lost writes. `streams` has the replies in their order,
- * `open` those of them that are not ended, `replies` their number and `size` their characters.
+ * Fields of a stream S: `S.first` and `S.last` are the places of its first and last event, `S#PLACE` an event ("number after length origin method", a
+ * line feed, the text; its origin is "node-write"), `S.write` the number of the last write, for each node in the standalone stream, `S.number` the
+ * number of the last event, `S.seen` that of the last one a client saw, `S.size`, `S.ended`, `S.writer`, `S.reader` and `S.word`, its interrupted
+ * response. Places have no gaps; numbers have, where Redis has lost writes. `streams` has the replies in their order, `open` those of them that are not
+ * ended, `replies` their number and `size` their characters.
  */
 const COMMON = `
   local self, stream = ARGV[1], ARGV[2]
@@ -28,6 +29,17 @@ const COMMON = `
     if expires > 0 then redis.call('PEXPIREAT', KEYS[2], expires) end
   end`
 
+/**
+ * Makes each write of a node to a stream once and in order. ARGV: the number of this write, and of the one before it if that had no reply when this
+ * was sent, or 0. Numbers only grow.
+ */
+const ORDERED = `
+  local mark = stream .. '.write' .. (alone and '.' .. self or '')
+  local latest = tonumber(redis.call('HGET', KEYS[2], mark) or '0')
+  if latest < tonumber(ARGV[6]) then return 'early' end
+  local isRepeated = tonumber(ARGV[5]) <= latest
+  local function record () redis.call('HSET', KEYS[2], mark, ARGV[5]) end`
+
 const BEGIN = `
   local function begin (word)
     if get('writer') then return end
@@ -43,7 +55,7 @@ const BEGIN = `
  * none is given twice where Redis has lost events. A writer that does not know it, '', gets the time in microseconds since 2026.
  */
 const ADD = `
-  local function add (method, body, length, floor)
+  local function add (method, body, length, floor, origin)
     local before = math.max(number('number'), tonumber(floor) or 0)
     local next = before + 1
     if alone or floor == '' then
@@ -56,7 +68,7 @@ const ADD = `
     local last = redis.call('HINCRBY', KEYS[2], stream .. '.last', 1)
     local first, size = number('first'), number('size') + length
     local removed = 0
-    redis.call('HSET', KEYS[2], stream .. '#' .. last, text(next) .. ' ' .. text(before) .. ' ' .. length .. ' ' .. method .. '\\n' .. body, stream .. '.number', text(next))
+    redis.call('HSET', KEYS[2], stream .. '#' .. last, text(next) .. ' ' .. text(before) .. ' ' .. length .. ' ' .. origin .. ' ' .. method .. '\\n' .. body, stream .. '.number', text(next))
     while last - first >= ${STREAM_LIMITS.events} or (size - removed > ${STREAM_LIMITS.text} and first < last) do
       removed = removed + lengthOf(event(first))
       redis.call('HDEL', KEYS[2], stream .. '#' .. first)
@@ -72,7 +84,7 @@ const END = `
   local function drop (name)
     local fields = {}
     for place = tonumber(redis.call('HGET', KEYS[2], name .. '.first')), tonumber(redis.call('HGET', KEYS[2], name .. '.last')) do fields[#fields + 1] = name .. '#' .. place end
-    for _, field in ipairs({ 'first', 'last', 'number', 'seen', 'size', 'ended', 'writer', 'reader', 'word' }) do fields[#fields + 1] = name .. '.' .. field end
+    for _, field in ipairs({ 'first', 'last', 'number', 'seen', 'size', 'ended', 'writer', 'write', 'reader', 'word' }) do fields[#fields + 1] = name .. '.' .. field end
     redis.call('HINCRBY', KEYS[2], 'size', -tonumber(redis.call('HGET', KEYS[2], name .. '.size') or '0'))
     redis.call('HDEL', KEYS[2], unpack(fields))
     return redis.call('HINCRBY', KEYS[2], 'replies', -1)
@@ -125,39 +137,57 @@ const READ = `
     return found
   end`
 
-/** ARGV: the interrupted response. */
+/** ARGV: numbers of writes, the interrupted response. */
 export const OPEN = script(`${COMMON}${BEGIN}
-  if redis.call('EXISTS', KEYS[1]) == 1 then begin(ARGV[5]) end`)
+  if redis.call('EXISTS', KEYS[1]) == 0 then return end
+  ${ORDERED}
+  begin(ARGV[7])
+  if not isRepeated then record() end`)
 
 /**
- * ARGV: method, text, its length in UTF-16 units, '1' if seen, the last number that this node got, how long a text may be to be sent to another
- * node, the interrupted response of a reply that begins with this, '1' if the stream ends with it. The number and the one before it; 'elsewhere'; nil
- * if there is no session.
+ * ARGV: numbers of writes, method, text, its length in UTF-16 units, '1' if seen, the last number that this node got, how long a text may be to be
+ * sent to another node, the interrupted response of a reply that begins with this, '1' if the stream ends with it. The number and the one before it;
+ * 'elsewhere'; 'ended'; nil if there is no session, or the event is no longer stored.
  */
 export const APPEND = script(`${COMMON}${BEGIN}${ADD}${END}
   if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
-  if not alone then
-    begin(ARGV[11])
-    if get('ended') or get('writer') ~= self then return 'elsewhere' end
+  ${ORDERED}
+  local origin = self .. '-' .. ARGV[5]
+  local function find ()
+    for place = number('last'), number('first'), -1 do
+      local found, before, from = string.match(event(place) or '', '^(%d+) (%d+) %d+ (%S+) ')
+      if from == origin then return { found, before } end
+    end
+    return nil
   end
-  local next, before = add(ARGV[5], ARGV[6], tonumber(ARGV[7]), ARGV[9])
   local to = reader() or self
-  if to == self and ARGV[8] == '1' then set('seen', text(next)) end
-  local ends = ARGV[12] == '1' and not alone
+  if isRepeated then
+    if to ~= self then return 'elsewhere' end
+    return find()
+  end
+  if not alone then
+    begin(ARGV[13])
+    if get('writer') ~= self then return 'elsewhere' end
+    if get('ended') then return 'ended' end
+  end
+  local next, before = add(ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[11], origin)
+  record()
+  if to == self and ARGV[10] == '1' then set('seen', text(next)) end
+  local ends = ARGV[14] == '1' and not alone
   if ends then finish() end
   if to == self then return { text(next), text(before) } end
-  if ends or #ARGV[6] > tonumber(ARGV[10]) then tell(to, 'more') else tell(to, text(next) .. ' ' .. text(before) .. ' ' .. ARGV[5] .. '\\n' .. ARGV[6]) end
+  if ends or #ARGV[8] > tonumber(ARGV[12]) then tell(to, 'more') else tell(to, text(next) .. ' ' .. text(before) .. ' ' .. ARGV[7] .. '\\n' .. ARGV[8]) end
   return 'elsewhere'`)
 
-/** ARGV: number. */
+/** ARGV: number. Only the reader knows what its client has seen. */
 export const MARK_SEEN = script(`${COMMON}
-  if (alone or get('writer')) and redis.call('EXISTS', KEYS[2]) == 1 and number('seen') < tonumber(ARGV[5]) then set('seen', ARGV[5]) end`)
+  if reader() == self and redis.call('EXISTS', KEYS[2]) == 1 and number('seen') < tonumber(ARGV[5]) then set('seen', ARGV[5]) end`)
 
-/** Ends a reply. */
-export const END_STREAM = script(`${COMMON}${END}
+/** Ends a reply. ARGV: numbers of writes. */
+export const END_STREAM = script(`${COMMON}${END}${ORDERED}
   if alone or get('writer') ~= self or get('ended') then return end
-  finish()
   local to = reader()
+  finish()
   if to and to ~= self then tell(to, 'more') end`)
 
 /** The replies of other nodes that are not ended, and their writers, in turn. */
@@ -169,13 +199,17 @@ export const UNFINISHED = script(`${COMMON}
   end
   return found`)
 
-/** ARGV: the writer that has died. Ends its reply, if it is still that writer's. Which numbers that has given is not known where Redis has lost writes. */
+/**
+ * ARGV: the writer that has died. Ends its reply, if it is still that writer's, and tells the node that reads it. Which numbers the writer has given is
+ * not known where Redis has lost writes.
+ */
 export const FINISH = script(`${COMMON}${ADD}${END}
   if get('ended') or get('writer') ~= ARGV[5] then return end
-  local latest, word = event(get('last')), get('word')
-  local method = latest and string.match(latest, '^%d+ %d+ %d+ ([^\\n]*)\\n')
-  if method ~= '' and word then add('', word, #word, '') end
-  finish()`)
+  local latest, word, to = event(get('last')), get('word'), reader()
+  local method = latest and string.match(latest, '^%d+ %d+ %d+ %S+ ([^\\n]*)\\n')
+  if method ~= '' and word then add('', word, #word, '', '-') end
+  finish()
+  if to and to ~= self then tell(to, 'more') end`)
 
 /** ARGV: the number after which to read, or ''. */
 export const READ_EVENTS = script(`${COMMON}${READ}

@@ -132,11 +132,36 @@ export function nodes (t: Test, open: Open): void {
     t.equal(await one.sessions.append('s', 'bb', event('answer', ''), false, { ends: true }), 'elsewhere')
     await until(() => news.length > 0, 'the reader hears of the end')
     t.match(await two.sessions.read('s', 'bb', 1), { events: [{ number: 2, after: 1, text: 'answer' }], ended: true })
-    t.equal(await one.sessions.append('s', 'bb', event('late'), false), 'elsewhere')
+    t.equal(await one.sessions.append('s', 'bb', event('late'), false), 'ended')
     await one.close()
     await two.sessions.finish('s')
     t.match(await two.sessions.read('s', 'aa', 0), { events: [{ text: '1' }, { text: 'interrupted aa' }], ended: true })
     t.equal((await two.sessions.read('s', 'bb', 0))?.events.length, 2)
+  })
+
+  t.test('the reader of a reply hears of it when another node finishes that', async t => {
+    const { store: one, another } = await open(t)
+    const [two, three] = [await another?.(), await another?.()]
+    if (two === undefined || three === undefined) throw new Error('no other node can share this store')
+    await one.sessions.save('s', RECORD, TOMORROW)
+    await one.sessions.append('s', 'aa', event('1'), false, { begins: 'interrupted' })
+    t.match(await two.sessions.attach('s', 'aa', 1), { events: [], ended: false })
+    const news = newsOf(two.sessions)
+    await one.close()
+    t.strictSame(await three.sessions.finish('s'), [])
+    await until(() => news.includes('s aa more'), 'the reader hears of the end')
+    t.match(await two.sessions.read('s', 'aa', 1), { events: [{ text: 'interrupted', method: '' }], ended: true })
+  })
+
+  t.test('only the reader records what its client has seen', async t => {
+    const { one, two } = await pair(t, open)
+    await one.sessions.save('s', RECORD, TOMORROW)
+    await one.sessions.append('s', 'aa', event('1'), false)
+    await one.sessions.append('s', 'aa', event('2'), false)
+    await two.sessions.markSeen('s', 'aa', 2)
+    t.match(await one.sessions.read('s', 'aa', undefined), { after: 0 })
+    await one.sessions.markSeen('s', 'aa', 1)
+    t.match(await one.sessions.read('s', 'aa', undefined), { after: 1 })
   })
 
   t.test('what a node leaves when it dies is finished and taken over by another, once', async t => {
@@ -146,7 +171,7 @@ export function nodes (t: Test, open: Open): void {
     await one.sessions.append('s', 'aa', event('1'), false)
     await one.sessions.append('s', 'bb', event('answer', ''), false)
     const left = one.nodes.self
-    await two.sessions.finish('s')
+    t.strictSame(await two.sessions.finish('s'), [left])
     t.match(await two.sessions.read('s', 'aa', 0), { ended: false }, 'not while it lives')
     await one.close()
     for (let time = 0; time < 2; time++) await two.sessions.finish('s')

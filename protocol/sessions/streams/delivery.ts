@@ -1,0 +1,111 @@
+import type { LoggedEvent, NumberedEvent, Replay } from '../../store.js'
+import type { LogRead, Sink, StreamLog } from './sink.js'
+import { StreamConnections } from './stream-connections.js'
+
+export interface DeliveryEvents {
+  /** Another node has become the reader of the stream. */
+  onMoved: () => void
+  /** The log has it that the stream has ended. */
+  onEnded: () => void
+  /** A connection was removed. */
+  onDetached: () => void
+}
+
+/**
+ * Writes the events of a stream to its connections, in order and each once. Each event names the one before it; where that was not sent yet, what is
+ * missing is read first. Nothing here is called while an earlier call has not settled, but for `detach`.
+ */
+export class Delivery {
+  readonly connections = new StreamConnections()
+  readonly #key: string
+  readonly #log: StreamLog
+  readonly #events: DeliveryEvents
+  /** The highest number that this node knows of. */
+  highest = 0
+  /** True when a client is connected, and the store could not be asked to make this node the reader. */
+  #isUnattached = false
+
+  constructor (key: string, log: StreamLog, events: DeliveryEvents) {
+    this.#key = key
+    this.#log = log
+    this.#events = events
+  }
+
+  /**
+   * Writes what was read to a new connection, and then new events. A client that resumes comes back when the log cannot be read; one that begins is
+   * served all the same, and gets the rest later.
+   */
+  connect (sink: Sink, read: LogRead, resumes: boolean, prime: (after: number) => void): void {
+    const replay = typeof read === 'object' ? read : undefined
+    if (replay === undefined && resumes) return this.disconnectFrom([sink])
+    this.#isUnattached = replay === undefined
+    this.connections.connect(sink, replay?.after)
+    prime(replay?.after ?? 0)
+    if (replay !== undefined) this.#replay(replay, [sink], true)
+  }
+
+  /** Writes an event, unless it was replayed when the client connected. A promise when events before it have to be read. */
+  deliver (event: NumberedEvent, wasSeen: boolean): Promise<void> | undefined {
+    const { current, lastSent = event.after } = this.connections
+    if (current === undefined || event.number <= lastSent) return
+    if (event.after > lastSent) return this.catchUp()
+    this.#write(event)
+    // A client has connected meanwhile, or another node stored the event.
+    if (!wasSeen && this.connections.countsAsSeen) this.#log.markSeen(event.number)
+  }
+
+  /** Writes an event that is not stored. The next one need not follow on what was sent before; and the log must not look as if nothing were missing. */
+  writeUnnumbered (event: LoggedEvent): void {
+    this.highest++
+    this.connections.write(event, undefined)
+  }
+
+  /** Reads what is missing. When that is no longer stored, the client has to learn it: it resumes, and is refused. */
+  async catchUp (): Promise<void> {
+    const { newest, lastSent } = this.connections
+    if (newest === undefined) return
+    const isUnattached = this.#isUnattached
+    const [isReader, replay] = await Promise.all(isUnattached ? [true, this.#log.attach(lastSent)] : [this.#log.isReader(), this.#log.read(lastSent)])
+    if (replay === 'unavailable' || (isUnattached && replay === undefined)) return
+    this.#isUnattached = false
+    if (!isReader) this.leave()
+    if (replay === undefined) return this.disconnectFrom(this.connections.all)
+    if (replay.ended) this.#events.onEnded()
+    this.#replay(isReader ? replay : { ...replay, events: [] }, this.connections.all, this.connections.countsAsSeen)
+  }
+
+  /** Leaves the client to another node if that has become the reader. The client may have come back here before the news that it has left. */
+  async checkReader (): Promise<void> {
+    if (!await this.#log.isReader()) this.leave()
+  }
+
+  leave (): void {
+    this.connections.leave()
+    this.#events.onMoved()
+  }
+
+  detach (sink: Sink): void {
+    this.connections.remove(sink)
+    this.#events.onDetached()
+  }
+
+  /** Ends those of the connections that are still there. */
+  disconnectFrom (sinks: Sink[]): void {
+    for (const sink of sinks) {
+      if (!this.connections.has(sink)) continue
+      this.detach(sink)
+      sink.end()
+    }
+  }
+
+  #replay ({ events, ended }: Replay, sinks: Sink[], seen: boolean): void {
+    for (const event of events) this.#write(event)
+    if (events.length > 0 && seen) this.#log.markSeen(this.connections.lastSent ?? 0)
+    if (ended) this.disconnectFrom(sinks)
+  }
+
+  #write ({ number, text, method }: NumberedEvent): void {
+    this.highest = Math.max(this.highest, number)
+    this.connections.write({ id: `${this.#key}-${number}`, text, method }, number)
+  }
+}
