@@ -10,7 +10,7 @@ import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
-const PUBLIC = ['GET /health', 'HEAD /health', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
+const PUBLIC = [...['/health', '/livez', '/readyz'].flatMap(url => [`GET ${url}`, `HEAD ${url}`]), 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
 
 t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)

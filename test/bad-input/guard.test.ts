@@ -38,7 +38,7 @@ const SERVED = ['/mcp', '/mcp/sse', '/message', '/sse']
 t.test('every route is closed to pages of other sites', async t => {
   const server = await startServer(t, { plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
-  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', ...['/health', ...SERVED, ...SERVED.map(url => `${url}/${VIEW}`)].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
+  t.strictSame([...new Set(routes.map(([, url]) => url))].sort(), ['/extra', ...['/health', '/livez', '/readyz', ...SERVED, ...SERVED.map(url => `${url}/${VIEW}`)].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
 
   for (const [method, url] of [...routes, ['GET', '/nobody/serves/this']] as const) {
     await t.test(`${method} ${url}`, async t => {
@@ -89,9 +89,9 @@ t.test('in a host application our routes are guarded and its own are not', async
 
 const same = (url: string): string => url
 
-/** Probes ask for /health with any Host; the reply has bare fields only. */
+/** Probes ask for /health, /livez and /readyz with any Host; the reply has bare fields only. */
 const isProbe = (method: string, url: string, { row }: Visit, more: Head): boolean =>
-  /\/health\/?$/.test(url) && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
+  /\/(health|livez|readyz)\/?$/.test(url) && ['GET', 'HEAD'].includes(method) && more.length === 0 && ['E14', 'E15', 'E16'].includes(row)
 
 async function refuses (t: Test, port: number, method: string, url: string, more: Head = []): Promise<void> {
   const wrong = await Promise.all(REFUSED.map(async visit => {
