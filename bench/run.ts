@@ -11,13 +11,14 @@ import { httpCall } from './questions/http-call.js'
 import { httpLarge } from './questions/http-large.js'
 import { idle } from './questions/idle.js'
 import { initialize } from './questions/initialize.js'
+import { nodes } from './questions/nodes.js'
 import type { Question } from './questions/question.js'
 import { relay } from './questions/relay.js'
 import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
 import { summary, table } from './report.js'
-import { machine, save } from './save.js'
+import { machine, save, saveNodes } from './save.js'
 import { install } from './servers/packages.js'
 import { stopAll } from './servers/process.js'
 
@@ -32,8 +33,11 @@ const questions: Record<string, Question> = {
   'tools-list': toolsList,
   growth,
   idle,
-  initialize
+  initialize,
+  nodes
 }
+/** Asked only by name. It needs redis-server and no peers, and its results have a table of their own. */
+const APART = 'nodes'
 
 const OPTIONS = {
   rounds: { type: 'string', default: '5' },
@@ -56,16 +60,18 @@ try {
 /** Whether nothing broke: a goal that is missed is a result like any other. */
 async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
-  const { names, rounds, peers, against, saving } = choices(args)
+  const { names, rounds, against, saving, ...wanted } = choices(args)
+  const isApart = names.every(name => name === APART)
+  const peers = wanted.peers && !isApart
   const trouble: string[] = []
   const complain = (line: string): void => { trouble.push(line); say(`!!! ${line}`) }
   const where = machine(rounds)
   say(`${where}; ${stepAside()}`)
-  const installed = (peers || saving) && hasPackages(complain)
+  const installed = (peers || (saving && !isApart)) && hasPackages(complain)
   const findings = await ask(names, { rounds, peers: peers && installed, say, complain, ...(against === undefined ? {} : { against }) })
   console.log(`${table(findings)}\n\n${summary(findings)}`)
   for (const line of trouble) console.log(`!!! ${line}`)
-  if (saving && trouble.length === 0) save(findings, where)
+  if (saving && trouble.length === 0) (isApart ? saveNodes : save)(findings, where)
   return trouble.length === 0
 }
 
@@ -80,8 +86,8 @@ function choices (args: string[]): Choices {
   const against = values.against === undefined ? undefined : resolve(values.against)
   if (against !== undefined && !existsSync(join(against, 'dist/cli.js'))) throw new Error(`--against: there is no dist/cli.js in ${against}; run npm run build there`)
   if (values.save && against !== undefined) throw new Error('--save is for a run without --against')
-  if (values.save && positionals.length > 0) throw new Error('--save is for a run of all questions: figures of different runs do not belong into one table')
-  return { names: positionals.length > 0 ? positionals : Object.keys(questions), rounds, peers: !values['no-peers'], against, saving: values.save }
+  if (values.save && positionals.length > 0 && String(positionals) !== APART) throw new Error(`--save is for a run of all questions, or of ${APART} alone: figures of different runs do not belong into one table`)
+  return { names: positionals.length > 0 ? positionals : Object.keys(questions).filter(name => name !== APART), rounds, peers: !values['no-peers'], against, saving: values.save }
 }
 
 async function ask (names: string[], setting: Setting): Promise<Finding[]> {

@@ -7,6 +7,7 @@ import { summary, table } from './report.js'
 import { ROOT } from './servers/catalogue.js'
 
 const RESULTS = /(<!-- results -->\n)[^]*(<!-- end of results -->)/
+const RESULTS_OF_NODES = /(<!-- results of nodes -->\n)[^]*(<!-- end of results of nodes -->)/
 
 /** Where and when the figures were taken. */
 export function machine (rounds: number): string {
@@ -17,12 +18,21 @@ export function machine (rounds: number): string {
 /** Puts the figures of a run where people look for them. */
 export function save (findings: Finding[], where: string): void {
   writeFileSync(join(ROOT, 'bench/results.json'), `${JSON.stringify({ where, findings }, null, 2)}\n`)
-  const readme = join(ROOT, 'bench/README.md')
-  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), findings, where))
+  replaceResults(findings, where, RESULTS)
   writeFileSync(join(ROOT, 'docs/bench.svg'), plot(findings, where))
 }
 
-export function withResults (page: string, findings: Finding[], where: string): string {
-  if (!RESULTS.test(page)) throw new Error('bench/README.md has no place for results')
-  return page.replace(RESULTS, (_, start: string, end: string) => `${start}${where}.\n\n${table(findings)}\n\n${summary(findings)}.\n${end}`)
+/** The same for the question about several nodes. */
+export function saveNodes (findings: Finding[], where: string): void {
+  replaceResults(findings, where, RESULTS_OF_NODES)
+}
+
+function replaceResults (findings: Finding[], where: string, place: RegExp): void {
+  const readme = join(ROOT, 'bench/README.md')
+  writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), findings, where, place))
+}
+
+export function withResults (page: string, findings: Finding[], where: string, place = RESULTS): string {
+  if (!place.test(page)) throw new Error('bench/README.md has no place for results')
+  return page.replace(place, (_, start: string, end: string) => `${start}${where}.\n\n${table(findings)}\n\n${summary(findings)}.\n${end}`)
 }

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { overHttp, overStdio, overWebSocket } from '../bench/load/transports.js'
 import { HttpWire } from '../bench/load/http-wire.js'
 import { Load } from '../bench/load/load.js'
+import { LiveSession } from '../bench/load/live-session.js'
 import { echo, LEGACY, listTools, MODERN, type Ask } from '../bench/load/messages.js'
 import { endSessions, openSessions } from '../bench/load/sessions.js'
 import { parseGoal, verdictOf, type Finding } from '../bench/measure/goal.js'
@@ -13,10 +14,14 @@ import { cpuTime, isMeasurable, memory } from '../bench/measure/process.js'
 import type { Runner } from '../bench/measure/race.js'
 import { comparisons, inRounds, otherBuilds } from '../bench/measure/rounds.js'
 import { inWords, median, ratioOf, spreadOf } from '../bench/measure/statistics.js'
+import { commandCounts } from '../bench/questions/nodes/commands.js'
+import { answerDelayAt, eventDelay } from '../bench/questions/nodes/latency.js'
 import { summary, table } from '../bench/report.js'
 import { withResults } from '../bench/save.js'
 import { bareBatches, bareBytes, bareFastify, bareStdio, bareWebSocket, patchbay, patchbayStdio, ROOT } from '../bench/servers/catalogue.js'
+import { withCluster } from '../bench/servers/nodes.js'
 import type { Server, ServerProcess } from '../bench/servers/process.js'
+import { withRedis as withRedisServer } from './support/environment/redis-server.js'
 import { folder } from './support/process.js'
 
 const linux = { skip: !isMeasurable && 'CPU time comes from /proc' }
@@ -80,7 +85,8 @@ t.test('goals', async t => {
   })
 
   t.test('every goal of a question can be judged', async t => {
-    const sources = readdirSync(join(ROOT, 'bench/questions')).map(file => readFileSync(join(ROOT, 'bench/questions', file), 'utf8'))
+    const files = readdirSync(join(ROOT, 'bench/questions'), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+    const sources = files.map(file => readFileSync(join(ROOT, 'bench/questions', file), 'utf8'))
     const goals = sources.flatMap(text => [...text.matchAll(/(?:goal|arm64|x64)(?:: | = )['`]([^'`]+)/g)].map(([, goal]) => goal as string))
     t.ok(goals.length > 10)
     for (const goal of goals) t.doesNotThrow(() => parseGoal(goal), goal)
@@ -147,6 +153,24 @@ t.test('the limits and Patchbay answer the same questions', linux, async t => {
     t.equal(new Set(sessions).size, 40)
     await endSessions(gateway.port, sessions)
     await t.rejects(endSessions(gateway.port, sessions), /refused: HTTP\/1.1 404/)
+  })
+})
+
+t.test('events and answers are timed, at one node and at two, and commands to Redis counted', { skip: linux.skip || withRedisServer.skip }, async t => {
+  await withCluster(async cluster => {
+    const { first, second, alone } = cluster
+    const [local, shared] = [await LiveSession.open(alone.port), await LiveSession.open(first.port)]
+    const ticks = { events: 30, every: 2 }
+    t.ok(await eventDelay(local, alone.port, alone.port, ticks) > 0)
+    t.ok(await eventDelay(shared, first.port, first.port, ticks) > 0)
+    t.ok(await eventDelay(shared, first.port, second.port, ticks) > 0, 'read at another node')
+    t.ok(await answerDelayAt(shared, first.port, second.port, 5) > 0, 'answered at another node')
+    await local.end(alone.port)
+    await shared.end(second.port)
+    const counts = await commandCounts(cluster, { rounds: 1, peers: false, say: () => {}, complain: line => t.fail(line) })
+    const goals = counts.filter(({ goal }) => goal !== undefined)
+    t.equal(goals.length, 4)
+    t.strictSame(goals.map(verdictOf), goals.map(() => 'met'), JSON.stringify(goals))
   })
 })
 

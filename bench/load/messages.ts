@@ -41,6 +41,12 @@ export function echo (bytes: number, name = 'echo'): Ask {
   }
 }
 
+/** An echo whose reply is a stream: so much progress is reported before it. */
+export function progress (events: number): Ask {
+  const { params, ...rest } = echo(32, 'bench_stream')
+  return { ...rest, params: { ...params, arguments: { ...params['arguments'] as object, events }, _meta: { progressToken: 'bench' } } }
+}
+
 export function listTools (atLeast: number): Ask {
   return {
     method: 'tools/list',

@@ -4,17 +4,21 @@ import { isMeasurable } from './process.js'
 
 const [serverCore, clientCore] = twoCores()
 
-/** The command that runs a program of Node.js where servers run. */
-export function pinned (args: string[]): [command: string, args: string[]] {
-  const own = [process.execPath, ...args] as [string, ...string[]]
-  return serverCore === undefined ? [own[0], own.slice(1)] : ['taskset', ['-c', serverCore, ...own]]
+/** The command that runs a program, of Node.js unless another one is named, where servers run. */
+export function pinned (args: string[], program = process.execPath): [command: string, args: string[]] {
+  return serverCore === undefined ? [program, args] : ['taskset', ['-c', serverCore, program, ...args]]
 }
 
 /** Moves this process, the client, to a core where no server runs; says where both are. */
 export function stepAside (): string {
   if (clientCore === undefined) return 'servers and client share the cores'
-  spawnSync('taskset', ['-a', '-p', '-c', clientCore, String(process.pid)])
+  moveToOtherCore(process.pid)
   return `servers on core ${serverCore}, client on core ${clientCore}`
+}
+
+/** Lets a process run on the client's core alone, where there are two. */
+export function moveToOtherCore (pid: number): void {
+  if (clientCore !== undefined) spawnSync('taskset', ['-a', '-p', '-c', clientCore, String(pid)])
 }
 
 function twoCores (): string[] {

@@ -41,7 +41,8 @@ async function weigh ({ what, goal, limit, peers, gather }: Shape, setting: Sett
   }, ...comparisons(what, weights, patchbay, others, ' KiB')]
 }
 
-async function weightOf (server: Server, gather: Shape['gather']): Promise<number> {
+/** What each of those takes of a server's memory, in KiB. */
+export async function weightOf (server: Server, gather: Shape['gather']): Promise<number> {
   const running = await ServerProcess.listen(collectable(server))
   let crowd: Crowd | undefined
   try {
@@ -56,7 +57,7 @@ async function weightOf (server: Server, gather: Shape['gather']): Promise<numbe
   }
 }
 
-const sessions: Shape['gather'] = async port => ({ add: async count => { await openSessions(port, count, { confirm: true }) } })
+export const sessions: Shape['gather'] = async port => ({ add: async count => { await openSessions(port, count, { confirm: true }) } })
 
 const webSockets: Shape['gather'] = async port => await connected(async () => {
   const wire = await WebSocketWire.open(port)
