@@ -22,6 +22,8 @@ export async function connectRedis (url: string, onTrouble: TroubleListener): Pr
     commandsQueueMaxLength: MAX_QUEUED,
     pingInterval: PING_INTERVAL,
     maintNotifications: 'disabled',
+    // A timeout of the client's makes an AbortSignal for each command and ends with its writing; the link watches replies itself.
+    commandOptions: { timeout: 0 },
     socket: { connectTimeout: TIMEOUTS.connect, socketTimeout: TIMEOUTS.idle, reconnectStrategy: retryDelay }
   })
   const link = new RedisLink(client as unknown as RedisClientType, onTrouble, url.startsWith('rediss:'))
