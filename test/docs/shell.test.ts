@@ -4,6 +4,7 @@ import { announce, blocksOf, pages, runnable } from './blocks.js'
 import { runInTerminal, type Ran } from './terminal.js'
 
 const missing = ['bash', 'curl'].find(program => spawnSync(program, ['--version']).status !== 0)
+const lacksRedis = spawnSync('redis-server', ['--version']).status !== 0
 
 t.test('every sh block of README and docs runs as printed', { skip: missing !== undefined && `there is no ${missing}`, timeout: 300_000 }, async t => {
   const { blocks, marked } = runnable('sh')
@@ -12,7 +13,7 @@ t.test('every sh block of README and docs runs as printed', { skip: missing !== 
   for (const page of pages()) {
     const ofPage = blocks.filter(block => block.page === page)
     if (ofPage.length === 0) continue
-    t.test(page, async t => {
+    t.test(page, { skip: lacksRedis && ofPage.some(({ code }) => code.includes('redis-server')) && 'there is no redis-server' }, async t => {
       const ran = await runInTerminal(t, ofPage, blocksOf(page).filter(({ file }) => file !== undefined))
       count += ran.length
       for (const each of ran) t.equal(mistake(each), undefined, `${page}:${each.block.line}`)

@@ -13,11 +13,12 @@ import { ROOT, type Block } from './blocks.js'
 /** How long the blocks of a page may take on a busy machine. */
 const TIMEOUT = 300_000
 
-/** The port that the pages name. */
+/** The port that the pages name, and those of the nodes and the Redis of one page. */
 const PORT = /\b8080\b/g
+const OTHER_PORTS = ['8081', '8082', '6379']
 
 /** A line that starts a gateway which serves HTTP until the reader stops it. */
-const SERVES = /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
+const SERVES = /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
 
 const NOT_COPIED = new Set(['node_modules', 'build', 'dist', 'test', 'bench', '.git', '.tap', 'docs'])
 
@@ -28,7 +29,7 @@ export interface Ran { block: Block, output: string, failure?: string }
 export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): Promise<Ran[]> {
   const port = await freePort()
   const home = await checkout(t, files, port)
-  const script = [PRELUDE, ...blocks.map(step), 'stop'].join('\n').replaceAll(PORT, String(port))
+  const script = await withFreePorts([PRELUDE, ...blocks.map(step), 'stop'].join('\n').replaceAll(PORT, String(port)))
   const path = join(home, 'bin')
   const bash = spawn('bash', ['-e', '-c', script], {
     cwd: join(home, 'patchbay'),
@@ -47,6 +48,12 @@ export async function runInTerminal (t: Test, blocks: Block[], files: Block[]): 
     const failed = index === outputs.length - 1 && code !== 0
     return { block: blocks[index] as Block, output, ...(failed ? { failure: `exit code ${String(code)}\n${errors.slice(-2_000)}` } : {}) }
   })
+}
+
+async function withFreePorts (script: string): Promise<string> {
+  let changed = script
+  for (const port of OTHER_PORTS) if (script.includes(port)) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  return changed
 }
 
 /** Bash functions: the gateway of the page is stopped before another one starts, and each block leaves it listening. */
