@@ -71,7 +71,7 @@ t.test('docs/logs.md quotes messages of the log as the code has them', async t =
 t.test('docs/troubleshooting.md quotes texts as the code has them', async t => {
   const quoted = [...page('troubleshooting.md').matchAll(/^### `([^`]+)`$/gm)].map(([, text]) => text as string)
   t.ok(quoted.length > 15)
-  const code = sourcesOf('cli', 'loader', 'plugins', 'protocol', 'stores', 'system')
+  const code = sourcesOf('cli', 'loader', 'options', 'plugins', 'protocol', 'stores', 'system')
   for (const text of quoted) t.ok(code.includes(text), text)
 })
 
