@@ -8,10 +8,19 @@ export function decodeNodeMessage (text: string): NodeMessage | undefined {
   return isObject(value) && isMessage(value) ? value as unknown as NodeMessage : undefined
 }
 
-function isMessage ({ kind, session, principal, text, number, question }: Members): boolean {
-  if (kind === 'passed') return isText(session) && isText(text) && (principal === undefined || isText(principal))
-  if (kind === 'question') return Number.isSafeInteger(number) && isObject(question) && isText(question['kind'])
-  return kind === 'answer' && Number.isSafeInteger(number)
+const CHECKS: Record<NodeMessage['kind'], (message: Members) => boolean> = {
+  passed: ({ session, principal, text }) => isText(session) && isText(text) && (principal === undefined || isText(principal)),
+  question: ({ number, question }) => isNumber(number) && isQuestion(question),
+  answer: ({ number }) => isNumber(number),
+  asker: ({ number, says }) => isNumber(number) && (says === 'done' || (isObject(says) && isQuestion(says['question']))),
+  answerer: ({ number, says }) => isNumber(number) && (says === 'unknown' || isObject(says)),
+  waits: ({ numbers }) => areNumbers(numbers),
+  works: ({ numbers }) => areNumbers(numbers)
+}
+
+function isMessage (message: Members): boolean {
+  const { kind } = message
+  return typeof kind === 'string' && Object.hasOwn(CHECKS, kind) && CHECKS[kind as NodeMessage['kind']](message)
 }
 
 function parse (text: string): unknown {
@@ -21,6 +30,12 @@ function parse (text: string): unknown {
     return undefined
   }
 }
+
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value)
+
+const areNumbers = (value: unknown): boolean => Array.isArray(value) && value.every(isNumber)
+
+const isQuestion = (value: unknown): boolean => isObject(value) && isText(value['kind'])
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 

@@ -1,6 +1,7 @@
 import type { Cancellation } from '../../../lib/calls/cancellation.js'
 import type { ResumeQuestion } from '../../../protocol/nodes/message.js'
 import { errors } from '../../../protocol/wire/errors.js'
+import { isObject } from '../../../protocol/wire/json.js'
 import { carryError, type CarriedOutcome } from './carried-outcome.js'
 import type { RoundNews } from './forwarded-rounds.js'
 import type { ParkedCalls } from './parked-calls.js'
@@ -14,7 +15,7 @@ export async function serveRound (calls: ParkedCalls, question: ResumeQuestion, 
     if (!parked.isOf(principal, bound)) throw errors.invalidParams('requestState was not issued for this request')
     return await resumeHere(parked, calls, parkedId, {
       client: undefined,
-      capabilities,
+      capabilities: isObject(capabilities) ? capabilities : {},
       cancellation,
       progress: params => onNews({ progress: params }),
       // Without a level the client wants none.
