@@ -6,7 +6,7 @@ import { MOVE_HOME, REMOVE, SAVE, TOUCH, UPDATE } from './scripts/sessions.js'
 import { RedisStreams } from './streams.js'
 
 /** How many sessions are extended at once. */
-const TOUCH_BATCH = 500
+const TOUCH_BATCH = 100
 
 export class RedisSessions implements SessionStore {
   readonly #redis: RedisConnection
