@@ -44,6 +44,8 @@ export class SessionRestorer {
 
   /** Reads a session again that is served here. */
   async refresh (session: Session): Promise<void> {
+    // What has begun already may have read the session before it was changed.
+    await this.#pending.get(session.id)?.catch(() => {})
     await this.#once(session.id, async () => {
       session.stale = false
       try {

@@ -24,13 +24,11 @@ export class Subscribers {
 
   remove (uri: string, peer: Peer): void {
     const peers = this.#peers.get(uri)
-    const subscription = peers?.get(peer)
-    if (peers === undefined || subscription === undefined) return
-    peers.delete(peer)
-    if (peers.size === 0) this.#peers.delete(uri)
-    subscription.forget()
-    // A closed peer keeps its subscriptions, because they are stored with its session.
-    if (!peer.closed) peer.setSubscribed(uri, false)
+    peers?.get(peer)?.forget()
+    peers?.delete(peer)
+    if (peers?.size === 0) this.#peers.delete(uri)
+    // Another node may be the one that watches it. A closed peer keeps its subscriptions, because they are stored with its session.
+    if (!peer.closed && peer.subscriptions.has(uri)) peer.setSubscribed(uri, false)
   }
 
   removeAll (peer: Peer): void {
