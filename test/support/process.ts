@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
 import { COMMAND } from './command.js'
+import type { Owner } from './owner.js'
 import { inTime, within } from './wait.js'
 
 export type Json = Record<string, unknown>
@@ -35,7 +35,7 @@ export interface LaunchOptions { env?: Record<string, string>, cwd?: string, obs
 const BUSY_MACHINE = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles, log }: LaunchOptions = {}): Launched {
+export function launch (t: Owner, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles, log }: LaunchOptions = {}): Launched {
   const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
   const command = [...(openFiles === undefined && log === undefined ? [] : ['sh', '-c', shell, 'sh']), process.execPath, COMMAND, ...args]
   const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
@@ -46,7 +46,7 @@ export function launch (t: Test, args: string[], { env = {}, cwd = tmpdir(), obs
 }
 
 /** A folder with files, outside the project and with no node_modules anywhere above it. */
-export async function folder (t: Test, files: Record<string, string>): Promise<string> {
+export async function folder (t: Owner, files: Record<string, string>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'patchbay-'))
   t.teardown(async () => await rm(path, { recursive: true, force: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
+import type { Owner } from './owner.js'
 import { launch, type Launched } from './process.js'
 import { within } from './wait.js'
 import { dataFolder } from './environment/on-disk.js'
@@ -15,12 +15,12 @@ export interface Start { elapsed: number, busy: number | undefined }
 export class Gateway {
   readonly port: number
   readonly data: string
-  readonly #t: Test
+  readonly #t: Owner
   readonly #args: string[]
   readonly #env: Record<string, string>
   #process: Launched | undefined
 
-  constructor (t: Test, port: number, data: string, args: string[] = [], env: Record<string, string> = {}) {
+  constructor (t: Owner, port: number, data: string, args: string[] = [], env: Record<string, string> = {}) {
     this.#t = t
     this.port = port
     this.data = data
@@ -36,7 +36,10 @@ export class Gateway {
   async start (): Promise<Start> {
     const begun = performance.now()
     this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env }, observed: false })
-    await within(60_000, async signal => { while (!await this.#answers()) await sleep(5, undefined, { signal }) })
+    const ended = this.#process.ended.then(({ stderr }) => { throw new Error(`the gateway did not start: ${stderr}`) })
+    const answered = within(120_000, async signal => { while (!await this.#answers()) await sleep(Math.min(50, 5 + (performance.now() - begun) / 50), undefined, { signal }) })
+    ended.catch(() => {})
+    await Promise.race([answered, ended])
     return { elapsed: Math.round(performance.now() - begun), busy: busyFor(this.#process.pid) }
   }
 
@@ -48,6 +51,10 @@ export class Gateway {
   async restart (signal: NodeJS.Signals = 'SIGKILL'): Promise<Start> {
     await this.end(signal)
     return await this.start()
+  }
+
+  get pid (): number | undefined {
+    return this.#process?.pid
   }
 
   get stderr (): string {
@@ -65,7 +72,7 @@ export class Gateway {
   }
 }
 
-export async function gatewayOn (t: Test, args: string[] = [], env: Record<string, string> = {}): Promise<Gateway> {
+export async function gatewayOn (t: Owner, args: string[] = [], env: Record<string, string> = {}): Promise<Gateway> {
   return new Gateway(t, await freePort(), await dataFolder(t), args, env)
 }
 

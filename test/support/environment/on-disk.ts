@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Store } from '../../../protocol/store.js'
 import { diskStore } from '../../../stores/disk/store.js'
+import type { Owner } from '../owner.js'
 import type { Subject } from '../../stores/contract.js'
 
 export const GIBIBYTE = 1024 * 1024 * 1024
 export const FILE = 'patchbay.db'
 
 /** A new folder that goes when the test ends. */
-export async function dataFolder (t: Test): Promise<string> {
+export async function dataFolder (t: Owner): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'patchbay-data-'))
   t.teardown(async () => await rm(path, { recursive: true, force: true, maxRetries: 5 }))
   return path

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import type { Test } from 'tap'
+import type { Owner } from '../owner.js'
 import { within } from '../wait.js'
 
 const { missing } = await import(new URL('../../../../scripts/test-setup.mjs', import.meta.url).href) as { missing: () => Array<{ program: string }> }
@@ -12,7 +12,7 @@ const lacks = missing().some(({ program }) => program === 'redis-server')
 export const withRedis = { skip: lacks && 'not installed: redis-server' }
 
 /** A Redis of the test's own on a free port of the loopback interface. It is killed when the test ends. */
-export async function redisServer (t: Test): Promise<RedisServer> {
+export async function redisServer (t: Owner): Promise<RedisServer> {
   const server = new RedisServer(await freePort())
   t.teardown(async () => await server.kill())
   await server.start()
