@@ -1,14 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Stream } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { COMMAND } from '../support/command.js'
 import fixture, { listening } from '../support/gateway.js'
 import { until } from '../support/wait.js'
 import levers from './levers.js'
 
-const PAGE_SIZE = 5
+export const PAGE_SIZE = 5
 
 /** A way to a server of our own. */
 export interface Connection<T> {
@@ -41,47 +40,57 @@ export async function stdio<T extends { stderr: Stream | null }> (t: Test, Trans
   }
 }
 
+/** A server that listens, and what it has kept of its clients. */
+export interface Server {
+  url: string
+  /** Settles with the number of sessions after one was ended. */
+  sessions: () => Promise<number>
+  /** Settles when no client is known. */
+  forgotten: () => Promise<void>
+}
+
 /** Streamable HTTP. */
-export async function http<T extends { terminateSession: () => Promise<void> }> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
-  const { app, url } = await serve(t)
+export async function http<T extends { terminateSession: () => Promise<void> }> (t: Test, Transport: new (url: URL) => T, server?: Server): Promise<Connection<T>> {
+  const { url, sessions, forgotten } = server ?? await serve(t)
   const transport = new Transport(new URL('/mcp', url))
   return {
     transport,
     leave: async (t, close) => {
       await transport.terminateSession()
-      t.equal(app.mcp.sessions.size, 0, 'the session is over')
+      t.equal(await sessions(), 0, 'the session is over')
       await close()
-      await forgotten(app)
+      await forgotten()
     }
   }
 }
 
 /** HTTP+SSE, the transport of 2024. */
-export async function sse<T> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
-  return await plain(t, Transport, url => new URL('/sse', url))
+export async function sse<T> (t: Test, Transport: new (url: URL) => T, server?: Server): Promise<Connection<T>> {
+  return plain(Transport, url => new URL('/sse', url), server ?? await serve(t))
 }
 
-export async function webSocket<T> (t: Test, Transport: new (url: URL) => T): Promise<Connection<T>> {
-  return await plain(t, Transport, url => new URL('/mcp', url.replace('http', 'ws')))
+export async function webSocket<T> (t: Test, Transport: new (url: URL) => T, server?: Server): Promise<Connection<T>> {
+  return plain(Transport, url => new URL('/mcp', url.replace('http', 'ws')), server ?? await serve(t))
 }
 
-async function plain<T> (t: Test, Transport: new (url: URL) => T, address: (url: string) => URL): Promise<Connection<T>> {
-  const { app, url } = await serve(t)
+function plain<T> (Transport: new (url: URL) => T, address: (url: string) => URL, { url, forgotten }: Server): Connection<T> {
   return {
     transport: new Transport(address(url)),
     leave: async (_t, close) => {
       await close()
-      await forgotten(app)
+      await forgotten()
     }
   }
 }
 
-async function serve (t: Test): Promise<{ app: FastifyInstance, url: string }> {
-  return await listening(t, { plugins: [fixture, levers], pageSize: PAGE_SIZE })
-}
-
-async function forgotten ({ mcp }: FastifyInstance): Promise<void> {
-  await until(() => mcp.dispatcher.lifecycle.peers.size === 0, 'the server forgets the client')
+/** A gateway of this process. */
+async function serve (t: Test): Promise<Server> {
+  const { app: { mcp }, url } = await listening(t, { plugins: [fixture, levers], pageSize: PAGE_SIZE })
+  return {
+    url,
+    sessions: async () => mcp.sessions.size,
+    forgotten: async () => await until(() => mcp.dispatcher.lifecycle.peers.size === 0, 'the server forgets the client')
+  }
 }
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))

@@ -13,8 +13,8 @@ export interface Connection {
   close: () => Promise<void>
 }
 
-/** A gateway in this process. */
-export interface Place { app: FastifyInstance, url: string }
+/** A gateway; `app` where it is in this process. */
+export interface Place { app?: FastifyInstance, url: string }
 
 /** A way to the gateway, and what it cannot do, as data. */
 export interface Transport {

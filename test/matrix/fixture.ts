@@ -1,74 +1,62 @@
-import { EventEmitter, once } from 'node:events'
-import { Type } from '@sinclair/typebox'
+import { once } from 'node:events'
+import { Type, type Static, type TObject } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { McpError, prompt, resource, tool, type ContentBlock } from '../../app.js'
+import { boardOf, type Board } from '../support/nodes/board.js'
 
 const Key = Type.Object({ key: Type.String() })
 const ICONS = [{ src: 'https://example.com/icon.png', mimeType: 'image/png', sizes: ['48x48'] }]
 const HIDDEN = { 'example.com/hidden': true }
 const DATED = { audience: ['user' as const], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' }
 
-/** What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in another process too. */
+/** What the matrix needs besides the shared fixture: everything is done over the protocol, so that it works in other processes, and in several, too. */
 export default async function matrixFixture (fastify: FastifyInstance): Promise<void> {
-  for (const item of [hang, waitFor, aborted, meet, decorated, decoratedBlocks, unavailable, askTwice, canAsk]) fastify.mcp.tools.add(item)
-  for (const item of changers(fastify)) fastify.mcp.tools.add(item)
+  const board = await boardOf(fastify)
+  for (const item of [...waiters(board), decorated, decoratedBlocks, unavailable, askTwice(board), canAsk, ...changers(fastify, board)]) fastify.mcp.tools.add(item)
   for (const uri of ['decorated://one', 'decorated://some/{id}']) fastify.mcp.resources.add(decoratedResource(uri))
   fastify.mcp.prompts.add(decoratedPrompt)
 }
 
-const moments = new EventEmitter().setMaxListeners(0)
-const past = new Set<string>()
-
-function mark (moment: string): void {
-  past.add(moment)
-  moments.emit(moment)
-}
-
-const hang = tool({
-  name: 'hang',
-  description: 'Waits until it is cancelled; wait_for sees it start and stop',
-  input: Key,
-  run: async ({ key }, call) => {
-    mark(`${key} started`)
-    await once(call.signal, 'abort')
-    mark(`${key} aborted`)
-    return 'too late'
-  }
-})
-
-const waitFor = tool({
-  name: 'wait_for',
-  description: 'Answers when a moment has come',
-  input: Type.Object({ moment: Type.String() }),
-  run: async ({ moment }, call) => {
-    if (!past.has(moment)) await once(moments, moment, { signal: call.signal })
-    return moment
-  }
-})
-
-const aborted = tool({
-  name: 'aborted',
-  description: 'Tells whether a call of hang was cancelled',
-  input: Key,
-  run: ({ key }) => past.has(`${key} aborted`) ? 'yes' : 'no'
-})
-
-const meetings = new Map<string, Array<() => void>>()
-
-const meet = tool({
-  name: 'meet',
-  description: 'Answers when all have come, the last one first',
-  input: Type.Object({ room: Type.String(), size: Type.Integer(), canary: Type.String() }),
-  run: async ({ room, size, canary }) => {
-    const waiting = meetings.get(room) ?? []
-    meetings.set(room, waiting)
-    await new Promise<void>(resolve => {
-      waiting.push(resolve)
-      if (waiting.length === size) for (const leave of waiting.reverse()) leave()
+function waiters (board: Board) {
+  return [
+    tool({
+      name: 'hang',
+      description: 'Waits until it is cancelled; wait_for sees it start and stop',
+      input: Key,
+      run: async ({ key }, call) => {
+        const aborted = once(call.signal, 'abort')
+        await board.mark(`${key} started`)
+        await aborted
+        await board.mark(`${key} aborted`)
+        return 'too late'
+      }
+    }),
+    tool({
+      name: 'wait_for',
+      description: 'Answers when a moment has come',
+      input: Type.Object({ moment: Type.String() }),
+      run: async ({ moment }, call) => {
+        await board.wait(moment, call.signal)
+        return moment
+      }
+    }),
+    tool({
+      name: 'aborted',
+      description: 'Tells whether a call of hang was cancelled',
+      input: Key,
+      run: async ({ key }) => await board.hasCome(`${key} aborted`) ? 'yes' : 'no'
+    }),
+    tool({
+      name: 'meet',
+      description: 'Answers when all have come, the last one first',
+      input: Type.Object({ room: Type.String(), size: Type.Integer(), canary: Type.String() }),
+      run: async ({ room, size, canary }) => {
+        await board.meet(room, size)
+        return canary
+      }
     })
-    return canary
-  }
-})
+  ]
+}
 
 const decorated = tool({
   name: 'decorated',
@@ -111,13 +99,11 @@ const decoratedResource = (uri: string) => resource({
 
 const unavailable = tool({ name: 'unavailable', description: 'Fails with a code of its own', run: () => { throw new McpError(-32001, 'nothing there') } })
 
-let tickets = 0
-
-const askTwice = tool({
+const askTwice = (board: Board) => tool({
   name: 'ask_twice',
   description: 'Asks for the roots and then, knowing them, the model',
   run: async (_input, call) => {
-    const ticket = await call.once('ticket', () => ++tickets)
+    const ticket = await call.once('ticket', async () => await board.count('tickets'))
     const [root] = await call.roots('folders')
     const { content } = await call.sample('summary', { messages: [{ role: 'user', content: { type: 'text', text: root?.uri } }], maxTokens: 10 })
     return `${(content as { text: string }).text} #${ticket}`
@@ -130,15 +116,20 @@ const canAsk = tool({
   run: (_input, call) => ['elicitation/create', 'sampling/createMessage', 'roots/list'].filter(method => call.can(method)).join(' ')
 })
 
-function changers (fastify: FastifyInstance) {
+/** Tools that change what the gateway has, in every process of it. */
+function changers ({ mcp: { prompts, resources, tools } }: FastifyInstance, board: Board) {
   const Change = Type.Object({ name: Type.String() })
+  const changer = <T extends TObject>(name: string, description: string, input: T, change: (argument: Static<T>) => unknown) => {
+    board.define(name, argument => change(argument as Static<T>))
+    return tool({ name, description, input, run: async argument => await board.everywhere(name, argument as Record<string, string>) })
+  }
   return [
-    tool({ name: 'touch', description: 'A resource has changed', input: Type.Object({ uri: Type.String() }), run: ({ uri }) => fastify.mcp.resources.updated(uri) }),
-    tool({ name: 'add_tool', description: 'Adds a tool', input: Change, run: ({ name }) => fastify.mcp.tools.add(tool({ name, description: 'New', run: () => `I am ${name}` })) }),
-    tool({ name: 'remove_tool', description: 'Removes a tool', input: Change, run: ({ name }) => { fastify.mcp.tools.remove(name) } }),
-    tool({ name: 'add_prompt', description: 'Adds a prompt', input: Change, run: ({ name }) => fastify.mcp.prompts.add(prompt({ name, get: () => name })) }),
-    tool({ name: 'remove_prompt', description: 'Removes a prompt', input: Change, run: ({ name }) => { fastify.mcp.prompts.remove(name) } }),
-    tool({ name: 'add_resource', description: 'Adds a resource', input: Change, run: ({ name }) => fastify.mcp.resources.add(resource({ uri: `new://${name}`, name, read: () => name })) }),
-    tool({ name: 'remove_resource', description: 'Removes a resource', input: Change, run: ({ name }) => { fastify.mcp.resources.remove(`new://${name}`) } })
+    changer('touch', 'A resource has changed', Type.Object({ uri: Type.String() }), ({ uri }) => resources.updated(uri)),
+    changer('add_tool', 'Adds a tool', Change, ({ name }) => tools.add(tool({ name, description: 'New', run: () => `I am ${name}` }))),
+    changer('remove_tool', 'Removes a tool', Change, ({ name }) => { tools.remove(name) }),
+    changer('add_prompt', 'Adds a prompt', Change, ({ name }) => prompts.add(prompt({ name, get: () => name }))),
+    changer('remove_prompt', 'Removes a prompt', Change, ({ name }) => { prompts.remove(name) }),
+    changer('add_resource', 'Adds a resource', Change, ({ name }) => resources.add(resource({ uri: `new://${name}`, name, read: () => name }))),
+    changer('remove_resource', 'Removes a resource', Change, ({ name }) => { resources.remove(`new://${name}`) })
   ]
 }

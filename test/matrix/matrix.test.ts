@@ -1,22 +1,10 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import sharedFixture, { listening } from '../support/gateway.js'
-import { openCell, type Chapter } from './cell.js'
 import fixture from './fixture.js'
 import { modern, newestLegacy, oldest, revisions, type Revision } from '../support/specification/revisions.js'
 import { schemaFaults, validating } from '../support/specification/schema.js'
-import { calls } from './script/calls.js'
-import { changes } from './script/changes.js'
-import { envelopes } from './script/envelopes.js'
-import { opening } from './script/opening.js'
-import { pagination } from './script/pagination.js'
-import { prompts } from './script/prompts.js'
-import { questions } from './script/questions.js'
-import { resources } from './script/resources.js'
-import { tools } from './script/tools.js'
+import { runScript } from './run-script.js'
 import { transports } from './transports.js'
-import type { Place, Transport } from './connection.js'
-
-const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
 
 t.test('the check against the official schemas finds what a revision does not allow', async t => {
   const tool = { name: 'a', inputSchema: { type: 'object' }, title: 'A' }
@@ -36,11 +24,3 @@ t.test('the same script runs over every transport in every revision', async t =>
     for (const revision of transport.costly ? [newestLegacy, modern] : revisions) await runScript(t, place, transport, revision)
   }
 })
-
-async function runScript (t: Test, place: Place, transport: Transport, revision: Revision): Promise<void> {
-  await t.test(`${transport.name} in ${revision.version}`, async t => {
-    const cell = await openCell(t, place, transport, revision)
-    for (const [name, chapter] of Object.entries(script)) await t.test(name, async t => await chapter(t, cell))
-    t.strictSame(cell.faults, [], 'every message was in order')
-  })
-}

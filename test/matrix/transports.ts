@@ -19,3 +19,6 @@ export const transports: readonly Transport[] = [
 
 /** Those that reach the gateway of this process, where many connections are cheap. */
 export const local = transports.filter(({ costly }) => !costly)
+
+/** Those that reach a gateway by its URL. */
+export const remote = local.filter(({ open }) => open !== openStreams)

@@ -12,6 +12,7 @@ const MAX_MESSAGE = 1024 * 1024
 
 /** The stdio transport on a pair of streams of this process. */
 export async function openStreams ({ app }: Place, receive: Receive): Promise<Connection> {
+  if (app === undefined) throw new Error('stdio on streams needs a gateway in this process')
   const input = new PassThrough()
   const output = new PassThrough()
   const { closed } = serveStdio(app.mcp, { input, output, maxMessage: MAX_MESSAGE })
