@@ -7,6 +7,7 @@ import { halfOpen } from './half-open.js'
 import { lossy } from './lossy.js'
 import { nodes } from './nodes/all.js'
 import type { Scenario } from '../support/report.js'
+import { rolling } from './rolling.js'
 import { silence } from './silence.js'
 import { starts } from './starts.js'
 import { storm } from './storm.js'
@@ -15,7 +16,7 @@ import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME... | -- nodes [NAME...]] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const single: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, kill, disk }
+const single: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, rolling, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 
