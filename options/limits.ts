@@ -49,8 +49,8 @@ export const connections = {
 
 /** How many sessions there may be, and how long they live. */
 export const sessions = {
-  maxSessions: Count(10_000, 'The most HTTP sessions'),
-  maxSessionsPerPrincipal: Count(1_000, 'The most HTTP sessions of one authenticated caller'),
+  maxSessions: Count(10_000, 'The most HTTP sessions of this node'),
+  maxSessionsPerPrincipal: Count(1_000, 'The most HTTP sessions of one authenticated caller, at all nodes together'),
   sessionIdle: Milliseconds(30 * 60_000, 'How long a session lives without a request or an open stream'),
   maxSubscriptions: Count(1_024, 'The most resources that one client may subscribe to'),
   maxSubscriptionText: Count(65_536, 'The most characters in all subscribed URIs of one client together')

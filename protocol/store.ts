@@ -110,8 +110,8 @@ export type StreamNews = NumberedEvent | 'more' | 'moved'
  * standalone stream by all; each stream is read by one node: the last that attached to it. Removing a session removes its streams.
  */
 export interface SessionStore {
-  /** Stores a new session, whose home is this node. */
-  save (id: string, record: SessionRecord, expires: number): Promise<void>
+  /** Stores a new session, whose home is this node; false, and it is not stored, if its principal has `max` sessions at all nodes together. */
+  save (id: string, record: SessionRecord, expires: number, max?: number): Promise<boolean>
   load (id: string): Promise<StoredSession | undefined>
   /** Stores what has changed in a session, and announces it to the other nodes; false if the session was removed. */
   update (id: string, change: SessionChange, expires: number): Promise<boolean>

@@ -12,7 +12,7 @@ import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
 import { SessionLoader, type LoaderPorts } from './session-loader.js'
 import { SessionTable } from './session-table.js'
-import { StoredSessions } from './stored-sessions.js'
+import { StoredSessions, type Saved } from './stored-sessions.js'
 import { SessionSweeper, sweepInterval } from './sweeper.js'
 
 export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
@@ -49,7 +49,7 @@ export class SessionRegistry {
     this.#limits = limits
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
-    this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle))
+    this.#stored = new StoredSessions(store, limits.sessionIdle + sweepInterval(limits.sessionIdle), limits.maxSessionsPerPrincipal)
     const forwarder = new Forwarder({ ...ports, find: id => this.#table.get(id) })
     ports.inquiries.on('refresh', async ({ session }) => await this.#refreshServed(session))
     ports.inquiries.on('handover', async ({ session }) => this.#table.get(session)?.takeWaiting())
@@ -115,7 +115,12 @@ export class SessionRegistry {
 
   /** Settles when the session's changes are stored, or could not be; undefined when there are none. */
   save (session: Session): Promise<void> | undefined {
-    return session.peer.hasUnsavedChanges && this.#table.has(session) ? this.#save(session) : undefined
+    return session.peer.hasUnsavedChanges && this.#table.has(session) ? this.#save(session).then(() => {}) : undefined
+  }
+
+  /** Stores a new session, if that is possible. Rejects with an HTTP error when its caller has as many sessions at all nodes as allowed. */
+  async open (session: Session): Promise<void> {
+    if (await this.#save(session) === 'refused') throw httpErrors.tooManySessionsOfCaller(this.#limits.maxSessionsPerPrincipal)
   }
 
   /** Settles when the session is removed from the store; rejects when the store fails. */
@@ -196,12 +201,15 @@ export class SessionRegistry {
   }
 
   // A session that cannot be saved is served all the same; the sweeper tries again.
-  async #save (session: Session): Promise<void> {
+  async #save (session: Session): Promise<Saved | undefined> {
     try {
-      if (await this.#stored.save(session)) await this.#loader.informHome(session)
+      const saved = await this.#stored.save(session)
+      if (saved === 'saved') await this.#loader.informHome(session)
       else this.#dropRemoved(session)
+      return saved
     } catch (error) {
       this.#ports.onTrouble(error)
+      return undefined
     }
   }
 

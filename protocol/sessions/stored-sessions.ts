@@ -1,33 +1,39 @@
 import type { Agreement, SessionStore, StoredSession } from '../store.js'
 import type { Session } from './session.js'
 
+/** What became of a session: refused when its caller has too many at all nodes, removed when another node ended it. */
+export type Saved = 'saved' | 'refused' | 'removed'
+
 /** Reads and writes sessions in the store, each with the time until which it stays there. */
 export class StoredSessions {
   readonly #store: SessionStore
   readonly #lifetime: number
+  readonly #maxOfPrincipal: number
 
   /** `lifetime`: for how many milliseconds a session stays in the store after it was last written or touched. */
-  constructor (store: SessionStore, lifetime: number) {
+  constructor (store: SessionStore, lifetime: number, maxOfPrincipal: number) {
     this.#store = store
     this.#lifetime = lifetime
+    this.#maxOfPrincipal = maxOfPrincipal
   }
 
   async load (id: string): Promise<StoredSession | undefined> {
     return await this.#store.load(id)
   }
 
-  /** Writes what has changed since the last time; false when the session was removed. On an error the changes stay to be saved. */
-  async save (session: Session): Promise<boolean> {
+  /** Writes what has changed since the last time. On an error the changes stay to be saved. */
+  async save (session: Session): Promise<Saved> {
     const { id, peer, agreement, stored } = session
     const subscriptions = peer.takeChanges()
     const expires = this.#expiry()
     peer.dirty = false
     try {
-      if (stored === undefined) await this.#store.save(id, session.record, expires)
-      else if (!await this.#store.update(id, { agreement: difference(stored, agreement), subscriptions }, expires)) return false
+      if (stored === undefined) {
+        if (!await this.#store.save(id, session.record, expires, this.#maxOfPrincipal)) return 'refused'
+      } else if (!await this.#store.update(id, { agreement: difference(stored, agreement), subscriptions }, expires)) return 'removed'
       session.stored = agreement
       session.expires = expires
-      return true
+      return 'saved'
     } catch (error) {
       peer.dirty = true
       peer.restoreChanges(subscriptions)

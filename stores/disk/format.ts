@@ -15,6 +15,9 @@ const NODES = `
   CREATE TABLE messages (number INTEGER PRIMARY KEY AUTOINCREMENT, node TEXT NOT NULL, sender TEXT NOT NULL, text TEXT NOT NULL) STRICT;
   CREATE INDEX mailboxes ON messages (node);`
 
+/** Which sessions a principal has. Its name is JSON, because it may hold what is not valid UTF-8. */
+const PRINCIPALS = 'CREATE INDEX principals ON sessions (principal, expires) WHERE principal IS NOT NULL;'
+
 /** The tables of a new file. Subscriptions are rows with the URI as JSON, because a URI may hold what is not valid UTF-8. */
 export const SCHEMA = `
   CREATE TABLE entries (space TEXT NOT NULL, key TEXT NOT NULL, expires INTEGER, value TEXT NOT NULL, UNIQUE (space, key)) STRICT;
@@ -22,7 +25,8 @@ export const SCHEMA = `
   CREATE TABLE changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, writer TEXT NOT NULL, space TEXT NOT NULL, key TEXT NOT NULL) STRICT;
   CREATE TABLE sessions (
-    id TEXT PRIMARY KEY, home TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    id TEXT PRIMARY KEY, home TEXT NOT NULL, record TEXT NOT NULL, expires INTEGER NOT NULL, principal TEXT) STRICT, WITHOUT ROWID;
+  ${PRINCIPALS}
   CREATE TABLE streams (
     session TEXT NOT NULL, stream TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, seen INTEGER NOT NULL,
     size INTEGER NOT NULL, ended INTEGER NOT NULL, interrupted_response TEXT NOT NULL,
@@ -86,6 +90,13 @@ function addNodes (db: Database): void {
   db.exec('ALTER TABLE sessions DROP COLUMN node_address')
   for (const column of ['writer', 'reader']) db.exec(`ALTER TABLE streams ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
   db.exec(NODES)
+  db.exec('ALTER TABLE sessions ADD COLUMN principal TEXT')
+  db.exec(PRINCIPALS)
+  const setPrincipal = db.prepare('UPDATE sessions SET principal = ? WHERE id = ?')
+  changeRecords(db, (id, { principal }) => {
+    if (typeof principal === 'string') setPrincipal.run(JSON.stringify(principal), id)
+    return undefined
+  })
 }
 
 type StoredRecord = Record<string, unknown>

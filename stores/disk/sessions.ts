@@ -21,7 +21,7 @@ export class DiskSessions implements SessionStore {
   readonly #nodes: DiskNodes
   readonly #streams: DiskStreams
   readonly #subscriptions: DiskSubscriptions
-  readonly #sql: Record<'save' | 'home' | 'load' | 'touch' | 'update' | 'move' | 'orphans' | 'remove' | 'unused' | 'expired', Statement>
+  readonly #sql: Record<'save' | 'count' | 'home' | 'load' | 'touch' | 'update' | 'move' | 'orphans' | 'remove' | 'unused' | 'expired', Statement>
 
   constructor (disk: DiskConnection, nodes: DiskNodes) {
     this.#disk = disk
@@ -29,7 +29,8 @@ export class DiskSessions implements SessionStore {
     this.#streams = new DiskStreams(disk, nodes)
     this.#subscriptions = new DiskSubscriptions(disk)
     this.#sql = {
-      save: disk.prepare('INSERT INTO sessions (id, home, record, expires) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record, expires = excluded.expires'),
+      save: disk.prepare('INSERT INTO sessions (id, home, record, expires, principal) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record, expires = excluded.expires, principal = excluded.principal'),
+      count: disk.prepare('SELECT count(*) AS count FROM sessions WHERE principal = ? AND expires > ? AND id <> ?'),
       home: disk.prepare('SELECT home FROM sessions WHERE id = ?'),
       load: disk.prepare('SELECT id, home, record FROM sessions WHERE id = ? AND expires > ?'),
       touch: disk.prepare('UPDATE sessions SET expires = ? WHERE id = ?'),
@@ -42,14 +43,17 @@ export class DiskSessions implements SessionStore {
     }
   }
 
-  async save (id: string, record: SessionRecord, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, expires: number, max = Infinity): Promise<boolean> {
     const { subscriptions, ...agreement } = record
+    const principal = record.principal === undefined ? null : JSON.stringify(record.principal)
     const text = JSON.stringify(agreement)
     const added = subscriptions.map(uri => [uri, true] as const)
-    await this.#disk.write(() => {
+    return await this.#disk.write(() => {
+      if (principal !== null && this.#countOf(principal, id) >= max) return false
       this.#nodes.join()
-      this.#sql.save.run(id, this.#nodes.self, text, expires)
+      this.#sql.save.run(id, this.#nodes.self, text, expires, principal)
       this.#subscriptions.change(id, added)
+      return true
     })
   }
 
@@ -175,6 +179,11 @@ export class DiskSessions implements SessionStore {
   #open (id: string, stream: string, interruptedResponse: string): void {
     this.#nodes.join()
     this.#streams.open(id, stream, interruptedResponse)
+  }
+
+  /** How many sessions a principal has beside this one. */
+  #countOf (principal: string, beside: string): number {
+    return firstRow<{ count: number }>(this.#sql.count, principal, Date.now(), beside)?.count ?? 0
   }
 
   #homeOf (id: string): string | undefined {

@@ -1,16 +1,18 @@
 import { STREAM_LIMITS, STANDALONE, surplusStreams, type AppendOptions, type Appended, type LoggedEvent, type NumberedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession } from '../../protocol/store.js'
 
 interface Stream { events: NumberedEvent[], last: number, seen: number, size: number, ended: boolean, interruptedResponse: string }
-interface Kept { agreement: string, subscriptions: Set<string>, expires: number, streams: Map<string, Stream> }
+interface Kept { agreement: string, principal: string | undefined, subscriptions: Set<string>, expires: number, streams: Map<string, Stream> }
 
 /** The sessions of one process, which has no other nodes. */
 export class MemorySessions implements SessionStore {
   readonly #sessions = new Map<string, Kept>()
 
-  async save (id: string, record: SessionRecord, expires: number): Promise<void> {
+  async save (id: string, record: SessionRecord, expires: number, max = Infinity): Promise<boolean> {
+    if (max <= this.#sessions.size && this.#countOf(record.principal, id) >= max) return false
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
-    this.#sessions.set(id, { agreement: JSON.stringify(agreement), subscriptions: new Set(subscriptions), expires, streams })
+    this.#sessions.set(id, { agreement: JSON.stringify(agreement), principal: record.principal, subscriptions: new Set(subscriptions), expires, streams })
+    return true
   }
 
   async load (id: string): Promise<StoredSession | undefined> {
@@ -118,6 +120,12 @@ export class MemorySessions implements SessionStore {
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const summaries = [...streams].map(([name, { size, ended, seen, last }]) => ({ stream: name, size, ended, seen: seen === last }))
     for (const name of surplusStreams(summaries)) streams.delete(name)
+  }
+
+  /** How many sessions a principal has beside this one. */
+  #countOf (principal: string | undefined, beside: string): number {
+    const now = Date.now()
+    return principal === undefined ? 0 : [...this.#sessions].filter(([id, stored]) => id !== beside && stored.principal === principal && stored.expires > now).length
   }
 
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /**
  * The names of keys and channels. The part in braces decides the slot in a Redis Cluster: all keys that one script uses have the same.
  */
@@ -15,6 +17,11 @@ export class Keys {
 
   session (id: string): string[] {
     return [`${this.#prefix}{s:${id}}`, `${this.#prefix}{s:${id}}:e`]
+  }
+
+  /** Which sessions a principal has. */
+  principal (name: string): string {
+    return `${this.#prefix}{p:${createHash('sha256').update(name).digest('hex')}}`
   }
 
   get feed (): string {

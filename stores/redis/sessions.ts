@@ -2,6 +2,7 @@ import type { AppendOptions, Appended, LoggedEvent, Replay, SessionChange, Sessi
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
 import type { RedisNodes } from './nodes.js'
+import { RedisPrincipals } from './principals.js'
 import { MOVE_HOME, REMOVE, SAVE, TOUCH, UPDATE } from './scripts/sessions.js'
 import { RedisStreams } from './streams.js'
 
@@ -13,17 +14,23 @@ export class RedisSessions implements SessionStore {
   readonly #keys: Keys
   readonly #nodes: RedisNodes
   readonly #streams: RedisStreams
+  readonly #principals: RedisPrincipals
 
   constructor (redis: RedisConnection, keys: Keys, nodes: RedisNodes) {
     this.#redis = redis
     this.#keys = keys
     this.#nodes = nodes
     this.#streams = new RedisStreams(redis, keys, nodes)
+    this.#principals = new RedisPrincipals(redis, keys)
   }
 
-  async save (id: string, record: SessionRecord, expires: number): Promise<void> {
-    const { subscriptions, ...agreement } = record
-    await this.#redis.run(SAVE, this.#keys.session(id), [String(expires), 'home', this.#nodes.self, ...agreementFields(agreement), ...subscriptions.flatMap(uri => [subscriptionField(uri), '1'])])
+  // Both are sent at once. A session that was refused is removed again, before its client has got its id.
+  async save (id: string, record: SessionRecord, expires: number, max = Infinity): Promise<boolean> {
+    const { principal } = record
+    const counted = principal === undefined ? true : this.#principals.add(principal, id, expires, max)
+    const [isCounted] = await Promise.all([counted, this.#save(id, record, expires)])
+    if (!isCounted) await this.remove(id)
+    return isCounted
   }
 
   async load (id: string): Promise<StoredSession | undefined> {
@@ -49,7 +56,11 @@ export class RedisSessions implements SessionStore {
 
   async touch (ids: string[], expires: number): Promise<void> {
     for (let next = 0; next < ids.length; next += TOUCH_BATCH) {
-      await Promise.all(ids.slice(next, next + TOUCH_BATCH).map(async id => await this.#redis.run(TOUCH, this.#keys.session(id), [String(expires)])))
+      const batch = ids.slice(next, next + TOUCH_BATCH)
+      const principals = await Promise.all(batch.map(async id => principalIn(await this.#redis.run(TOUCH, this.#keys.session(id), [String(expires)]))))
+      const byPrincipal = new Map<string, string[]>()
+      for (const [index, principal] of principals.entries()) if (principal !== undefined) byPrincipal.set(principal, [...byPrincipal.get(principal) ?? [], batch[index] ?? ''])
+      await this.#principals.touch(byPrincipal, expires)
     }
   }
 
@@ -109,14 +120,22 @@ export class RedisSessions implements SessionStore {
     return this.#streams.onNews(listener)
   }
 
+  async #save (id: string, record: SessionRecord, expires: number): Promise<void> {
+    const { subscriptions, ...agreement } = record
+    await this.#redis.run(SAVE, this.#keys.session(id), [String(expires), 'home', this.#nodes.self, ...agreementFields(agreement), ...subscriptions.flatMap(uri => [subscriptionField(uri), '1'])])
+  }
+
   async #remove (id: string, latest: string): Promise<void> {
-    await this.#redis.run(REMOVE, this.#keys.session(id), [this.#keys.all, this.#notice(id), latest])
+    const principal = principalIn(await this.#redis.run(REMOVE, this.#keys.session(id), [this.#keys.all, this.#notice(id), latest]))
+    if (principal !== undefined) await this.#principals.remove(principal, id)
   }
 
   #notice (id: string): string {
     return `session ${this.#nodes.self}\n${id}`
   }
 }
+
+const principalIn = (reply: unknown): string | undefined => typeof reply === 'string' ? JSON.parse(reply) as string : undefined
 
 const subscriptionField = (uri: string): string => `u:${JSON.stringify(uri)}`
 

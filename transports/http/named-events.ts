@@ -17,7 +17,7 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   // A browser that has lost its session sends the Last-Event-ID of the old one; a new session has nothing to resume.
   const after = isNew ? undefined : await lastSeen(session, request)
   session.setNamed(true)
-  await sessions.save(session)
+  await (isNew ? sessions.open(session) : sessions.save(session))
   checkAlive(sessions, session)
   reply.headers({ 'mcp-session-id': session.id, 'x-session-id': session.id })
   const sink = eventStreams.open(reply, eventName, () => {

@@ -11,9 +11,11 @@ export interface ReplyOptions {
   session?: Session
   /** The response its client gets when this process dies before it has answered. */
   interruptedResponse?: () => string
-  /** Runs while headers can still be set; the response waits for its promise. */
-  beforeResponse?: () => Promise<void> | undefined
+  /** Runs while headers can still be set; the response waits for its promise, or is replaced by what it resolves to. */
+  beforeResponse?: () => Promise<Replacement | void> | undefined
 }
+
+export interface Replacement { readonly text: string, readonly status: number, readonly headers: Record<string, string> | undefined }
 
 const NO_OPTIONS: ReplyOptions = {}
 
@@ -47,7 +49,7 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) this.#send(text, status, headers)
-    else void ready.then(() => this.#send(text, status, headers))
+    else void ready.then(instead => this.#send(instead?.text ?? text, instead?.status ?? status, instead?.headers ?? headers))
   }
 
   respondShared (start: string, tail: SharedTail): void {
@@ -55,7 +57,7 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) sendPrepared(this.#reply, start, tail)
-    else void ready.then(() => sendPrepared(this.#reply, start, tail))
+    else void ready.then(instead => instead === undefined ? sendPrepared(this.#reply, start, tail) : this.#send(instead.text, instead.status, instead.headers))
   }
 
   emit (text: string, method: string): void {

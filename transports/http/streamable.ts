@@ -12,7 +12,7 @@ import type { HttpGateway } from './gateway.js'
 import { accepts, namesSession, versionHeader } from './headers.js'
 import { sendJson } from './json-reply.js'
 import { DISCONNECTED, takeBody } from './posts.js'
-import { ReplyChannel } from './reply-channel.js'
+import { ReplyChannel, type Replacement } from './reply-channel.js'
 import { checkAlive, checkVersion, findSession, throwUnavailable } from './session-lookup.js'
 import { viewOf } from './view-parameter.js'
 
@@ -24,7 +24,7 @@ export function servePost (gateway: HttpGateway, request: FastifyRequest, reply:
   } catch (error) {
     // A refused request is answered under its id; any other message gets a plain HTTP error.
     if (incoming.kind !== 'request' || !isHttpError(error)) throw error
-    sendJson(reply, encodeError(incoming.id, errors.httpOfRequest(error.message, error.code)), error.statusCode, error.headers)
+    sendJson(reply, encodeRefusal(incoming, error), error.statusCode, error.headers)
   }
 }
 
@@ -90,12 +90,21 @@ function openSession (gateway: HttpGateway, incoming: Request, request: FastifyR
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
     session,
     beforeResponse: () => {
-      if (session.peer.initialized) return sessions.save(session)
-      reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
+      if (session.peer.initialized) return sessions.open(session).catch((error: HttpError) => refuseSession(incoming, error, reply))
+      withoutSession(reply)
       return sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
   }))
 }
+
+function refuseSession (incoming: Request, error: HttpError, reply: FastifyReply): Replacement {
+  withoutSession(reply)
+  return { text: encodeRefusal(incoming, error), status: error.statusCode, headers: error.headers }
+}
+
+const withoutSession = (reply: FastifyReply): FastifyReply => reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
+
+const encodeRefusal = ({ id }: Request, { message, code }: HttpError): string => encodeError(id, errors.httpOfRequest(message, code))
 
 function serveInSession (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply, hasVersion: boolean): void {
   const { dispatcher, sessions, eventStreams } = gateway

@@ -39,13 +39,16 @@ export const MOVE_HOME = script(`
   redis.call('HSET', KEYS[1], 'home', ARGV[2])
   return 1`)
 
-/** ARGV: expiry. */
+/** ARGV: expiry. The principal of the session as JSON, or nil. */
 export const TOUCH = script(`
   local expires = ARGV[1]
-  ${EXPIRE}`)
+  local principal = redis.call('HGET', KEYS[1], 'a:principal')
+  ${EXPIRE}
+  return principal`)
 
-/** ARGV: channel and message for the other nodes, and the latest expiry with which it is removed, or ''. */
+/** ARGV: channel and message for the other nodes, and the latest expiry with which it is removed, or ''. Its principal as JSON, or nil. */
 export const REMOVE = script(`
-  if ARGV[3] ~= '' and redis.call('PEXPIRETIME', KEYS[1]) > tonumber(ARGV[3]) then return 0 end
+  if ARGV[3] ~= '' and redis.call('PEXPIRETIME', KEYS[1]) > tonumber(ARGV[3]) then return nil end
+  local principal = redis.call('HGET', KEYS[1], 'a:principal')
   if redis.call('UNLINK', KEYS[1], KEYS[2]) > 0 then redis.call('PUBLISH', ARGV[1], ARGV[2]) end
-  return 1`)
+  return principal`)

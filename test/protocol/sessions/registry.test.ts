@@ -120,7 +120,7 @@ t.test('a session that cannot be saved is served all the same, and saved later',
   const store = storeWith({
     save: async (...args) => {
       if (broken) throw new Error('disk full')
-      await memory.save(...args)
+      return await memory.save(...args)
     }
   })
   const { sessions, troubles } = registry({ store })

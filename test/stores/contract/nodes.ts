@@ -35,6 +35,15 @@ export function nodes (t: Test, open: Open): void {
     t.strictSame(received, [...Array.from({ length: 20 }, (_, number) => String(number)), 'to all'].map(text => [text, one.nodes.self]))
   })
 
+  t.test('the sessions of a principal are counted at all nodes', async t => {
+    const { one, two } = await pair(t, open)
+    const save = async ({ sessions }: Store, id: string) => await sessions.save(id, { ...RECORD, principal: 'ada' }, TOMORROW, 3)
+    const saved = await Promise.all(Array.from({ length: 6 }, async (_, index) => await save(index % 2 === 0 ? one : two, `s${index}`)))
+    t.equal(saved.filter(Boolean).length, 3)
+    await two.sessions.remove(`s${saved.indexOf(true)}`)
+    t.strictSame([await save(one, 'more'), await save(two, 'too many')], [true, false])
+  })
+
   t.test('two nodes change one session, and hear of each other', async t => {
     const { one, two } = await pair(t, open)
     const heard = { one: [] as unknown[], two: [] as unknown[] }

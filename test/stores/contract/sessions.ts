@@ -45,6 +45,21 @@ export function sessions (t: Test, open: Open): void {
     t.equal(await sessions.load('toString'), undefined)
   })
 
+  t.test('a principal has no more sessions than allowed', async t => {
+    const { store: { sessions } } = await open(t)
+    const save = async (id: string, principal: string | undefined, expires = TOMORROW) => await sessions.save(id, { ...RECORD, principal }, expires, 2)
+    t.strictSame([await save('a', 'ada'), await save('b', 'ada'), await save('c', 'ada')], [true, true, false])
+    t.equal(await sessions.load('c'), undefined)
+    t.equal(await save('b', 'ada'), true, 'a session does not count against itself')
+    for (const principal of ['bob', 'ada\0', undefined, undefined, undefined]) t.equal(await save(`of ${principal}`, principal), true)
+    await sessions.remove('a')
+    t.strictSame([await save('c', 'ada'), await save('d', 'ada')], [true, false])
+    await sessions.touch(['b'], YESTERDAY)
+    t.equal(await save('d', 'ada'), true, 'one that has expired does not count')
+    await sessions.touch(['c', 'd'], TOMORROW + 60_000)
+    t.equal(await save('e', 'ada'), false)
+  })
+
   t.test('a session that has expired is not there', async t => {
     const { store: { sessions } } = await open(t)
     await sessions.save('old', RECORD, YESTERDAY)
