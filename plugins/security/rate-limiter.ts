@@ -18,13 +18,13 @@ declare module '../core/mcp.js' {
   }
 }
 
-export interface RateOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string }
+export interface RateOptions { rate: number, burst: number, toolRates: Record<string, number>, redis?: string, redisPrefix?: string }
 
 /** The name by which calls of the stdio client are counted. */
 const LOCAL = 'local'
 
 /** Limits the calls of a caller, in all and to single tools. A call in an HTTP request was counted with the request. */
-export default fp(async (fastify, { rate, burst, toolRates, redis }: RateOptions) => {
+export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }: RateOptions) => {
   const link = redis === undefined ? undefined : await connectRedis(redis, reportRedis)
   /** By rate, as JSON: the bucket of a rate that stays is used again. */
   let buckets = new Map<string, Bucket>()
@@ -60,7 +60,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis }: RateOptions
 
   function bucketFor (limit: Rate, previous: Map<string, Bucket>): Bucket {
     const key = JSON.stringify(limit)
-    const bucket = previous.get(key) ?? new Bucket(limiter(limit, link), limit.rate)
+    const bucket = previous.get(key) ?? new Bucket(limiter(limit, link, redisPrefix), limit.rate)
     buckets.set(key, bucket)
     return bucket
   }

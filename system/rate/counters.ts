@@ -10,13 +10,13 @@ interface Window { keyPrefix: string, points: number, duration: number }
 const REFILL_FACTOR = 10
 const HOUR = 3_600
 
-/** Counts in windows of a second for the rate, and in longer ones for the burst. */
-export function createCounter ({ name, rate, burst }: Rate, redis: RedisLink | undefined): Ask {
-  const steady = counter({ keyPrefix: `patchbay:rate:${name}`, points: rate, duration: 1 }, redis)
+/** Counts in windows of a second for the rate, and in longer ones for the burst. Keys in Redis begin with the prefix. */
+export function createCounter ({ name, rate, burst }: Rate, redis: RedisLink | undefined, prefix: string): Ask {
+  const steady = counter({ keyPrefix: `${prefix}rate:${name}`, points: rate, duration: 1 }, redis)
   const more = burst - rate
   if (more <= 0) return toAsk(steady)
   const duration = Math.min(HOUR, Math.ceil(REFILL_FACTOR * more / rate))
-  return toAsk(new BurstyRateLimiter(steady, counter({ keyPrefix: `patchbay:burst:${name}`, points: more, duration }, redis)))
+  return toAsk(new BurstyRateLimiter(steady, counter({ keyPrefix: `${prefix}burst:${name}`, points: more, duration }, redis)))
 }
 
 function counter (window: Window, redis: RedisLink | undefined): Limiter {

@@ -10,10 +10,10 @@ export async function loadCounters (): Promise<typeof import('./counters.js')> {
 }
 
 /** Counts in Redis together with all gateways that use it, or in this process if there is no Redis or it cannot be reached. */
-export function limiter (rate: Rate, redis?: RedisLink): Ask {
+export function limiter (rate: Rate, redis?: RedisLink, prefix = 'patchbay:'): Ask {
   let ask: Promise<Ask> | undefined
   return async (key, tokens) => {
-    ask ??= loadCounters().then(({ createCounter }) => createCounter(rate, redis))
+    ask ??= loadCounters().then(({ createCounter }) => createCounter(rate, redis, prefix))
     try {
       return await (await ask)(key, tokens)
     } catch {
