@@ -4,7 +4,7 @@ import { resource } from '../protocol/definitions/resource.js'
 const PREFIX = 'note:///'
 const MAX_TITLE = 60
 
-export default async function noteResources ({ mcp: { resources, notes } }: FastifyInstance): Promise<void> {
+export default async function noteResources ({ mcp: { resources, notes, dispatcher } }: FastifyInstance): Promise<void> {
   resources.add(resource({
     uri: 'note:///{id}',
     name: 'note',
@@ -22,6 +22,11 @@ export default async function noteResources ({ mcp: { resources, notes } }: Fast
   notes.onChange((id, owner) => {
     resources.updated(PREFIX + id, principal => principal === owner)
     resources.listChanged(principal => principal === owner)
+  })
+  notes.onMissedChanges(() => {
+    const subscribed = [...dispatcher.lifecycle.peers].flatMap(({ subscriptions }) => [...subscriptions].filter(uri => uri.startsWith(PREFIX)))
+    for (const uri of new Set(subscribed)) resources.updated(uri)
+    resources.listChanged()
   })
 }
 

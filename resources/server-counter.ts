@@ -12,6 +12,9 @@ export default async function serverCounter (fastify: FastifyInstance): Promise<
     mimeType: 'text/plain',
     read: async () => String(await values.get('counter', 'value') ?? 0)
   }))
-  const off = values.onChange(space => { if (space === 'counter') resources.updated(URI) })
-  fastify.addHook('onClose', async () => off())
+  const offs = [
+    values.onChange(space => { if (space === 'counter') resources.updated(URI) }),
+    values.onMissedChanges(() => resources.updated(URI))
+  ]
+  fastify.addHook('onClose', async () => { for (const off of offs) off() })
 }

@@ -26,6 +26,8 @@ export interface Notes {
   ids: (owner: string | undefined) => Promise<string[]>
   /** Runs when a note was added or deleted, here or by another process. */
   onChange: (listener: (id: string, owner: string | undefined) => void) => void
+  /** Runs when such changes were missed, so that any note may have been added or deleted. */
+  onMissedChanges: (listener: () => void) => void
 }
 
 const SPACE = 'notes'
@@ -57,6 +59,10 @@ export default fp(async (fastify, { maxNotes, maxNote }: { maxNotes: number, max
       const off = values.onChange((space, key) => {
         if (space === SPACE || space.startsWith(`${SPACE}/`)) listener(idOf(key), space === SPACE ? undefined : space.slice(SPACE.length + 1))
       })
+      fastify.addHook('onClose', async () => off())
+    },
+    onMissedChanges: listener => {
+      const off = values.onMissedChanges(listener)
       fastify.addHook('onClose', async () => off())
     }
   })
