@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatch/dispatcher.js'
 import type { CallListener, EndListener, LogListener } from '../../protocol/dispatch/observers.js'
+import type { Sealer } from '../../protocol/questions/seal.js'
 import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
@@ -54,12 +55,14 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
   // The first of all hooks, so that the store is closed last.
   fastify.addHook('onClose', async () => await store.close())
   const maxAllBytesInFlight = limits.maxAllBytesInFlight ?? Math.floor(HELD_SHARE * heapLimit())
+  const found = secret ?? await firstSecret(store)
   const dispatcher = new Dispatcher({
     ...options,
     limits: { ...limits, maxAllBytesInFlight },
-    secret: secret ?? await sharedSecret(store),
+    ...(found === undefined ? {} : { secret: found }),
     store: prefixSpaces(store.values, 'tools/')
   })
+  if (secret === undefined) fastify.addHook('onClose', keepSecret(store, found, dispatcher.sealer))
   fastify.decorate('mcp', gateway(dispatcher, store, standalone))
   fastify.addHook('preClose', async () => await dispatcher.lifecycle.drain(closeHookBudget(fastify.initialConfig.pluginTimeout)))
 }, { name: 'patchbay-mcp', fastify: '5.x' })
@@ -85,8 +88,31 @@ function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mc
   return base as Mcp
 }
 
+/** Undefined where the store is on another machine that cannot be reached: the gateway starts all the same. */
+async function firstSecret (store: Store): Promise<string | undefined> {
+  try {
+    return await sharedSecret(store)
+  } catch (error) {
+    if (store.kind !== 'redis') throw error
+  }
+}
+
 /** One secret for all gateways that share the store, made by the first. */
-async function sharedSecret ({ values }: Store): Promise<string> {
-  await values.put('patchbay', 'secret', randomBytes(32).toString('base64url'), { ifAbsent: true })
+async function sharedSecret ({ values }: Store, own = randomBytes(32).toString('base64url')): Promise<string> {
+  await values.put('patchbay', 'secret', own, { ifAbsent: true })
   return await values.get('patchbay', 'secret') as string
+}
+
+/** Fetches the secret when the store works and it is not known yet, and writes it again when the store has lost it; returns a hook that ends this. */
+function keepSecret (store: Store, first: string | undefined, sealer: Sealer): () => Promise<void> {
+  let known = first
+  const renew = async (): Promise<void> => {
+    known = await sharedSecret(store, known)
+    sealer.replaceSecret(known)
+  }
+  const offs = [
+    store.onFailureChange(() => { if (known === undefined && store.failure === undefined) renew().catch(() => {}) }),
+    store.values.onMissedChanges(() => { renew().catch(() => {}) })
+  ]
+  return async () => { for (const off of offs) off() }
 }

@@ -2,7 +2,8 @@ import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import { SessionRegistry, type SessionLimits } from '../../protocol/sessions/registry.js'
+import { SessionRegistry } from '../../protocol/sessions/registry.js'
+import type { SessionLimits } from '../../protocol/sessions/registry-ports.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
@@ -28,6 +29,9 @@ export default fp(async (fastify, limits: SessionLimits) => {
     disconnect: (peer, reason) => dispatcher.lifecycle.disconnect(peer, reason),
     checkPressure: () => {
       if (pressure.level !== 'none') throw httpErrors.overloaded(pressure.why)
+    },
+    checkStore: () => {
+      if (store.kind === 'redis' && store.failure !== undefined) throw httpErrors.sessionsUnavailable(store.failure)
     },
     reportHealth: problem => health.report('sessions', problem),
     subscribe: async (uri, peer) => { await resources.subscribe(uri, peer) },

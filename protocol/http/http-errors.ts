@@ -139,6 +139,8 @@ export const httpErrors = {
    */
   sessionsUnavailable: (why: string) => new HttpError('PATCHBAY_SESSIONS_UNAVAILABLE', 503, why, SOON),
 
+  /** The store cannot be written, so that no ticket can be issued. Remedy: try again later; the operator looks at `/health`. */
+  ticketsUnavailable: (why: string) => new HttpError('PATCHBAY_TICKETS_UNAVAILABLE', 503, `${why}; try again later`, SOON),
   /**
    * The request has no API key, access token or ticket.
    * Remedy: send `Authorization: Bearer` with one ([Authentication](authentication.md)).

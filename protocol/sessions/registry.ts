@@ -1,40 +1,27 @@
 import { withTimeout } from '../../lib/time/with-timeout.js'
 import { httpErrors } from '../http/http-errors.js'
-import type { Peer } from '../peer/peer.js'
 import type { PeerOptions } from '../peer/peer-options.js'
 import { negotiate } from '../revisions/table.js'
 import type { StoredSession } from '../store.js'
 import { errors, type McpError } from '../wire/errors.js'
 import type { Identity } from '../wire/identity.js'
-import type { Incoming, Request } from '../wire/jsonrpc.js'
+import type { Request } from '../wire/jsonrpc.js'
 import { Forwarder } from './forwarder.js'
+import type { RegistryPorts, SessionLimits } from './registry-ports.js'
 import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
-import { SessionLoader, type LoaderPorts } from './session-loader.js'
+import { SessionLoader } from './session-loader.js'
 import { SessionTable } from './session-table.js'
 import { StoredSessions, type Saved } from './stored-sessions.js'
 import { SessionSweeper, sweepInterval } from './sweeper.js'
 
-export interface SessionLimits { maxSessions: number, maxSessionsPerPrincipal: number, sessionIdle: number }
-
 /** How long events are waited for that are being stored, in milliseconds. */
 const FLUSH_TIMEOUT = 2_000
 
-/** What the registry needs from its surroundings. */
-export interface RegistryPorts extends Omit<LoaderPorts, 'forward'> {
-  /** Decodes what a client sent and another node passed on. */
-  decode: (text: string) => Incoming
-  /** Makes a peer known to the dispatcher, and unknown again. */
-  connect: (peer: Peer) => void
-  disconnect: (peer: Peer, reason: Error) => void
-  /** Throws an HTTP error while the server is overloaded. */
-  checkPressure: () => void
-  /** Takes why no session can be opened, or undefined when one can. */
-  reportHealth: (problem: string | undefined) => void
-}
-
 /** The sessions of stateful HTTP clients that this node serves, perhaps together with other nodes. They outlive it where the store does. */
 export class SessionRegistry {
+  /** Throws an HTTP error while a store that other nodes share cannot be used. */
+  readonly checkStore: () => void
   readonly #limits: SessionLimits
   readonly #ports: RegistryPorts
   readonly #table = new SessionTable()
@@ -46,6 +33,7 @@ export class SessionRegistry {
 
   constructor (limits: SessionLimits, ports: RegistryPorts) {
     const { store, onTrouble } = ports
+    this.checkStore = ports.checkStore
     this.#limits = limits
     this.#ports = ports
     // Touched at every sweep, so it has to stay for one interval longer than a session may be idle.
@@ -86,6 +74,7 @@ export class SessionRegistry {
   /** Throws an HTTP error when the server is overloaded or there are as many sessions as allowed. */
   create (peer: PeerOptions = {}, primed = false): Session {
     this.#ports.checkPressure()
+    this.checkStore()
     this.#reserve(peer.identity?.principal)
     const session = this.#loader.create(peer, primed)
     session.peer.dirty = true
@@ -118,9 +107,18 @@ export class SessionRegistry {
     return session.peer.hasUnsavedChanges && this.#table.has(session) ? this.#save(session).then(() => {}) : undefined
   }
 
-  /** Stores a new session, if that is possible. Rejects with an HTTP error when its caller has as many sessions at all nodes as allowed. */
+  /**
+   * Stores a new session, if that is possible. Rejects with an HTTP error when its caller has as many sessions at all nodes as allowed, or the store
+   * fails and other nodes would not know of the session.
+   */
   async open (session: Session): Promise<void> {
     if (await this.#save(session) === 'refused') throw httpErrors.tooManySessionsOfCaller(this.#limits.maxSessionsPerPrincipal)
+    try {
+      if (session.stored === undefined) this.checkStore()
+    } catch (error) {
+      this.#endQuietly(session, 'it could not be stored')
+      throw error
+    }
   }
 
   /** Settles when the session is removed from the store; rejects when the store fails. */

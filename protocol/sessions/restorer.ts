@@ -35,7 +35,8 @@ export class SessionRestorer {
     const pending = this.#pending.get(id)
     const served = this.#options.served(id)
     if (pending !== undefined || served?.stale === false) return pending
-    return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served)
+    // A session that is served here is known well enough when the store fails.
+    return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served).catch(() => {})
   }
 
   async restore (id: string): Promise<void> {

@@ -12,6 +12,7 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   const { sessions, eventStreams } = gateway
   if (!accepts(request, 'text/event-stream')) throw httpErrors.acceptNeedsEvents()
   eventStreams.checkCapacity()
+  sessions.checkStore()
   const isNew = sessionId(request) === undefined
   const session = isNew ? sessions.create({ revision: oldest, identity: request.identity, view: viewOf(request) }) : findSession(sessions, request)
   // A browser that has lost its session sends the Last-Event-ID of the old one; a new session has nothing to resume.

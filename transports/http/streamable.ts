@@ -34,6 +34,7 @@ export async function serveStream ({ sessions, eventStreams }: HttpGateway, requ
   if (!accepts(request, 'text/event-stream')) throw httpErrors.notForBrowsers()
   const session = findSession(sessions, request)
   checkVersion(session, request)
+  sessions.checkStore()
   const lastEventId = request.headers['last-event-id']
   const fromStart = { stream: session.standalone, after: undefined }
   const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId)).catch(throwUnavailable)

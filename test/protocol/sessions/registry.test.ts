@@ -1,5 +1,6 @@
 import t from 'tap'
-import { SessionRegistry, type RegistryPorts, type SessionLimits } from '../../../protocol/sessions/registry.js'
+import { SessionRegistry } from '../../../protocol/sessions/registry.js'
+import type { RegistryPorts, SessionLimits } from '../../../protocol/sessions/registry-ports.js'
 import type { Peer } from '../../../protocol/peer/peer.js'
 import type { SessionStore } from '../../../protocol/store.js'
 import { Inquiries } from '../../../protocol/nodes/inquiries.js'
@@ -25,6 +26,7 @@ function registry ({ store = memoryStore().sessions, nodes = memoryStore().nodes
     connect: peer => { peers.add(peer) },
     disconnect: (peer, reason) => { if (peers.delete(peer)) peer.close(reason) },
     checkPressure: () => {},
+    checkStore: () => {},
     reportHealth: problem => { health.push(problem) },
     subscribe: async uri => { subscribed.push(uri) },
     unsubscribe: uri => { subscribed.splice(subscribed.indexOf(uri), 1) },
