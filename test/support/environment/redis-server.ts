@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Owner } from '../owner.js'
 import { within } from '../wait.js'
 
@@ -11,10 +13,14 @@ const lacks = missing().some(({ program }) => program === 'redis-server')
 /** For tests that need a real Redis: skipped where there is none. */
 export const withRedis = { skip: lacks && 'not installed: redis-server' }
 
-/** A Redis of the test's own on a free port of the loopback interface. It is killed when the test ends. */
-export async function redisServer (t: Owner): Promise<RedisServer> {
-  const server = new RedisServer(await freePort())
-  t.teardown(async () => await server.kill())
+/** A Redis of the test's own on a free port of the loopback interface, with these settings of redis.conf. It is killed when the test ends. */
+export async function redisServer (t: Owner, settings: Record<string, string> = {}): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-redis-'))
+  const server = new RedisServer(await freePort(), { dir: folder, ...settings })
+  t.teardown(async () => {
+    await server.kill()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
   await server.start()
   return server
 }
@@ -44,7 +50,7 @@ export class RedisServer {
   }
 
   async start (): Promise<void> {
-    const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir(), ...this.#settings }
+    const settings = { port: this.port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: tmpdir(), dbfilename: `patchbay-${this.port}.rdb`, ...this.#settings }
     this.#process = spawn('redis-server', Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]), { stdio: 'ignore' })
     await within(60_000, async signal => {
       while (await this.send('PING').catch(() => '') !== '+PONG') signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { onRedis } from '../support/environment/on-redis.js'
-import { redisServer, withRedis } from '../support/environment/redis-server.js'
-import { contract, sharedContract } from './contract.js'
+import { onRedis } from '../../support/environment/on-redis.js'
+import { redisServer, withRedis } from '../../support/environment/redis-server.js'
+import { contract, sharedContract } from '../contract.js'
 
 t.test('redis', withRedis, async t => {
   const { url } = await redisServer(t)
