@@ -49,7 +49,7 @@ export class RedisConnection {
 
   /** The same, however long the reply takes. Rejects when the connection fails. */
   async runUntimed (script: Script, keys: string[], args: string[]): Promise<unknown> {
-    return await this.#run(script, keys, args, async (...command) => await this.link.waitFor(...command))
+    return await this.#run(script, keys, args, async (...command) => await this.link.commandUntimed(...command))
   }
 
   async command (...args: string[]): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { withTimeout } from '../../lib/time/with-timeout.js'
 import { errors } from '../../protocol/wire/errors.js'
 
@@ -43,7 +43,9 @@ export class OrderedWrites {
   async write (stream: string, send: SendWrite, size: number, timeout: number): Promise<unknown> {
     if (this.#size > 0 && this.#size + size > MAX_SIZE) throw errors.storage('too many events wait for Redis')
     const { promise, write } = this.#begin(stream, send, size)
-    return await withTimeout(promise, timeout, () => {
+    return await withTimeout(promise, timeout, async () => {
+      // The reply may be there already, while this process was too busy to read it.
+      for (let turns = 0; turns < 2; turns++) await turn()
       write.isLate = true
       throw errors.storage('Redis does not answer')
     })

@@ -79,6 +79,13 @@ export class RedisLink {
     return await this.#send(async () => await this.#client.sendCommand(args))
   }
 
+  /** The reply to a command, however long it takes. Rejects when Redis refuses it, or the connection fails. */
+  async commandUntimed (...args: string[]): Promise<unknown> {
+    const sent = this.#client.sendCommand(args)
+    this.#watch.observe(sent)
+    return await sent
+  }
+
   /** The reply of a command that waits in Redis; it is given up when the connection fails. */
   async waitFor (...args: string[]): Promise<unknown> {
     return await this.#client.sendCommand(args)

@@ -26,6 +26,11 @@ export class ReplyWatch {
     })
   }
 
+  /** Lets a reply count that is waited for elsewhere: until it comes Redis is silent, and it is no sign of silence that others come after it. */
+  observe (sent: Promise<unknown>): void {
+    this.wait(sent).catch(() => {})
+  }
+
   close (): void {
     clearInterval(this.#timer)
     this.#timer = undefined
