@@ -19,8 +19,8 @@ const SETTLING = 3_000
  * Three nodes behind nginx are restarted one after the other while clients call them. `drain` is the option drainDelay; `probe` is how often /readyz is
  * requested, in milliseconds; `away` is the fail_timeout of nginx in seconds, 10 in deploy/nginx-nodes.conf.
  */
-export const rolling = scenario({ modern: 16, sessions: 6, sockets: 3, drain: 5_000, probe: 1_000, away: 10 }, async ({ modern, sessions, sockets, drain, probe, away }) => {
-  const report = new Report(`rolling: three nodes restarted one after the other, drainDelay ${drain} ms, fail_timeout ${away} s, /readyz each ${probe} ms`)
+export const rolling = scenario({ restarts: 3, modern: 16, sessions: 6, sockets: 3, drain: 5_000, probe: 1_000, away: 10 }, async ({ restarts, modern, sessions, sockets, drain, probe, away }) => {
+  const report = new Report(`rolling: ${restarts} restarts of three nodes, one after the other, drainDelay ${drain} ms, fail_timeout ${away} s, /readyz each ${probe} ms`)
   const all = owner()
   try {
     const file = join(temporary(), 'runs')
@@ -33,7 +33,7 @@ export const rolling = scenario({ modern: 16, sessions: 6, sockets: 3, drain: 5_
     const crowd = await gather(three.url, { modern, sessions, sockets })
     const probing = new AbortController()
     const probes = requestReadiness(three.url, probe, probing.signal)
-    for (const index of three.nodes.keys()) report.row(await restart(three, index, away))
+    for (let index = 0; index < restarts; index++) report.row(await restart(three, index % three.nodes.length, away))
     probing.abort()
     await Promise.all([probes, crowd.stop()])
     judge(report, crowd, (await readFile(file, 'utf8')).split('\n').slice(0, -1))
