@@ -130,8 +130,11 @@ export class MemorySessions implements SessionStore {
 
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {
     const streams = this.#sessions.get(id)?.streams
-    const stored = streams?.get(stream) ?? { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
-    return streams?.set(stream, stored) === undefined ? undefined : stored
+    const present = streams?.get(stream)
+    if (streams === undefined || present !== undefined) return present
+    const added = { events: [], last: 0, seen: 0, size: 0, ended: false, interruptedResponse }
+    streams.set(stream, added)
+    return added
   }
 }
 

@@ -59,8 +59,8 @@ export class StoredLog implements StreamLog {
 }
 
 /** Resolves to undefined when the store fails: a message that cannot be stored is sent all the same. */
-export async function orUndefined<T> (stored: Promise<T>, onTrouble: (error: unknown) => void): Promise<T | undefined> {
-  return await orElse(stored, undefined, onTrouble)
+export function orUndefined<T> (stored: Promise<T>, onTrouble: (error: unknown) => void): Promise<T | undefined> {
+  return orElse(stored, undefined, onTrouble)
 }
 
 async function orElse<T, E> (stored: Promise<T>, otherwise: E, onTrouble: (error: unknown) => void): Promise<T | E> {
