@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection, Question } from './transports/transport.js'
+import type { Connection, Question, Transport } from './transports/transport.js'
 import { transports, type TransportName } from './transports/all.js'
 import type { Gateway } from './gateway.js'
 import { Ledger } from './ledger.js'
@@ -9,23 +9,31 @@ const SILENCE = 60_000
 
 /** A connection, and who drives calls through it. */
 export class Client {
-  readonly kind: TransportName
+  readonly kind: string
   readonly connection: Connection
   readonly ledger: Ledger
   /** How long each call took, in milliseconds. */
   readonly times: number[] = []
+  /** How many calls it may have under way. */
+  readonly depth: number
   #settled: () => void = () => {}
 
-  private constructor (kind: TransportName, connection: Connection, ledger: Ledger) {
+  private constructor (kind: string, connection: Connection, ledger: Ledger, depth: number) {
     this.kind = kind
     this.connection = connection
     this.ledger = ledger
+    this.depth = depth
   }
 
   static async open (gateway: Gateway, kind: TransportName, name: string): Promise<Client> {
+    return await Client.over<Gateway>(transports[kind], gateway, kind, name)
+  }
+
+  /** A client of another transport, or of something else than a gateway. */
+  static async over<Target> ({ open, depth }: Transport<Target>, target: Target, kind: string, name: string): Promise<Client> {
     const ledger = new Ledger(name, (_id, ms) => client?.settled(ms))
-    const connection = await transports[kind].open(gateway, ledger)
-    const client: Client | undefined = new Client(kind, connection, ledger)
+    const connection = await open(target, ledger)
+    const client: Client | undefined = new Client(kind, connection, ledger, depth)
     return client
   }
 
@@ -44,7 +52,7 @@ export class Client {
     let left = calls
     let open = 0
     const next = () => {
-      for (; left > 0 && open < transports[this.kind].depth; left--, open++) this.ask(question)
+      for (; left > 0 && open < this.depth; left--, open++) this.ask(question)
     }
     const done = new Promise<void>(resolve => {
       this.#settled = () => {

@@ -50,6 +50,13 @@ export class Ledger {
     this.#settle(id as number)
   }
 
+  /** This call was cancelled, and gets no answer. */
+  withdraw (id: number): void {
+    if (!this.#open.has(id)) return this.#unexpected(id, 'the end of a cancelled call')
+    this.answered++
+    this.#settle(id)
+  }
+
   /** The server refused this call. */
   refuse (id: number): void {
     if (!this.#open.has(id)) return this.#unexpected(id, 'a refusal')
@@ -64,6 +71,7 @@ export class Ledger {
   }
 
   #notified (method: string, params: Json = {}, text: string): void {
+    if (method === 'elicitation/create' && !String(params['message']).startsWith(`${this.canary}-`)) this.#fault('misrouted', text)
     if (method === 'notifications/progress' && !String(params['progressToken']).startsWith(`${this.canary}-`)) this.#fault('misrouted', text)
   }
 

@@ -47,7 +47,7 @@ async function gather (gateway: Gateway, kind: TransportName, count: number): Pr
 
 async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, patience: number): Promise<void> {
   const kinds = new Set(clients.map(({ kind }) => kind)).size
-  const quota = (kind: TransportName): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
+  const quota = (kind: string): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
   const before = { wall: performance.now(), cpu: cpuTime(gateway.pid), own: process.cpuUsage(), answered: answered(clients) }
   await Promise.all(clients.map(async client => await client.drive(quota(client.kind), mixed, patience)))
   const made = answered(clients) - before.answered
@@ -61,7 +61,8 @@ async function measured (report: Report, gateway: Gateway, name: string, clients
   })
 }
 
-function judge (report: Report, clients: Client[], calls: number): void {
+/** Whether each call has its own answer, once. */
+export function judge (report: Report, clients: Client[], calls: number): void {
   const sum = (count: (client: Client) => number): number => clients.reduce((total, client) => total + count(client), 0)
   const figures = { sent: sum(({ ledger }) => ledger.sent), lost: sum(({ ledger }) => ledger.open), refused: sum(({ ledger }) => ledger.refused), doubled: sum(({ ledger }) => ledger.doubled), misrouted: sum(({ ledger }) => ledger.misrouted) }
   report.note(Object.entries(figures).map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', '))

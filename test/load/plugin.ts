@@ -18,13 +18,15 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 /** What the load programs call in the gateway they drive. */
 export default async function loadTools (fastify: FastifyInstance): Promise<void> {
-  for (const item of [echo, later, steps, ...crowd()]) fastify.mcp.tools.add(item)
+  for (const item of [echo, later, steps, ask, endless, ...crowd()]) fastify.mcp.tools.add(item)
   for (const item of [change(fastify), flood(fastify), vitals(fastify, memory(fastify)), objects]) fastify.mcp.tools.add(item)
   fastify.mcp.resources.add(resource({ uri: 'load://canary/{text}', name: 'canary', read: ({ text }) => text }))
   fastify.mcp.prompts.add(prompt({ name: 'load_prompt', description: 'Says what it is told', arguments: { text: { required: true } }, get: ({ text }) => text }))
 }
 
 const LOG = 'notifications/message'
+/** In milliseconds: longer than any client waits. */
+const ENDLESS = 300_000
 const Text = Type.String({ maxLength: 200 })
 
 const echo = tool({ name: 'load_echo', description: 'Gives back what it was given', input: Type.Object({ text: Text }), run: ({ text }) => text })
@@ -71,6 +73,27 @@ const steps = tool({
     call.progress(1, 2, text)
     await new Promise(resolve => { setImmediate(resolve) })
     call.progress(2, 2, text)
+    return text
+  }
+})
+
+const ask = tool({
+  name: 'load_ask',
+  description: 'Asks its client, and gives back the answer',
+  input: Type.Object({ text: Text }),
+  run: async ({ text }, call) => {
+    const { content } = await call.elicit('text', { message: text, requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } })
+    return String(content?.text)
+  }
+})
+
+const endless = tool({
+  name: 'load_endless',
+  description: 'Tells that it has begun, and waits until it is cancelled',
+  input: Type.Object({ text: Text }),
+  run: async ({ text }, call) => {
+    call.progress(1, 2, text)
+    await sleep(ENDLESS, undefined, { signal: call.signal })
     return text
   }
 })

@@ -14,6 +14,12 @@ export const later = (text: string, ms: number): Question => call('load_later', 
 /** Answered after some time, which begins when so many others wait, too. */
 export const together = (text: string, crowd: number, ms: number): Question => call('load_together', { text, crowd, ms })
 
+/** Answered with what the client answers to its question. */
+export const asking = (text: string): Question => call('load_ask', { text })
+
+/** Answered never. */
+export const endless = (text: string): Question => ({ method: 'tools/call', params: { name: 'load_endless', arguments: { text }, _meta: { progressToken: text } } })
+
 const steps = (text: string): Question => ({ method: 'tools/call', params: { name: 'load_steps', arguments: { text }, _meta: { progressToken: text } } })
 const read = (text: string): Question => ({ method: 'resources/read', params: { uri: `load://canary/${text}` } })
 const get = (text: string): Question => ({ method: 'prompts/get', params: { name: 'load_prompt', arguments: { text } } })

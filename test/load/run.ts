@@ -4,13 +4,15 @@ import { idleStreams } from './idle-streams.js'
 import { idleWebsockets } from './idle-websockets.js'
 import { killAll } from './gateway.js'
 import { mixedCalls } from './mixed-calls.js'
+import { nodeSessions } from './nodes/sessions.js'
+import { nodes } from './nodes/calls.js'
 import type { Scenario } from '../support/report.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
 import { isMeasurable } from './vitals.js'
 
-// npm run load [-- NAME... --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over loopback only.
+// npm run load [-- NAME... [CALLS] --OPTION N...], npm run soak [-- --minutes N]: real gateways under load, over loopback only.
 const scenarios: Record<string, Scenario> = {
   'idle-websockets': idleWebsockets,
   'idle-streams': idleStreams,
@@ -18,6 +20,8 @@ const scenarios: Record<string, Scenario> = {
   'sigterm-under-load': sigtermUnderLoad,
   'slow-readers': slowReaders,
   disconnects,
+  nodes,
+  'node-sessions': nodeSessions,
   soak
 }
 
@@ -36,10 +40,12 @@ async function main (argv: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('these programs look at processes through /proc, which is there on Linux only')
   const known = Object.values(scenarios).flatMap(({ defaults }) => Object.keys(defaults))
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options: Object.fromEntries(known.map(name => [name, { type: 'string' as const }])) })
-  const unknown = positionals.find(name => !Object.hasOwn(scenarios, name))
+  const names = positionals.filter(word => !/^\d+$/.test(word))
+  values['calls'] ??= positionals.find(word => !names.includes(word))
+  const unknown = names.find(name => !Object.hasOwn(scenarios, name))
   if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${Object.keys(scenarios).join(', ')}`)
   let kept = true
-  for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios).filter(name => name !== 'soak')) {
+  for (const name of names.length > 0 ? names : Object.keys(scenarios).filter(name => name !== 'soak')) {
     const { defaults, run } = scenarios[name] as Scenario
     const report = await run({ ...defaults, ...numbers(values as Record<string, string>, Object.keys(defaults)) }, { say: line => console.error(line) })
     console.log(String(report))

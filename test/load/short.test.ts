@@ -5,10 +5,13 @@ import { killAll } from './gateway.js'
 import { idleStreams } from './idle-streams.js'
 import { idleWebsockets } from './idle-websockets.js'
 import { mixedCalls } from './mixed-calls.js'
+import { nodes } from './nodes/calls.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
 import { isMeasurable } from './vitals.js'
+import { withNginx } from '../support/environment/nginx.js'
+import { withRedis } from '../support/environment/redis-server.js'
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.js', import.meta.url))
 
@@ -33,6 +36,13 @@ for (const [sentence, run] of Object.entries(short)) {
     t.ok(report.rows.length > 0)
   })
 }
+
+t.test('thousands of mixed calls over three nodes are answered once, each to its client', { skip: skip || withRedis.skip || withNginx.skip }, async t => {
+  t.teardown(killAll)
+  const report = await nodes.run({ ...nodes.defaults, calls: 2_000, clients: 4 })
+  t.strictSame(report.broken, [], String(report))
+  t.ok(report.rows.length > 0)
+})
 
 t.test('a gateway that loses, doubles and misroutes answers is found out', { skip }, async t => {
   t.teardown(killAll)

@@ -30,7 +30,7 @@ export const sigtermUnderLoad: Scenario<{ runs: number, calls: number, shortest:
 
       const since = performance.now()
       gateway.signal('SIGTERM')
-      const deep = busy.map(({ client }) => client).filter(({ kind }) => transports[kind].depth > 1)
+      const deep = busy.map(({ client }) => client).filter(({ depth }) => depth > 1)
       await sleep(50)
       const late = await openMany(gateway, 'POST /message', 'new', IDLE)
       for (const client of [...deep, ...idle, ...late]) client.ask(echo)

@@ -10,6 +10,8 @@ const AGAIN = 50
 /** For how many milliseconds a client tries to resume. */
 const RESUME = 40_000
 const ANSWER = 15_000
+/** A call that waits for so many milliseconds is worth a line. */
+const SLOW = 2_000
 
 /** One call of a kind, which is noted. */
 export type Kind = (caller: Caller) => Promise<void>
@@ -19,7 +21,9 @@ export const modern: Kind = async caller => {
   const [node, mark] = [caller.cluster.next(), caller.mark()]
   const begun = performance.now()
   const answer = await caller.callModern(node, { name: 'nodes_echo', arguments: { text: mark } })
-  if (!node.harmed) caller.tally.longest = Math.max(caller.tally.longest, performance.now() - begun)
+  const waited = performance.now() - begun
+  if (!node.harmed) caller.tally.longest = Math.max(caller.tally.longest, waited)
+  if (waited > SLOW) caller.tally.sample('slow', `${waited.toFixed()} ms at node ${caller.cluster.nodes.indexOf(node)}, from ${(begun / 1000).toFixed()} s on`)
   note(caller, 'modern', node, judge(answer, mark), describe(answer))
 }
 

@@ -73,6 +73,7 @@ export class Listener {
       const { session } = this.#reader
       const most = 1 + Math.floor(Math.random() * MOST)
       const { status, lastId, messages } = await this.#reader.listen(this.#cluster.next(), this.#lastId, { most, patience: FOREVER, onMessage: ({ id, text }) => this.#hear(id, text) })
+      if (status === 404) this.#tally.note('listen', 'gone', `after ${this.#lastId}`)
       // What cannot be resumed is read from what is there.
       if (session === this.#reader.session) this.#lastId = status === 404 ? undefined : lastId ?? this.#lastId
       if (messages.length === 0) await sleep(AGAIN)

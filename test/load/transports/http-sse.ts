@@ -1,8 +1,8 @@
 import { HttpConnection } from '../../support/http-connection.js'
-import { closed, encode, hello, initialized, type Transport } from './transport.js'
+import { closed, encode, hello, initialized, type Address, type Transport } from './transport.js'
 
 /** HTTP+SSE: calls are posted, answers come on one stream. */
-export const httpSse: Transport = {
+export const httpSse: Transport<Address> = {
   depth: 8,
   open: async ({ port }, ledger) => {
     const stream = new HttpConnection(port)

@@ -1,22 +1,21 @@
-import type { Gateway } from '../gateway.js'
 import { HttpConnection, type HttpRequest } from '../../support/http-connection.js'
 import type { Json, Ledger } from '../ledger.js'
-import { closed, encode, hello, initialized, MODERN, modernParams, type Connection, type Transport, type Question } from './transport.js'
+import { closed, encode, hello, initialized, MODERN, modernParams, type Address, type Connection, type Transport, type Question } from './transport.js'
 
 /** `POST /message`, without a handshake. */
-export const message: Transport = {
+export const message: Transport<Address> = {
   depth: 1,
   open: async (gateway, ledger) => await new PostConnection(gateway, ledger, '/message', () => ({})).connected()
 }
 
 /** `POST /mcp` of the stateless revision. */
-export const modern: Transport = {
+export const modern: Transport<Address> = {
   depth: 1,
   open: async (gateway, ledger) => await new PostConnection(gateway, ledger, '/mcp', modernHeaders, modernParams).connected()
 }
 
 /** `POST /mcp` with a session. */
-export const session: Transport = {
+export const session: Transport<Address> = {
   depth: 1,
   open: async (gateway, ledger) => {
     const connection = new PostConnection(gateway, ledger, '/mcp', () => headers)
@@ -27,8 +26,8 @@ export const session: Transport = {
 }
 
 /** Shakes hands; the headers that name the session. */
-export async function openSession (connection: HttpConnection): Promise<Record<string, string>> {
-  const { headers: given, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25') })
+export async function openSession (connection: HttpConnection, capabilities: Json = {}): Promise<Record<string, string>> {
+  const { headers: given, status, body } = await connection.exchange({ method: 'POST', path: '/mcp', body: hello('2025-11-25', capabilities) })
   const id = given.get('mcp-session-id')
   if (id === undefined) throw new Error(`no session was opened: ${status} ${body}`)
   const headers = { 'Mcp-Session-Id': id, 'MCP-Protocol-Version': '2025-11-25' }
@@ -50,9 +49,9 @@ class PostConnection implements Connection {
   readonly #headers: (question: Question) => Record<string, string>
   readonly #params: (params: Json) => Json
 
-  constructor (gateway: Gateway, ledger: Ledger, path: string, headers: (question: Question) => Record<string, string>, params = (given: Json) => given) {
+  constructor ({ port }: Address, ledger: Ledger, path: string, headers: (question: Question) => Record<string, string>, params = (given: Json) => given) {
     this.ledger = ledger
-    this.connection = new HttpConnection(gateway.port)
+    this.connection = new HttpConnection(port)
     this.over = closed(this.connection.socket)
     this.#path = path
     this.#headers = headers

@@ -16,10 +16,13 @@ export interface Connection {
   close: () => Promise<void>
 }
 
-export interface Transport {
+/** What a client of HTTP connects to. */
+export type Address = Pick<Gateway, 'port'>
+
+export interface Transport<Target = Gateway> {
   /** How many calls one client may have under way: a POST has its connection to itself until it is answered. */
   depth: number
-  open: (gateway: Gateway, ledger: Ledger) => Promise<Connection>
+  open: (target: Target, ledger: Ledger) => Promise<Connection>
 }
 
 /** Settles when any of them is closed; how it came to that does not matter. */
@@ -38,7 +41,7 @@ const modernMeta: Json = {
 
 export const encode = (id: number | string, method: string, params: Json): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-export const hello = (protocolVersion: string): string => encode('hello', 'initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'load', version: '1.0.0' } })
+export const hello = (protocolVersion: string, capabilities: Json = {}): string => encode('hello', 'initialize', { protocolVersion, capabilities, clientInfo: { name: 'load', version: '1.0.0' } })
 
 export const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })
 

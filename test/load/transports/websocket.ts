@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { WebSocket, type ClientOptions } from 'ws'
-import { closed, encode, hello, initialized, modernParams, type Transport, type Question } from './transport.js'
+import { closed, encode, hello, initialized, modernParams, type Address, type Transport, type Question } from './transport.js'
 
 /** A WebSocket with a handshake. */
-export const websocket: Transport = { depth: 8, open: opener(true, ({ params }) => params) }
+export const websocket: Transport<Address> = { depth: 8, open: opener(true, ({ params }) => params) }
 
 /** A WebSocket of the stateless revision. */
-export const modernWebsocket: Transport = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
+export const modernWebsocket: Transport<Address> = { depth: 8, open: opener(false, ({ params }) => modernParams(params)) }
 
-function opener (withHandshake: boolean, paramsOf: (question: Question) => Question['params']): Transport['open'] {
+function opener (withHandshake: boolean, paramsOf: (question: Question) => Question['params']): Transport<Address>['open'] {
   return async ({ port }, ledger) => {
     const { socket, raw } = await openSocket(port)
     if (withHandshake) await performHandshake(socket)

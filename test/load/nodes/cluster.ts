@@ -1,0 +1,48 @@
+import { freePort, RedisServer } from '../../support/environment/redis-server.js'
+import { startNginx } from '../../support/environment/nginx.js'
+import { Gateway } from '../gateway.js'
+
+const NODES = 3
+
+/** Three gateways on a Redis of their own, behind nginx, which gives each the next request. */
+export class Cluster {
+  readonly redis: RedisServer
+  readonly nodes: Gateway[] = []
+  port = 0
+  readonly #endings: Array<() => Promise<unknown>> = []
+
+  private constructor (redis: RedisServer) {
+    this.redis = redis
+  }
+
+  static async start (env: Record<string, string>, plugins: string[] = []): Promise<Cluster> {
+    const cluster = new Cluster(new RedisServer(await freePort()))
+    try {
+      await cluster.#start(env, plugins)
+      return cluster
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
+  }
+
+  /** Ends everything; how the gateways ended. */
+  async stop (): Promise<unknown[]> {
+    for (const end of this.#endings) await end()
+    const ends = await Promise.all(this.nodes.map(async node => await node.stop()))
+    await this.redis.kill()
+    return ends
+  }
+
+  get complaints (): string[] {
+    return this.nodes.flatMap(({ complaints }) => complaints)
+  }
+
+  async #start (env: Record<string, string>, plugins: string[]): Promise<void> {
+    await this.redis.start()
+    const limits = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000', PATCHBAY_MAX_SESSIONS: '100000' }
+    for (let index = 0; index < NODES; index++) this.nodes.push(await Gateway.start({ ephemeral: true, plugins, env: { PATCHBAY_REDIS: this.redis.url, ...limits, ...env } }))
+    const addresses = this.nodes.map(({ port }) => `127.0.0.1:${port}`)
+    this.port = (await startNginx({ teardown: end => { this.#endings.push(end) } }, addresses)).port
+  }
+}
