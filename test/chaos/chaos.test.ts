@@ -3,13 +3,11 @@ import { busy } from './busy.js'
 import { cuts } from './cuts.js'
 import { cleanUp } from './gateway.js'
 import { lossy } from './lossy.js'
-import { nodes } from './nodes/all.js'
 import type { Scenario } from '../support/report.js'
 import { silence } from './silence.js'
 import { storm } from './storm.js'
 import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
-import { withRedis } from '../support/environment/redis-server.js'
 
 /** The quick ones of `npm run chaos`, with small numbers. */
 const QUICK: Record<string, [scenario: Scenario, options: Record<string, number>]> = {
@@ -22,13 +20,6 @@ const QUICK: Record<string, [scenario: Scenario, options: Record<string, number>
   'signs of life keep silent streams through a proxy that cuts what is silent': [silence, { idle: 600, signs: 150, ms: 1_200 }]
 }
 
-/** Those that harm several nodes. A busy machine may take its time. */
-const NODES: Record<string, [name: string, options: Record<string, number>]> = {
-  'a node that is killed with calls in flight leaves no call and no event behind': ['kill', { calls: 30, last: 30_000 }],
-  'a Redis that ends all connections again and again costs no answer': ['connections', { times: 2 }]
-}
-const SLOWLY = { each: 1, calm: 500, wait: 30_000, back: 30_000 }
-
 t.after(cleanUp)
 
 t.test('the gateway stands what happens around it', async t => {
@@ -39,16 +30,6 @@ t.test('the gateway stands what happens around it', async t => {
       t.comment(String(report))
       t.strictSame(report.broken, [])
       t.ok(report.rows.length > 0)
-    })
-  }
-})
-
-t.test('several nodes stand what happens around them', withRedis, async t => {
-  for (const [sentence, [name, options]] of Object.entries(NODES)) {
-    t.test(sentence, async t => {
-      const report = await nodes[name]?.run({ ...nodes[name].defaults, ...SLOWLY, ...options })
-      t.comment(String(report))
-      t.strictSame(report?.broken, [])
     })
   }
 })

@@ -33,9 +33,11 @@ export class Cluster {
     const relay = await Relay.start(redis.port)
     onCleanUp(async () => await relay.stop())
     const cluster = new Cluster(redis, relay)
-    for (let index = 0; index < NODES; index++) {
+    const gateways = await Promise.all(Array.from({ length: NODES }, async (_, index) => {
       const url = route === 'all' || (route === 'one' && index === 0) ? cluster.relay.url : redis.url
-      const gateway = await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }, observed: false })
+      return await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }, observed: false })
+    }))
+    for (const gateway of gateways) {
       cluster.nodes.push({ gateway, harmed: false, rss: rssOf(gateway.pid) / MIB })
       void cluster.#watch(gateway)
     }
