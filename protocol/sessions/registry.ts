@@ -238,7 +238,9 @@ export class SessionRegistry {
   #onChange (id: string | undefined): void {
     if (id === undefined) {
       for (const session of this.#table.values()) {
-        session.stale = true
+        // A session that could not be stored yet is unknown to the other nodes.
+        session.stale = session.stored !== undefined
+        void this.save(session)
         session.catchUp()
       }
     }
