@@ -19,6 +19,8 @@ export class Caller {
   readonly tally: Tally
   readonly wire = new Wire()
   session: string | undefined
+  /** True when the session was opened while something was harmed. */
+  isUncertain = false
 
   constructor (cluster: Cluster, tally: Tally) {
     this.cluster = cluster
@@ -58,6 +60,7 @@ export class Caller {
 
   /** Opens a session; what became of that. */
   async open (node: Node): Promise<Outcome> {
+    this.isUncertain = this.cluster.isHarmed
     const answer = await this.#post(node, { method: 'initialize', params: HELLO }, {})
     this.session = answer.headers.get('mcp-session-id')
     if (this.session === undefined) return judge(answer, '') === 'right' ? 'failed' : judge(answer, '')

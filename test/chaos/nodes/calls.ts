@@ -90,7 +90,7 @@ export async function hasSession (caller: Caller): Promise<boolean> {
 
 /** A client whose session is gone, or may be answering still, opens another one. */
 function finish (caller: Caller, kind: string, node: Node, outcome: Outcome, sample: string): void {
-  note(caller, kind, node, outcome, sample)
+  note(caller, outcome === 'gone' && caller.isUncertain ? `${kind}, opened while harmed` : kind, node, outcome, sample)
   if (outcome === 'gone' || outcome === 'lost' || outcome === 'cut' || outcome === 'refused') caller.session = undefined
 }
 

@@ -19,6 +19,8 @@ export class Cluster {
   readonly redis: RedisServer
   readonly relay: Relay
   readonly nodes: Node[] = []
+  /** True while something is harmed: sessions that are opened meanwhile may be unknown to other nodes. */
+  isHarmed = false
   /** How many gateways ended without having been killed. */
   exits = 0
   #turn = 0

@@ -35,8 +35,10 @@ export function nodesScenario<Options extends Record<string, number>> (harm: Har
     traffic.start(each)
     await sleep(calm)
     const before = tally.longest
+    cluster.isHarmed = true
     await harm.run(cluster, options, report, tally)
     const recovered = await recovery(cluster)
+    cluster.isHarmed = false
     await sleep(calm)
     await traffic.stop()
     printFigures(report, cluster, tally, recovered)
@@ -64,7 +66,7 @@ function printFigures (report: Report, cluster: Cluster, tally: Tally, recovered
 
 function judgeCalls (report: Report, tally: Tally, allows: Outcome[], losesEvents: boolean): void {
   const broken: Outcome[] = ['wrong', 'lost', ...OUTCOMES.filter(outcome => outcome !== 'right' && outcome !== 'wrong' && outcome !== 'lost' && !allows.includes(outcome))]
-  for (const kind of tally.kinds.filter(kind => !kind.endsWith('harmed'))) {
+  for (const kind of tally.kinds.filter(kind => !kind.includes('harmed'))) {
     for (const outcome of INDEPENDENT.includes(kind) ? OUTCOMES.slice(1) : broken) {
       // A reply that Redis could not store cannot be resumed.
       if (losesEvents && outcome === 'gone' && RESUMED.includes(kind)) continue

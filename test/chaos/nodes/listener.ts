@@ -39,7 +39,7 @@ export class Listener {
     const [node, mark] = [this.#cluster.next(), `${speaker.session}:${this.#said.length + 1}`]
     const answer = await speaker.callTool(node, { name: 'nodes_say', arguments: { text: mark } })
     const outcome = judge(answer, mark)
-    note(speaker, 'say', node, outcome, describe(answer))
+    note(speaker, outcome === 'gone' && speaker.isUncertain ? 'say, opened while harmed' : 'say', node, outcome, describe(answer))
     if (outcome === 'right') this.#said.push(mark)
     if (outcome === 'gone') speaker.session = undefined
   }
