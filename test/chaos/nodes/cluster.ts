@@ -12,7 +12,13 @@ const MIB = 1024 * 1024
 export type Route = 'direct' | 'all' | 'one'
 
 /** A gateway, and whether it is being harmed: what is asked of it meanwhile may fail. */
-export interface Node { readonly gateway: Gateway, harmed: boolean, readonly rss: number }
+export interface Node {
+  readonly gateway: Gateway
+  harmed: boolean
+  /** When it was killed, on the clock of `performance`. */
+  killedAt: number
+  readonly rss: number
+}
 
 /** Three gateways on a Redis of their own. */
 export class Cluster {
@@ -40,7 +46,7 @@ export class Cluster {
       return await Gateway.start({ args: ['--plugin', PLUGIN], env: { PATCHBAY_REDIS: url, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }, observed: false })
     }))
     for (const gateway of gateways) {
-      cluster.nodes.push({ gateway, harmed: false, rss: rssOf(gateway.pid) / MIB })
+      cluster.nodes.push({ gateway, harmed: false, killedAt: Infinity, rss: rssOf(gateway.pid) / MIB })
       void cluster.#watch(gateway)
     }
     return cluster

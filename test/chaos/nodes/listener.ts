@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller, describe, judge } from './caller.js'
 import { hasSession, note } from './calls.js'
-import type { Cluster } from './cluster.js'
+import type { Cluster, Node } from './cluster.js'
 import type { Tally } from './tally.js'
 
 const MOST = 40
 const AGAIN = 50
 const FOREVER = 600_000
+/** What a node sent so many milliseconds before it was killed may not have reached Redis: a tool does not wait for its notifications. */
+const UNDER_WAY = 500
 /** How long is waited for what is still under way. */
 const AFTERWARDS = 8_000
+
+/** A text that a node was made to send, and when its answer came. */
+interface Said { mark: string, node: Node, at: number }
 
 /** A client that reads the stream of its session, at one node after the other, while it makes every node send there. */
 export class Listener {
@@ -17,7 +22,7 @@ export class Listener {
   /** Two, because the stream has its connections to itself. */
   readonly #reader: Caller
   readonly #speaker: Caller
-  readonly #said: string[] = []
+  readonly #said: Said[] = []
   readonly #heard: string[] = []
   #lastId: string | undefined
   #isOver = false
@@ -40,7 +45,7 @@ export class Listener {
     const answer = await speaker.callTool(node, { name: 'nodes_say', arguments: { text: mark } })
     const outcome = judge(answer, mark)
     note(speaker, outcome === 'gone' && speaker.isUncertain ? 'say, opened while harmed' : 'say', node, outcome, describe(answer))
-    if (outcome === 'right') this.#said.push(mark)
+    if (outcome === 'right') this.#said.push({ mark, node, at: performance.now() })
     if (outcome === 'gone') speaker.session = undefined
   }
 
@@ -59,7 +64,7 @@ export class Listener {
 
   get #missing (): string[] {
     const heard = new Set(this.#heard)
-    return this.#said.filter(mark => !heard.has(mark))
+    return this.#said.filter(said => !heard.has(said.mark) && !diedWithNode(said)).map(({ mark }) => mark)
   }
 
   #follow (session: string | undefined): void {
@@ -89,3 +94,5 @@ export class Listener {
     else this.#tally.note('listen', 'wrong', text)
   }
 }
+
+const diedWithNode = ({ node, at }: Said): boolean => Math.abs(node.killedAt - at) < UNDER_WAY

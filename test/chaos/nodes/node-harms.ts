@@ -23,6 +23,7 @@ export const kill = nodesScenario({
     await burst.start(calls)
     cluster.victim.harmed = true
     burst.mark()
+    cluster.victim.killedAt = performance.now()
     await cluster.victim.gateway.end('SIGKILL')
     await burst.end()
     await burst.compare(report)
