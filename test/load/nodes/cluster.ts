@@ -9,7 +9,7 @@ export class Cluster {
   readonly redis: RedisServer
   readonly nodes: Gateway[] = []
   port = 0
-  readonly #endings: Array<() => Promise<unknown>> = []
+  readonly #endings: Array<() => unknown> = []
 
   private constructor (redis: RedisServer) {
     this.redis = redis
