@@ -4,7 +4,7 @@ import type { Nodes } from './nodes.js'
 
 /** In milliseconds: how often a node says that it still waits. */
 const EVERY = 1_000
-/** After how many such times in a row another node counts as gone: when it is not there or cannot be reached, and when nothing is heard of it. */
+/** After how many such times in a row another node counts as gone: when it is not there, cannot be reached or has lost its lease, and when nothing is heard of it. */
 const ABSENT = 3
 const SILENT = 15
 
@@ -98,6 +98,9 @@ export class LongInquiries {
     try {
       const isThere = await this.#nodes.send(node, { kind: 'waits', numbers: [...waiting.keys()] })
       for (const one of waiting.values()) notePresence(one, isThere)
+      // A process that hangs keeps its connection to the store.
+      const silent = [...waiting.values()].filter(one => one.silent > ABSENT)
+      if (silent.length > 0 && !await this.#nodes.isAlive(node)) for (const one of silent) one.settle(goneOf(one))
     } catch (error) {
       for (const one of waiting.values()) noteFailure(one, error as Error)
     }

@@ -18,6 +18,7 @@ class Wire {
   readonly sent: NodeMessage[] = []
   readonly #listeners = new Map<string, Set<(message: NodeMessage, from: string) => void>>()
   readonly alive = new Set<string>()
+  hasLease = true
 
   node (self: string): Nodes {
     const listeners = new Set<(message: NodeMessage, from: string) => void>()
@@ -28,7 +29,7 @@ class Wire {
       send: async (node, message) => this.#send(self, node, message),
       broadcast: async () => {},
       onMessage: listener => { listeners.add(listener); return () => listeners.delete(listener) },
-      isAlive: async node => this.alive.has(node)
+      isAlive: async node => this.hasLease && this.alive.has(node)
     }
   }
 
@@ -100,6 +101,11 @@ t.test('a node that never was has not got the question; one that does not answer
   wire.alive.add('answerer')
   wire.fault = () => 'lost'
   t.equal(await ask(), 'lost', 'a node that hangs')
+  wire.hasLease = false
+  const before = wire.sent.length
+  t.equal(await ask(), 'lost', 'one that has lost its lease')
+  t.ok(wire.sent.length - before < 10, 'is not waited for as long')
+  wire.hasLease = true
   wire.fault = () => 'failed'
   await t.rejects(ask(), { message: /Storage failed/ })
 })
