@@ -33,7 +33,8 @@ export class Sealer {
     const bytes = Buffer.from(token, 'base64url')
     // Base64 decoding skips what it does not know, so the round trip must give the same text.
     if (bytes.length <= IV + TAG || bytes.toString('base64url') !== token) return undefined
-    return open(this.#key, purpose, bytes) ?? (this.#earlier === undefined ? undefined : open(this.#earlier, purpose, bytes))
+    const value = open(this.#key, purpose, bytes)
+    return value === undefined && this.#earlier !== undefined ? open(this.#earlier, purpose, bytes) : value
   }
 }
 
