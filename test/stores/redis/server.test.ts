@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { readServerInfo } from '../../../stores/redis/server-info.js'
 import { redisStore } from '../../../stores/redis/store.js'
@@ -11,8 +12,8 @@ import { until } from '../../support/wait.js'
 import { nodes } from '../contract/nodes.js'
 import { sessions } from '../contract/sessions.js'
 
-/** The rights that a node needs; the same line is in docs/scale-out.md. */
-const ACL = 'resetchannels ~patchbay:* &patchbay:* -@all +@read +@write +@pubsub +@scripting +@connection +time -@dangerous +info'
+/** The rights that a node needs, as the documentation gives them. */
+const [, ACL = ''] = /ACL SETUSER patchbay on >PASSWORD (.*)$/m.exec(await readFile(new URL('../../../../docs/scale-out.md', import.meta.url), 'utf8')) ?? []
 
 t.test('every script uses keys of one slot, so that a cluster of one node serves all', withRedis, async t => {
   const { url, port } = await redisServer(t, { 'cluster-enabled': 'yes' })
