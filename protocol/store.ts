@@ -94,13 +94,18 @@ export interface AppendOptions {
   begins?: string | undefined
   /** Ends the stream after the event. */
   ends?: boolean | undefined
+  /** Called after `late` with what became of the event. */
+  onLate?: ((appended: Appended) => void) | undefined
 }
 
 /**
  * The place of an event that was appended; `elsewhere` when another node sends it to the client; `ended` when it was not appended, because another
- * node has ended the stream.
+ * node has ended the stream; `late` when an event that counts as seen is not stored yet, and should be sent before it is.
  */
-export type Appended = { number: number, after: number } | 'elsewhere' | 'ended' | undefined
+export type Appended = Place | 'elsewhere' | 'ended' | 'late' | undefined
+
+/** The number of an event, and of the one before it. */
+export interface Place { number: number, after: number }
 
 /** What another node did to a stream that this node reads: an event it appended, some events or the end, or it reads the stream now. */
 export type StreamNews = NumberedEvent | 'more' | 'moved'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from '../../lib/time/clock.js'
+import { withTimeout } from '../../lib/time/with-timeout.js'
 import type { AppendOptions, Appended, LoggedEvent, NumberedEvent, Replay, StreamNews } from '../../protocol/store.js'
 import type { RedisConnection } from './connection.js'
 import type { Keys } from './keys.js'
@@ -8,8 +9,9 @@ import { APPEND, ATTACH, END_STREAM, FINISH, IS_READER, MARK_SEEN, OPEN, READ_EV
 import type { Script } from './scripts/script.js'
 import { OrderedWrites } from './ordered-writes.js'
 
-/** For how long a write is sent again, in milliseconds: when its client is connected here, it gets the event without a number after that. */
-const RETRY_FOR = { connected: 500, others: 10_000 }
+/** For how long a write is sent again, in milliseconds; and after which time a client that is connected here gets an event that is not stored yet. */
+const RETRY_FOR = 10_000
+const LATE = 400
 /** For how long a read is sent again while Redis cannot be reached, and how often. */
 const READ_FOR = 500
 const RETRY_EVERY = 20
@@ -29,16 +31,16 @@ export class RedisStreams {
   }
 
   async open (id: string, stream: string, interruptedResponse: string): Promise<void> {
-    await this.#write(OPEN, id, stream, RETRY_FOR.connected, interruptedResponse)
+    await this.#write(OPEN, id, stream, interruptedResponse)
   }
 
-  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { last = 0, begins = '', ends = false }: AppendOptions): Promise<Appended> {
-    const retryFor = seen ? RETRY_FOR.connected : RETRY_FOR.others
-    const reply = await this.#write(APPEND, id, stream, retryFor, method, text, String(text.length), seen ? '1' : '', String(last), String(MAX_PUBLISHED), begins, ends ? '1' : '')
-    if (reply === 'elsewhere' || reply === 'ended') return reply
-    if (!Array.isArray(reply)) return undefined
-    const [number, after] = reply.map(Number) as [number, number]
-    return { number, after }
+  async append (id: string, stream: string, { text, method }: LoggedEvent, seen: boolean, { last = 0, begins = '', ends = false, onLate }: AppendOptions): Promise<Appended> {
+    const appended = this.#write(APPEND, id, stream, method, text, String(text.length), seen ? '1' : '', String(last), String(MAX_PUBLISHED), begins, ends ? '1' : '').then(appendedOf)
+    if (!seen || onLate === undefined) return await appended
+    return await withTimeout(appended, LATE, () => {
+      appended.then(onLate, () => onLate(undefined))
+      return 'late' as const
+    })
   }
 
   async markSeen (id: string, stream: string, number: number): Promise<void> {
@@ -46,7 +48,7 @@ export class RedisStreams {
   }
 
   async end (id: string, stream: string): Promise<void> {
-    await this.#write(END_STREAM, id, stream, RETRY_FOR.others)
+    await this.#write(END_STREAM, id, stream)
   }
 
   async finish (id: string): Promise<string[]> {
@@ -77,9 +79,9 @@ export class RedisStreams {
     return this.#nodes.onNotice(([kind, stream = '', ...id], body) => { if (kind === 'stream') listener(id.join(' '), stream, newsOf(body)) })
   }
 
-  async #write (script: Script, id: string, stream: string, retryFor: number, ...args: string[]): Promise<unknown> {
+  async #write (script: Script, id: string, stream: string, ...args: string[]): Promise<unknown> {
     const size = args.reduce((sum, { length }) => sum + length, 0)
-    return await this.#writes.write(`${id} ${stream}`, async (number, previous) => await this.#redis.runUntimed(script, this.#keys.session(id), this.#arguments(id, stream, number, previous, ...args)), size, retryFor)
+    return await this.#writes.write(`${id} ${stream}`, async (number, previous) => await this.#redis.runUntimed(script, this.#keys.session(id), this.#arguments(id, stream, number, previous, ...args)), size, RETRY_FOR)
   }
 
   async #read (script: Script, id: string, stream: string, ...args: string[]): Promise<unknown> {
@@ -100,6 +102,13 @@ export class RedisStreams {
   #arguments (id: string, stream: string, ...args: string[]): string[] {
     return [this.#nodes.self, stream, this.#keys.channel(''), id, ...args]
   }
+}
+
+function appendedOf (reply: unknown): Appended {
+  if (reply === 'elsewhere' || reply === 'ended') return reply
+  if (!Array.isArray(reply)) return undefined
+  const [number, after] = reply.map(Number) as [number, number]
+  return { number, after }
 }
 
 /** Undefined when events are missing in between: Redis has lost them. */

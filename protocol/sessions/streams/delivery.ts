@@ -1,4 +1,4 @@
-import type { LoggedEvent, NumberedEvent, Replay } from '../../store.js'
+import type { Appended, LoggedEvent, NumberedEvent, Replay } from '../../store.js'
 import type { LogRead, Sink, StreamLog } from './sink.js'
 import { StreamConnections } from './stream-connections.js'
 
@@ -18,6 +18,8 @@ export interface DeliveryEvents {
 export class Delivery {
   readonly connections = new StreamConnections()
   readonly #key: string
+  /** True when the client knows events without data. */
+  readonly #primed: boolean
   readonly #log: StreamLog
   readonly #events: DeliveryEvents
   /** The highest number that this node knows of. */
@@ -25,8 +27,9 @@ export class Delivery {
   /** True when a client is connected, and the store could not be asked to make this node the reader. */
   #isUnattached = false
 
-  constructor (key: string, log: StreamLog, events: DeliveryEvents) {
+  constructor (key: string, log: StreamLog, primed: boolean, events: DeliveryEvents) {
     this.#key = key
+    this.#primed = primed
     this.#log = log
     this.#events = events
   }
@@ -54,10 +57,21 @@ export class Delivery {
     if (!wasSeen && this.connections.countsAsSeen) this.#log.markSeen(event.number)
   }
 
-  /** Writes an event that is not stored. The next one need not follow on what was sent before; and the log must not look as if nothing were missing. */
-  writeUnnumbered (event: LoggedEvent): void {
-    this.highest++
-    this.connections.write(event, undefined)
+  /** Writes an event that is not stored, or not yet. */
+  writeUnnumbered (event: LoggedEvent, isLate: boolean): void {
+    this.connections.write(event, isLate ? this.connections.lastSent : undefined)
+    if (!isLate) this.#skip()
+  }
+
+  /** An event that was written before it was stored has a place now: the client is told that it may resume after it. */
+  acknowledge (place: Appended): void {
+    if (place === undefined) return this.#skip()
+    if (typeof place === 'string') return
+    const { current, lastSent } = this.connections
+    this.highest = Math.max(this.highest, place.number)
+    if (lastSent !== place.after) return
+    this.connections.lastSent = place.number
+    if (this.#primed) current?.write({ id: `${this.#key}-${place.number}`, text: '' })
   }
 
   /** Reads what is missing. When that is no longer stored, the client has to learn it: it resumes, and is refused. */
@@ -96,6 +110,12 @@ export class Delivery {
       this.detach(sink)
       sink.end()
     }
+  }
+
+  // The next event need not follow on what was sent before; and the log must not look as if nothing were missing.
+  #skip (): void {
+    this.highest++
+    this.connections.lastSent = undefined
   }
 
   #replay ({ events, ended }: Replay, sinks: Sink[], seen: boolean): void {

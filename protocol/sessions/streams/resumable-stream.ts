@@ -1,5 +1,5 @@
 import { withTimeout } from '../../../lib/time/with-timeout.js'
-import type { LoggedEvent, StreamNews } from '../../store.js'
+import type { Appended, LoggedEvent, StreamNews } from '../../store.js'
 import type { Channel } from '../../wire/channel.js'
 import { Delivery } from './delivery.js'
 import type { Sink, StreamLog } from './sink.js'
@@ -37,6 +37,7 @@ export class ResumableStream implements Channel {
   #begun: Promise<unknown> | undefined
   /** True when the stream is known to be stored. */
   #isStored: boolean
+  readonly #onLate = (appended: Appended): void => this.#delivery.acknowledge(appended)
   /** How often the store was asked to make this node the reader. */
   #attached = 0
   /** How many events of other nodes wait to be written, and whether all that is missing will be read. */
@@ -50,7 +51,7 @@ export class ResumableStream implements Channel {
     this.#log = log
     this.#options = options
     this.#notices = new WaitingNotices(wasConnected)
-    this.#delivery = new Delivery(key, log, {
+    this.#delivery = new Delivery(key, log, options.primed, {
       onMoved: () => options.onMoved?.(),
       onEnded: () => { this.ended = true },
       onDetached: () => this.#closeIfDone()
@@ -86,6 +87,8 @@ export class ResumableStream implements Channel {
     const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
     if (this.#begun === undefined) return this.#attachFirst(sink, prime)
     this.#enqueue(async () => {
+      // A node without a client does not become the reader: the client may have gone to another one.
+      if (!this.#connections.has(sink)) return
       this.#attached++
       const replay = await this.#log.attach(after)
       this.#options.onAttached?.(typeof replay === 'object' ? replay.previous : undefined)
@@ -162,11 +165,11 @@ export class ResumableStream implements Channel {
     const seen = this.#connections.countsAsSeen
     const attached = this.#attached
     const begins = this.#isStored ? undefined : this.#options.interruptedResponse
-    const stored = this.#log.append(event, seen, { last: this.#delivery.highest, begins, ends })
+    const stored = this.#log.append(event, seen, { last: this.#delivery.highest, begins, ends, onLate: this.#onLate })
     this.#begun ??= stored
     return async () => {
       const appended = await stored
-      if (appended === undefined) return this.#delivery.writeUnnumbered(event)
+      if (appended === undefined || appended === 'late') return this.#delivery.writeUnnumbered(event, appended === 'late')
       this.#isStored = true
       // A client that has connected here since has got the event.
       if (appended === 'elsewhere') return attached === this.#attached ? this.#delivery.leave() : undefined

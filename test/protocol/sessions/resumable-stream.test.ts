@@ -315,3 +315,75 @@ t.test('resource updates are kept once before the first connection, and each aft
   for (let count = 0; count < 3; count++) source.emit('the counter', updated)
   t.strictSame((await listen(source, 2)).texts, ['the counter', 'the counter', 'the counter'])
 })
+
+t.test('a node that was taken for dead sends what another has written instead, and hangs up', async t => {
+  for (const isReader of [true, false]) {
+    const log = memoryLog('0')
+    const source = stream([], false, { ...log, append: async () => 'ended', isReader: async () => isReader })
+    const listener = await listen(source)
+    await log.append({ text: 'interrupted', method: '' }, false, {})
+    await log.end()
+    source.emit('too late', 'm')
+    await source.flush()
+    t.strictSame(listener.texts, isReader ? ['interrupted'] : [])
+    t.strictSame([listener.ended, source.connected, source.ended], [true, false, true])
+  }
+})
+
+t.test('an event that is not stored in time is sent without an id, which follows when it is', async t => {
+  const log = memoryLog('7')
+  const late: Array<() => Promise<void>> = []
+  const source = stream([], true, {
+    ...log,
+    append: async (event, seen, options) => {
+      if (event.text !== 'late') return await log.append(event, seen, options)
+      late.push(async () => options.onLate?.(await log.append(event, seen, options)))
+      return 'late'
+    }
+  })
+  const listener = await listen(source)
+  source.emit('a', 'm')
+  source.emit('late', 'm')
+  await source.flush()
+  for (const store of late) await store()
+  source.emit('b', 'm')
+  await source.flush()
+  t.match(listener.events.slice(1), [{ id: '7-1', text: 'a' }, { text: 'late' }, { id: '7-2', text: '' }, { id: '7-3', text: 'b' }])
+  t.equal(listener.events[2]?.id, undefined)
+})
+
+t.test('a reader to which other nodes send writes each event once and in order, and reads what is missing', async t => {
+  const log = memoryLog('0')
+  const source = stream([], false, log)
+  const listener = await listen(source)
+  const place = async (text: string) => ({ text, method: 'm', ...await log.append({ text, method: 'm' }, false, {}) as { number: number, after: number } })
+  const events = []
+  for (let number = 1; number <= 300; number++) events.push(await place(String(number)))
+  for (const event of events) if (event.number % 7 !== 0) source.receive(event)
+  await source.flush()
+  source.receive('more')
+  source.receive('more')
+  await source.flush()
+  t.strictSame(listener.texts, events.map(({ text }) => text))
+})
+
+t.test('a reader that could not read goes on when it can, and leaves the stream to another node that has become the reader', async t => {
+  const log = memoryLog('0')
+  let isReader = true
+  let fails = true
+  const source = stream([], false, { ...log, isReader: async () => isReader, attach: async after => fails ? 'unavailable' : await log.attach(after) })
+  const listener = await listen(source)
+  await log.append({ text: 'a', method: 'm' }, false, {})
+  source.receive('more')
+  await source.flush()
+  t.strictSame(listener.texts, [])
+  fails = false
+  source.receive('more')
+  await source.flush()
+  t.strictSame(listener.texts, ['a'])
+  isReader = false
+  await log.append({ text: 'b', method: 'm' }, false, {})
+  source.receive('more')
+  await source.flush()
+  t.strictSame([listener.texts, listener.ended, source.attended], [['a'], false, false])
+})
