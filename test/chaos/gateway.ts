@@ -14,7 +14,7 @@ const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
 const TIMEOUT = 60_000
 
 /** `observed: false` keeps the coverage of the test runner out of a process whose CPU time is measured. */
-export interface GatewayOptions { env?: Record<string, string>, args?: string[], observed?: boolean }
+export interface GatewayOptions { env?: Record<string, string>, args?: string[], observed?: boolean, data?: string }
 
 const folders = new Set<string>()
 const running = new Set<Gateway>()
@@ -23,7 +23,7 @@ const endings = new Set<() => Promise<unknown>>()
 /** A real process of the command with the tools of plugin.ts. It can be ended in any way and started again with the same folder and port. */
 export class Gateway {
   readonly port: number
-  readonly data = temporary()
+  readonly data: string
   readonly #options: GatewayOptions
   #child: ChildProcessWithoutNullStreams | undefined
   #ended: Promise<unknown> = Promise.resolve()
@@ -31,6 +31,7 @@ export class Gateway {
 
   constructor (port: number, options: GatewayOptions) {
     this.port = port
+    this.data = options.data ?? temporary()
     this.#options = options
   }
 

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { amplification } from './amplification.js'
 import { busy } from './busy.js'
 import { cuts } from './cuts.js'
+import { cutsNodes } from './cuts-nodes.js'
 import { cleanUp } from './gateway.js'
 import { halfOpen } from './half-open.js'
 import { lossy } from './lossy.js'
@@ -16,7 +17,7 @@ import { upstreams } from './upstreams.js'
 import { vanish } from './vanish.js'
 
 // npm run chaos [-- NAME... | -- nodes [NAME...]] [-- --OPTION N...]: real gateways that are harmed, over loopback only.
-const single: Record<string, Scenario> = { amplification, vanish, cuts, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, rolling, kill, disk }
+const single: Record<string, Scenario> = { amplification, vanish, cuts, 'cuts-nodes': cutsNodes, busy, starts, storm, silence, 'half-open': halfOpen, lossy, upstreams, rolling, kill, disk }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void cleanUp().then(() => process.exit(130)) })
 
