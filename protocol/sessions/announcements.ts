@@ -45,6 +45,24 @@ export class WaitingAnnouncements {
   }
 }
 
+/** The announcements that are to be made once it is known that no other node has made them. */
+export class JoiningAnnouncements {
+  readonly #byText = new Map<string, Announcement>()
+
+  get all (): Iterable<Announcement> {
+    return this.#byText.values()
+  }
+
+  add (announcement: Announcement): void {
+    this.#byText.set(announcement.text, announcement)
+  }
+
+  /** Another node has made it: the client hears of the change by that. */
+  drop (text: string): void {
+    this.#byText.delete(text)
+  }
+}
+
 function isOne (value: unknown): value is Announcement {
   const { text, method } = Object(value) as Record<string, unknown>
   return typeof text === 'string' && typeof method === 'string' && isAnnouncement(method)

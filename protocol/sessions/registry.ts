@@ -12,7 +12,7 @@ import { SessionRestorer } from './restorer.js'
 import type { Session } from './session.js'
 import { SessionLoader } from './session-loader.js'
 import { SessionTable } from './session-table.js'
-import { StoredSessions, type Saved } from './stored-sessions.js'
+import { StoredSessions, type Saved } from './stored/stored-sessions.js'
 import { SessionSweeper, sweepInterval } from './sweeper.js'
 
 /** How long events are waited for that are being stored, in milliseconds. */

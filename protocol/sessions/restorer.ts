@@ -1,6 +1,6 @@
 import type { StoredSession } from '../store.js'
 import type { Session } from './session.js'
-import type { StoredSessions } from './stored-sessions.js'
+import type { StoredSessions } from './stored/stored-sessions.js'
 
 export interface RestorerOptions {
   stored: StoredSessions

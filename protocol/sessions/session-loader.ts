@@ -6,7 +6,7 @@ import { STANDALONE, type SessionStore, type StoredSession } from '../store.js'
 import type { Notification, Response } from '../wire/jsonrpc.js'
 import { announceAnyChange, announcementsIn } from './announcements.js'
 import { Session } from './session.js'
-import { sessionFrom } from './stored-session.js'
+import { sessionFrom } from './stored/stored-session.js'
 
 /** How long the announcements that another node has left are waited for, in milliseconds: no client waits for that. */
 const HANDOVER_TIMEOUT = 3_000
@@ -78,8 +78,12 @@ export class SessionLoader {
 
   /** Subscribes to the resources of a session of which this node is the home. */
   async subscribe ({ isHome, peer }: Session): Promise<void> {
+    if (isHome) await this.#subscribeAll(peer)
+  }
+
+  async #subscribeAll (peer: Peer): Promise<void> {
     const { subscribe, onTrouble } = this.#ports
-    for (const uri of isHome ? [...peer.subscriptions] : []) {
+    for (const uri of [...peer.subscriptions]) {
       // The client may have unsubscribed meanwhile.
       if (peer.subscriptions.has(uri)) await subscribe(uri, peer).catch(onTrouble)
     }
@@ -89,7 +93,8 @@ export class SessionLoader {
     const { nodes, forward, onTrouble } = this.#ports
     if (nodes.self === undefined) return session
     session.peer.forward = message => forward(session, message)
-    session.onHome = previous => { this.#takeOver(session, previous).catch(onTrouble) }
+    session.onJoin = () => { void this.#subscribeAll(session.peer) }
+    session.onHome = previous => { this.#takeOver(session, previous).catch(onTrouble).finally(() => session.endJoining()) }
     return session
   }
 

@@ -1,32 +1,16 @@
 import type { Channel } from '../wire/channel.js'
 import { now } from '../../lib/time/clock.js'
 import { Peer } from '../peer/peer.js'
-import { isAnnouncement, WaitingAnnouncements, type Announcement } from './announcements.js'
-import type { PeerOptions } from '../peer/peer-options.js'
+import { agreementOf, applyAgreement } from './stored/agreement.js'
+import { isAnnouncement, JoiningAnnouncements, WaitingAnnouncements, type Announcement } from './announcements.js'
 import { newSessionId } from './session-id.js'
+import type { SessionOptions } from './session-options.js'
+import { parseEventId, type ResumePoint } from './streams/resume-point.js'
 import { Replies } from './streams/replies.js'
 import { ResumableStream } from './streams/resumable-stream.js'
 import { StoredLog } from './streams/stored-log.js'
 import type { StreamOptions } from './streams/stream-options.js'
-import { revisionNamed } from '../revisions/table.js'
-import type { Implementation } from '../revisions/revision.js'
 import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
-
-export interface SessionOptions {
-  store: SessionStore
-  /** Called with errors of the store; the client is served all the same. */
-  onTrouble: (error: unknown) => void
-  id?: string
-  peer?: PeerOptions
-  primed?: boolean
-  /** True when announcements wait in this process, and not in the store, for a client that is not connected. */
-  defersAnnouncements?: boolean
-  /** True when the client may have had a stream open before. */
-  wasConnected?: boolean
-}
-
-/** Where a client resumes, from its `Last-Event-ID`. */
-export interface ResumePoint { stream: ResumableStream, after: number }
 
 /** What the gateway remembers of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
 export class Session implements Channel {
@@ -44,7 +28,9 @@ export class Session implements Channel {
   home: string | undefined
   /** When its client was last there, on the monotonic clock. */
   lastSeen = now()
-  /** Runs when this node has become the home, which `previous` was before. */
+  /** Runs when this node is about to become the home, and has to hear of all that is announced from now on. */
+  onJoin: (() => void) | undefined
+  /** Runs when this node has become the home, which `previous` was before. Afterwards `endJoining` has to be called. */
   onHome: ((previous: string | undefined) => void) | undefined
   readonly #store: SessionStore
   readonly #onTrouble: (error: unknown) => void
@@ -52,6 +38,8 @@ export class Session implements Channel {
   /** True once a client may have had the standalone stream open. */
   #wasConnected: boolean
   readonly #waiting: WaitingAnnouncements | undefined
+  /** While this node becomes the home: the announcements that the home before may have made, too. */
+  #joining: JoiningAnnouncements | undefined
   /** True when the client reads named events, as it is stored or will be. */
   #isStoredNamed = false
   #standalone: ResumableStream | undefined
@@ -71,12 +59,7 @@ export class Session implements Channel {
 
   /** Takes over what is stored. */
   apply (record: SessionRecord): void {
-    const { peer } = this
-    if (record.revision !== undefined) peer.revision = revisionNamed(record.revision)
-    peer.initialized = record.initialized
-    peer.client = record.client as Implementation | undefined
-    peer.capabilities = record.capabilities
-    peer.logLevel = record.logLevel
+    applyAgreement(this.peer, record)
     this.#isStoredNamed = record.named === true
     this.stored = this.agreement
     this.stale = false
@@ -87,6 +70,8 @@ export class Session implements Channel {
     this.#standalone ??= this.#stream(STANDALONE, {
       primed: this.#primed,
       wasConnected: this.#wasConnected,
+      onAttach: () => this.#join(),
+      onWrite: text => this.#joining?.drop(text),
       onAttached: previous => this.#becomeHome(previous),
       onMoved: () => this.#leave()
     })
@@ -113,7 +98,15 @@ export class Session implements Channel {
   /** Announcements are made by the session's home; every other message comes from the node that has it. */
   emit (text: string, method: string): void {
     if (!isAnnouncement(method)) this.standalone.emit(text, method)
+    else if (this.#joining !== undefined) this.#joining.add({ text, method })
     else if (this.isHome) this.#announce({ text, method })
+  }
+
+  /** Makes the announcements since `onJoin` that the home before has not made. */
+  endJoining (): void {
+    const joining = this.#joining
+    this.#joining = undefined
+    for (const { text, method } of joining?.all ?? []) this.emit(text, method)
   }
 
   /** The announcements that wait for a client, which are left to the caller. */
@@ -135,8 +128,7 @@ export class Session implements Channel {
   }
 
   get agreement (): Agreement {
-    const { revision, initialized, client, capabilities, logLevel, principal, view } = this.peer
-    return { revision: revision?.version, initialized, client, capabilities, logLevel, principal, ...(view === undefined ? {} : { view }), ...(this.#isStoredNamed ? { named: true } : {}) }
+    return agreementOf(this.peer, this.#isStoredNamed)
   }
 
   /** A stream for one reply. `interruptedResponse` is the response its client gets when this process dies before it has answered. */
@@ -149,12 +141,12 @@ export class Session implements Channel {
    * store fails.
    */
   async findResumePoint (eventId: string): Promise<ResumePoint | 'exhausted' | undefined> {
-    const [, key, number] = /^([0-9a-f]{1,12})-(\d{1,15})$/.exec(eventId) ?? []
-    if (key === undefined) return undefined
+    const { key, number } = parseEventId(eventId) ?? {}
+    if (key === undefined || number === undefined) return undefined
     const live = key === STANDALONE ? this.standalone : this.#replies?.get(key)
     await live?.flush()
     if (live === undefined) await this.finishReplies()
-    const replay = await this.#store.read(this.id, key, Number(number))
+    const replay = await this.#store.read(this.id, key, number)
     if (replay === undefined) return undefined
     if (replay.ended && replay.events.length === 0) return 'exhausted'
     const stream = live ?? this.#replies?.get(key) ?? this.#allReplies.addForeign(key)
@@ -213,12 +205,19 @@ export class Session implements Channel {
     this.standalone.emit(announcement.text, announcement.method)
   }
 
+  #join (): void {
+    if (this.isHome || this.onJoin === undefined) return
+    this.#joining ??= new JoiningAnnouncements()
+    this.onJoin()
+  }
+
   #becomeHome (previous: string | undefined): void {
     const isNew = !this.isHome || previous !== undefined
     this.#wasConnected = true
     this.isHome = true
     for (const { text, method } of this.takeWaiting()) this.standalone.emit(text, method)
     if (isNew) this.onHome?.(previous)
+    else this.endJoining()
   }
 
   // Which node is the home now is read before the next use.

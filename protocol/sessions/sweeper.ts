@@ -1,7 +1,7 @@
 import { now } from '../../lib/time/clock.js'
 import { ClockStep } from '../../lib/time/clock-step.js'
 import type { Session } from './session.js'
-import type { StoredSessions } from './stored-sessions.js'
+import type { StoredSessions } from './stored/stored-sessions.js'
 
 /** In milliseconds: how often the clocks are compared, and for how long after a step the store is not swept, for other nodes to touch theirs. */
 const CLOCK_CHECK = 1_000

@@ -9,6 +9,8 @@ export interface DeliveryEvents {
   onEnded: () => void
   /** A connection was removed. */
   onDetached: () => void
+  /** An event was written to a client. */
+  onWrite?: ((text: string) => void) | undefined
 }
 
 /**
@@ -127,5 +129,6 @@ export class Delivery {
   #write ({ number, text, method }: NumberedEvent): void {
     this.highest = Math.max(this.highest, number)
     this.connections.write({ id: `${this.#key}-${number}`, text, method }, number)
+    this.#events.onWrite?.(text)
   }
 }

@@ -54,7 +54,8 @@ export class ResumableStream implements Channel {
     this.#delivery = new Delivery(key, log, options.primed, {
       onMoved: () => options.onMoved?.(),
       onEnded: () => { this.ended = true },
-      onDetached: () => this.#closeIfDone()
+      onDetached: () => this.#closeIfDone(),
+      onWrite: options.onWrite
     })
     this.#isStored = interruptedResponse === undefined
     if (this.#isStored) this.#begun = DONE
@@ -86,6 +87,7 @@ export class ResumableStream implements Channel {
     this.#notices.clear()
     const prime = (from: number): void => { if (this.#options.primed) sink.write({ id: `${this.key}-${from}`, text: '', retry }) }
     if (this.#begun === undefined) return this.#attachFirst(sink, prime)
+    this.#options.onAttach?.()
     this.#enqueue(async () => {
       // A node without a client does not become the reader: the client may have gone to another one.
       if (!this.#connections.has(sink)) return

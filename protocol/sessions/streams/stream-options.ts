@@ -7,6 +7,10 @@ export interface StreamOptions {
   wasConnected?: boolean
   /** True when another node writes it: it is needed only while a client reads it here. */
   foreign?: boolean
+  /** Runs when a client connects, before the store is asked to make this node the reader. */
+  onAttach?: () => void
+  /** Runs with each event that is written to a client. */
+  onWrite?: (text: string) => void
   /** Runs when a client has connected, so that this node is the reader of the stream, which `previous` was before. */
   onAttached?: (previous: string | undefined) => void
   /** Runs when another node has become the reader. */

@@ -1,5 +1,5 @@
-import type { Agreement, SessionStore, StoredSession } from '../store.js'
-import type { Session } from './session.js'
+import type { Agreement, SessionStore, StoredSession } from '../../store.js'
+import type { Session } from '../session.js'
 
 /** What became of a session: refused when its caller has too many at all nodes, removed when another node ended it. */
 export type Saved = 'saved' | 'refused' | 'removed'

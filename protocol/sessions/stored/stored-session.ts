@@ -1,6 +1,7 @@
-import { revisionNamed } from '../revisions/table.js'
-import type { SessionRecord } from '../store.js'
-import { Session, type SessionOptions } from './session.js'
+import { revisionNamed } from '../../revisions/table.js'
+import type { SessionRecord } from '../../store.js'
+import { Session } from '../session.js'
+import type { SessionOptions } from '../session-options.js'
 
 /** Each request of a session brings the scopes of its own credential. */
 const NO_SCOPES: ReadonlySet<string> = new Set()
