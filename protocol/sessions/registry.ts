@@ -236,15 +236,12 @@ export class SessionRegistry {
 
   /** Another node has changed or removed a session: any of them, when there is no id. */
   #onChange (id: string | undefined): void {
-    if (id === undefined) {
-      for (const session of this.#table.values()) {
-        // A session that could not be stored yet is unknown to the other nodes.
-        session.stale = session.stored !== undefined
-        void this.save(session)
-        session.catchUp()
-      }
-    }
     const session = id === undefined ? undefined : this.#table.get(id)
+    for (const any of id === undefined ? this.#table.values() : []) {
+      any.stale = any.stored !== undefined
+      void this.save(any)
+      any.catchUp()
+    }
     if (session === undefined) return
     session.stale = true
     this.#restorer.refresh(session).catch(this.#ports.onTrouble)
