@@ -85,7 +85,8 @@ export function judge ({ late, status, whole, messages }: Answer, mark: string):
   if (late) return 'lost'
   if (status === 503) return 'refused'
   if (status === 404) return 'gone'
-  if (!whole && !isFinal(last)) return 'cut'
+  // A stream that ends before the answer is one to resume.
+  if (!isFinal(last) && (!whole || messages.length > 0)) return 'cut'
   const { result, error } = JSON.parse(last ?? '{}') as { result?: { isError?: boolean, content?: Array<{ text: string }> }, error?: object }
   if (status !== 200 || error !== undefined || result?.isError === true) return 'failed'
   return result?.content?.[0]?.text === mark ? 'right' : 'wrong'
