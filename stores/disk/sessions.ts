@@ -1,4 +1,5 @@
 import type { StatementSyncInstance as Statement } from '@photostructure/sqlite'
+import { isAnnouncement } from '../../protocol/sessions/announcements.js'
 import { STANDALONE, type AppendOptions, type Appended, type LoggedEvent, type Replay, type SessionChange, type SessionRecord, type SessionStore, type StoredSession, type StreamNews } from '../../protocol/store.js'
 import { WRITE_SIZE, type DiskConnection } from './connection.js'
 import type { DiskNodes } from './nodes.js'
@@ -125,6 +126,8 @@ export class DiskSessions implements SessionStore {
     return await this.#disk.write(() => {
       const home = this.#homeOf(id)
       if (home === undefined) return undefined
+      // The home sees in the file, after it became that, whatever is announced here: it announces the same.
+      if (home !== this.#nodes.self && stream === STANDALONE && isAnnouncement(event.method)) return 'elsewhere'
       if (begins !== undefined) this.#open(id, stream, begins)
       const appended = this.#streams.append(id, stream, event, seen && this.#readerOf(id, stream) === this.#nodes.self)
       if (typeof appended === 'string') return appended
