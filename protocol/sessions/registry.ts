@@ -91,9 +91,8 @@ export class SessionRegistry {
   find (id: string, principal?: string, view?: string): Session | undefined {
     const session = this.#table.get(id)
     if (session === undefined || session.peer.principal !== principal || session.peer.view !== view) return undefined
-    const idle = this.#table.markUsed(session)
     // Other nodes may be about to end the session: it is in use again, or in use here for the first time.
-    if (idle > this.#limits.sessionIdle / 2 || this.#stored.isUntouched(session)) this.#stored.touch([session]).catch(this.#ports.onTrouble)
+    if (this.#table.markUsed(session) > this.#limits.sessionIdle / 2 || this.#stored.isUntouched(session)) this.#stored.touch([session]).catch(this.#ports.onTrouble)
     return session
   }
 
@@ -229,9 +228,8 @@ export class SessionRegistry {
   /** False when the session is not served here, or this node is not its home. */
   async #refreshServed (id: string): Promise<boolean> {
     const session = this.#table.get(id)
-    if (session === undefined) return false
-    await this.#restorer.refresh(session)
-    return this.#table.has(session) && session.isHome
+    if (session !== undefined) await this.#restorer.refresh(session)
+    return session !== undefined && this.#table.has(session) && session.isHome
   }
 
   /** Another node has changed or removed a session: any of them, when there is no id. */
