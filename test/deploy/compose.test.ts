@@ -48,3 +48,8 @@ t.test('Valkey writes everything down and throws nothing away', async t => {
   const settings = all['valkey']?.command?.join(' ') ?? ''
   for (const setting of ['--appendonly yes', '--appendfsync everysec', '--maxmemory-policy noeviction']) t.match(settings, setting)
 })
+
+t.test('nginx has the settings of the file for several nodes, but for names and TLS', async t => {
+  const settings = (name: string) => deployed(name).split('\n').map(line => line.trim()).filter(line => line !== '' && !/^(#|listen|server_name|ssl_)/.test(line))
+  t.strictSame(settings('compose-nginx.conf'), settings('nginx-nodes.conf').map(line => line.replace(/127\.0\.0\.1:808(\d)/, 'node$1:8080')))
+})
