@@ -100,9 +100,9 @@ t.test('connections that are cut again and again end no session, and no event is
   const { url } = await listening(t, { redis: redis.url })
   const session = await openSession(url)
   const running = await session.stream(slow(1, 60, 20))
-  let isOver = false
+  const over = new AbortController()
   const cuts = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await link.command('SCRIPT', 'FLUSH')
       await link.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
       await link.command('CLIENT', 'KILL', 'TYPE', 'pubsub', 'SKIPME', 'yes')
@@ -111,7 +111,7 @@ t.test('connections that are cut again and again end no session, and no event is
     }
   })()
   const progress = (await running.rest()).flatMap(({ data }) => data ? [JSON.parse(data) as { params?: { progress: number } }] : [])
-  isOver = true
+  over.abort()
   await cuts
   t.match(progress.at(-1), { id: 1, result: { content: [{ text: '60 steps' }] } })
   t.strictSame([...new Set(progress.flatMap(({ params }) => params === undefined ? [] : [params.progress]))], Array.from({ length: 60 }, (_, index) => index + 1))
