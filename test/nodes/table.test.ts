@@ -1,10 +1,9 @@
-import t from 'tap'
-import { at, callOf, messages, onSharedStores, pairOf, type Node } from '../support/environment/nodes.js'
+import t, { type Test } from 'tap'
+import { at, callOf, messages, onSharedRedis, onSharedStores, pairOf, type Node, type Share } from '../support/environment/nodes.js'
 import { openStream, type Json } from '../support/event-reader.js'
 import { openSession, post, slow, type HttpSession } from '../support/http-session.js'
 import { Inbox, until } from '../support/wait.js'
 
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const COUNTER = 'server://counter'
 
 interface Place { first: Node, second: Node, session: HttpSession }
@@ -24,6 +23,18 @@ const CASES: Record<string, Case> = {
     const { status } = await at(second, session).post({ id: question['id'], result })
     return [question, status, await messages(reply)]
   }])),
+  // Revisions without batches refuse them, and the two answers come one by one.
+  batches: async ({ second, session }) => {
+    const replies = [await session.stream(callOf(1, 'ask_model')), await session.stream(callOf(2, 'ask_roots'))]
+    const ids = await Promise.all(replies.map(async reply => (await reply.message())['id']))
+    const answers = Object.values(ANSWERS).map(([, result], index) => ({ jsonrpc: '2.0', id: ids[index], result }))
+    const other = at(second, session)
+    const mixed = await postBatch(other, [{ jsonrpc: '2.0', id: 3, method: 'ping' }, ...answers])
+    const requests = await postBatch(other, [{ jsonrpc: '2.0', id: 3, method: 'ping' }, { jsonrpc: '2.0', ...callOf(4, 'echo', { text: 'hi' }) }])
+    const posted = await postBatch(other, answers)
+    if (posted[0] !== 202) for (const answer of answers) await other.post(answer)
+    return [mixed, requests, posted, ...await Promise.all(replies.map(messages))]
+  },
   'a cancellation': async ({ second, session }) => {
     const reply = await session.stream(slow(1, 100_000, 20))
     await reply.message()
@@ -77,21 +88,12 @@ const CASES: Record<string, Case> = {
   }
 }
 
-onSharedStores(t, (t, share) => {
-  for (const revision of REVISIONS) {
-    t.test(`${revision}: a session is served alike at its node and at another`, async t => {
-      const [one, two] = await pairOf(t, await share(t))
-      for (const [name, run] of Object.entries(CASES)) {
-        const transcripts: string[] = []
-        for (const second of [one, two]) {
-          const session = await openSession(one.url, revision, { sampling: {}, roots: {} })
-          transcripts.push(withoutIds(await run({ first: one, second, session })))
-        }
-        t.equal(transcripts[1], transcripts[0], name)
-      }
-    })
-  }
+onSharedStores(t, (t, share) => compareNodes(t, share, ['2025-03-26', '2025-11-25']))
 
+// What is peculiar to a revision does not depend on the store.
+onSharedRedis(t, (t, share) => compareNodes(t, share, ['2024-11-05', '2025-06-18']))
+
+onSharedStores(t, (t, share) => {
   t.test('a POST of an HTTP+SSE client is served alike at the node with its stream and at another', async t => {
     const [one, two] = await pairOf(t, await share(t))
     await openSession(two.url)
@@ -119,6 +121,29 @@ onSharedStores(t, (t, share) => {
     t.equal((await post(two.url, { id: 1, method: 'ping' })).status, 200)
   })
 })
+
+function compareNodes (t: Test, share: Share, revisions: string[]): void {
+  let pair: Promise<[Node, Node]> | undefined
+  for (const revision of revisions) {
+    t.test(`${revision}: a session is served alike at its node and at another`, async test => {
+      const [one, two] = await (pair ??= share(t).then(async shared => await pairOf(t, shared)))
+      for (const [name, run] of Object.entries(CASES)) {
+        const transcripts: string[] = []
+        for (const second of [one, two]) {
+          const session = await openSession(one.url, revision, { sampling: {}, roots: {} })
+          transcripts.push(withoutIds(await run({ first: one, second, session })))
+        }
+        test.equal(transcripts[1], transcripts[0], name)
+      }
+    })
+  }
+}
+
+async function postBatch ({ url, headers }: HttpSession, batch: object[]): Promise<[status: number, body: string]> {
+  const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const response = await fetch(`${url}/mcp`, { method: 'POST', headers: { ...types, ...headers }, body: JSON.stringify(batch) })
+  return [response.status, await response.text()]
+}
 
 /** As text, without the ids that the gateway chooses, and without why a session was ended, which only the node knows that ended it. */
 const withoutIds = (transcript: unknown): string => JSON.stringify(transcript).replace(/"[0-9a-f]{12}-\d+"/g, '"ID"').replace(' (the client ended the session)', '')
