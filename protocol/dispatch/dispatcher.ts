@@ -124,8 +124,9 @@ export class Dispatcher {
     if (message.kind === 'request') return this.#request(message, peer, channel, identity)
     if (message.kind === 'invalid') return this.#refuse(message.id, message.error, peer, channel)
     if (message.kind === 'notification') this.#notifications.dispatch(message, peer)
-    else if (!peer.settle(message)) peer.forward?.(message)
-    channel.end()
+    const passed = message.kind === 'response' && !peer.settle(message) ? peer.forward?.(message) : undefined
+    if (passed === undefined) channel.end()
+    else passed.then(() => channel.end(), (error: McpError) => this.#refuse(undefined, error, peer, channel))
   }
 
   #batch ({ messages }: Batch, peer: Peer, channel: Channel, identity: Identity): void {

@@ -6,7 +6,7 @@ export type NodeMessage = PassedMessage | { kind: 'question', number: number, qu
 
 /**
  * A message of a client that another node got: an answer to a request of ours, or the cancellation of a call. Where it arrives, the session has to
- * be there and to be that caller's.
+ * be there and to be that caller's. As a question its answer is whether it is.
  */
 export interface PassedMessage { kind: 'passed', session: string, principal: string | undefined, text: string }
 
@@ -23,7 +23,7 @@ export interface PostQuestion { readonly kind: 'post', readonly connection: stri
 export type PostAnswer = 'unknown' | 'full' | { readonly status: number, readonly text: string | undefined }
 
 /** What a node asks another one, by kind. */
-export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion }
+export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion, passed: PassedMessage }
 export type NodeQuestion = NodeQuestions[keyof NodeQuestions]
 
 /** Of a node that asks something which may take as long as a call: the question, and that it has the answer or wants none. The number is its own. */

@@ -34,8 +34,11 @@ export class Peer {
   /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
   closed = false
-  /** Passes on what the client sent about a request that is not here; undefined where no other node can have it. */
-  forward: ((message: Response | Notification) => void) | undefined
+  /**
+   * Passes on what the client sent about a request that is not here; undefined where no other node can have it. Gives a promise for an answer, which
+   * rejects when that cannot be passed on.
+   */
+  forward: ((message: Response | Notification) => Promise<void> | undefined) | undefined
   readonly #requestIdPrefix: string | undefined
   #conversation: Conversation = NO_CONVERSATION
   #subscribed: SubscribedUris | undefined

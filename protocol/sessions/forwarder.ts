@@ -1,14 +1,22 @@
-import type { NodeMessage, PassedMessage } from '../nodes/message.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { now } from '../../lib/time/clock.js'
+import type { Inquiries } from '../nodes/inquiries.js'
+import type { PassedMessage } from '../nodes/message.js'
 import type { Nodes } from '../nodes/nodes.js'
 import { cancelCall } from '../peer/cancel-call.js'
 import type { Peer } from '../peer/peer.js'
+import { errors } from '../wire/errors.js'
 import { encodeNotification, isId, type Id, type Incoming, type Notification, type Response } from '../wire/jsonrpc.js'
 import type { Session } from './session.js'
 
 const CANCELLED = 'notifications/cancelled'
+/** In milliseconds: for how long an answer is sent again that has not arrived, and how often. Its client waits for that, and no call does. */
+const PASS_FOR = 1_500
+const PASS_EVERY = 50
 
 export interface ForwarderPorts {
   nodes: Nodes
+  inquiries: Inquiries
   find: (id: string) => Session | undefined
   decode: (text: string) => Incoming
   onTrouble: (error: unknown) => void
@@ -27,25 +35,41 @@ export class Forwarder {
 
   /** Begins to take messages of other nodes; returns a function that ends it. */
   start (): () => void {
-    return this.#ports.nodes.onMessage(message => this.#receive(message))
+    const { nodes, inquiries } = this.#ports
+    inquiries.on('passed', async passed => this.#receive(passed))
+    return nodes.onMessage(message => { if (message.kind === 'passed') this.#receive(message) })
   }
 
-  forward ({ id, peer: { principal } }: Session, message: Response | Notification): void {
+  /** For an answer a promise, which settles when the node that asked has it or is gone, and rejects when that is not known in time. */
+  forward ({ id, peer: { principal } }: Session, message: Response | Notification): Promise<void> | undefined {
     const { nodes, onTrouble } = this.#ports
     const passed: PassedMessage = { kind: 'passed', session: id, principal, text: encode(message) }
     const node = message.kind === 'response' ? nodeOf(message.id) : undefined
     if (message.kind === 'notification') nodes.broadcast(passed).catch(onTrouble)
-    else if (node !== undefined && node !== nodes.self) nodes.send(node, passed).catch(onTrouble)
+    else if (node !== undefined && node !== nodes.self) return this.#pass(node, passed)
   }
 
-  #receive (passed: NodeMessage): void {
-    if (passed.kind !== 'passed') return
-    const { session: id, principal, text } = passed
+  // A node that has lost its connection for a moment does not hear the first time; one that hears twice has settled the request already.
+  async #pass (node: string, passed: PassedMessage): Promise<void> {
+    let why = 'it does not reply'
+    for (const until = now() + PASS_FOR; now() < until; await sleep(PASS_EVERY, undefined, { ref: false })) {
+      try {
+        if (await this.#ports.inquiries.ask(node, passed) !== undefined || !await this.#ports.nodes.isAlive(node)) return
+      } catch (error) {
+        why = (error as Error).message
+      }
+    }
+    throw errors.answerNotPassedOn(why)
+  }
+
+  /** False if there is no such session of that caller. */
+  #receive ({ session: id, principal, text }: PassedMessage): boolean {
     const peer = this.#ports.find(id)?.peer
-    if (peer === undefined || peer.principal !== principal) return
+    if (peer === undefined || peer.principal !== principal) return false
     const message = this.#ports.decode(text)
     if (message.kind === 'response') peer.settle(message)
     else if (message.kind === 'notification' && message.method === CANCELLED) cancel(peer, message.params)
+    return true
   }
 }
 

@@ -23,7 +23,7 @@ export interface LoaderPorts {
   subscribe: (uri: string, peer: Peer) => Promise<void>
   unsubscribe: (uri: string, peer: Peer) => void
   /** Passes on what a client sent about a request that is not here. */
-  forward: (session: Session, message: Response | Notification) => void
+  forward: (session: Session, message: Response | Notification) => Promise<void> | undefined
   /** Takes errors of the store that no client gets as a response. */
   onTrouble: (error: unknown) => void
 }

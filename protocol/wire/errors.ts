@@ -161,6 +161,8 @@ export const errors = {
   overloaded: (why: string) => internal(`The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, SOON),
   /** The store cannot read or write. Remedy: the operator looks at the text and at `/health`. */
   storage: (why: string) => internal(`Storage failed: ${why}`, { details: why }),
+  /** The answer to a question could not be passed on to the node that asked it. Remedy: send the answer again. */
+  answerNotPassedOn: (why: string) => internal(`The answer could not be passed on to the node that asked (${why}); send it again`, { retryAfter: 1 }, 503, SOON),
   /** The store has as many values of this kind as it may. Remedy: delete some. */
   full: (max: number) => internal(`There are ${max} already, which is as many as there may be; delete some first`, { max }),
   /** The server stopped, or the session ended, while the call was carried out. Remedy: look whether it took effect before sending it again. */

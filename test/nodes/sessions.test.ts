@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { errors } from '../../protocol/wire/errors.js'
 import { at, callOf, messages, onSharedStores, pairOf, type Node, type Share } from '../support/environment/nodes.js'
 import { openSession, slow } from '../support/http-session.js'
 import { until } from '../support/wait.js'
@@ -28,6 +29,30 @@ function sharedSessions (t: Test, share: Share): void {
       t.match(question, { method: 'elicitation/create', id: new RegExp(`^${asks.app.mcp.store.nodes.self ?? ''}-\\d+$`) })
       const { status } = await at(answers, session).post({ id: question['id'], result: { action: 'accept', content: { name: 'Ada' } } })
       t.equal(status, 202)
+      t.match((await messages(reply)).at(-1), { id: 1, result: { content: [{ text: /Ada/ }] } })
+    }
+  })
+
+  t.test('an answer is acknowledged when the node that asked has it: one that gets lost is sent again, one that cannot be passed on is refused', async t => {
+    const [one, two] = await pairOf(t, await share(t))
+    const { nodes } = two.app.mcp.store
+    const session = await openSession(one.url, '2025-11-25', { elicitation: {} })
+    const answer = async (id: unknown) => await at(two, session).post({ id, result: { action: 'accept', content: { name: 'Ada' } } })
+    await at(two, session).post({ id: 0, method: 'ping' })
+    for (const fault of ['lost', 'failed']) {
+      const reply = await session.stream(ask(1))
+      const { id } = await reply.message()
+      const send = nodes.send.bind(nodes)
+      let faults = 0
+      nodes.send = async (...message) => {
+        if (faults++ > 0 && fault === 'lost') return await send(...message)
+        if (fault === 'failed') throw errors.storage('no')
+        return true
+      }
+      const { status, headers } = await answer(id)
+      nodes.send = send
+      t.match({ status, again: headers.get('retry-after') }, fault === 'lost' ? { status: 202 } : { status: 503, again: '1' })
+      if (fault === 'failed') t.equal((await answer(id)).status, 202)
       t.match((await messages(reply)).at(-1), { id: 1, result: { content: [{ text: /Ada/ }] } })
     }
   })
