@@ -3,7 +3,7 @@ import { Caller, describe, isFinal, judge } from './caller.js'
 import { resume } from './calls.js'
 import type { Cluster } from './cluster.js'
 import type { Tally } from './tally.js'
-import type { Answer, AskOptions, Message } from './wire.js'
+import { withoutRepeated, type Answer, type AskOptions, type Message } from './wire.js'
 
 const STEP = 100
 const PATIENCE = 120_000
@@ -15,6 +15,7 @@ export class Burst {
   readonly #steps: number
   readonly #calls: Array<Promise<void>> = []
   readonly #begun: Array<Promise<void>> = []
+  readonly #inSession: Caller[] = []
   readonly #replies: Array<{ caller: Caller, firstId: string, messages: Message[] }> = []
   /** When the harm was done, and how long after it the last reply was complete, in milliseconds. */
   #harmed = Infinity
@@ -38,6 +39,11 @@ export class Burst {
     this.#harmed = performance.now()
   }
 
+  /** The clients with sessions end their connections to the victim, to resume elsewhere. */
+  leave (): void {
+    for (const { wire } of this.#inSession) wire.close()
+  }
+
   /** Settles when each call has its answer, or its connection has ended. */
   async end (): Promise<void> {
     await Promise.all(this.#calls)
@@ -48,13 +54,11 @@ export class Burst {
     let added = 0
     for (const { caller, firstId, messages } of this.#replies) {
       const { answer, messages: again } = await resume(caller, { ...NOTHING, lastId: firstId })
-      const before = messages.slice(1).map(({ id, text }) => `${id} ${text}`)
-      const now = again.map(({ id, text }) => `${id} ${text}`)
-      const at = Math.max(before.length, now.length) - 1
-      const change = Array.from({ length: at + 1 }, (_, index) => index).find(index => before[index] !== now[index])
+      const before = withoutRepeated(messages.slice(messages.findIndex(({ id }) => id === firstId) + 1))
+      const change = Array.from({ length: Math.max(before.length, again.length) }, (_, index) => index).find(index => isChanged(before[index], again[index]))
       if (answer.status !== 200 || change === undefined) continue
       added++
-      this.#tally.sample('changed replies', `${before.length} and ${now.length} messages, from ${change}: ${before[change]} is now ${now[change]}`)
+      this.#tally.sample('changed replies', `${before.length} and ${again.length} messages, from ${change}: ${before[change]?.id} ${before[change]?.text} is now ${again[change]?.id} ${again[change]?.text}`)
     }
     report.promise(added === 0, `no reply is changed after its end, not ${added}: ${this.#tally.samples.get('changed replies')?.[0]}`)
     report.note(`calls in flight: ${this.#calls.length}; the replies of ${this.#replies.length} were resumed elsewhere, the last was complete ${this.#longest.toFixed()} ms after the harm`)
@@ -78,6 +82,7 @@ export class Burst {
       return this.#tally.note('burst, harmed', judge(answer, mark), describe(answer))
     }
     await caller.open(victim)
+    this.#inSession.push(caller)
     const first = await caller.callTool(victim, params, options)
     begin()
     await this.#finish(caller, first, mark)
@@ -87,12 +92,15 @@ export class Burst {
     const { answer, messages } = await resume(caller, first)
     this.#longest = Math.max(this.#longest, performance.now() - this.#harmed)
     for (const { id, text } of messages) this.#tally.identify(caller.session ?? '', id, text)
-    const [{ id: firstId = undefined } = {}] = messages
+    const firstId = messages.find(({ id }) => id !== undefined)?.id
     if (firstId !== undefined && isFinal(messages.at(-1)?.text)) this.#replies.push({ caller, firstId, messages })
     // Its last response says that it was interrupted.
     const outcome = judge(answer, mark)
     this.#tally.note(outcome === 'failed' ? 'burst, harmed' : 'burst', outcome, `${describe(first)} then ${describe(answer)}`)
   }
 }
+
+/** An event that was sent before it was stored has its id only now. */
+const isChanged = (before: Message | undefined, now: Message | undefined): boolean => before?.text !== now?.text || (before?.id !== undefined && before.id !== now?.id)
 
 const NOTHING: Answer = { status: 200, headers: new Map(), messages: [], lastId: undefined, whole: false, late: false }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, isFinal, judge, type Caller } from './caller.js'
 import type { Node } from './cluster.js'
 import type { Outcome } from './tally.js'
-import type { Answer, Message } from './wire.js'
+import { withoutRepeated, type Answer, type Message } from './wire.js'
 
 const STEPS = 6
 const STEP = 15
@@ -44,7 +44,7 @@ export const streamed: Kind = async caller => {
   const { answer, messages } = await resume(caller, first)
   for (const { id, text } of messages) caller.tally.identify(caller.session ?? '', id, text)
   const outcome = judge(answer, mark)
-  if (outcome === 'right') countSteps(caller, mark, messages)
+  if (outcome === 'right') countSteps(caller, mark, withoutRepeated(messages))
   finish(caller, 'streamed', node, outcome, `${describe(first)} then ${describe(answer)}`)
 }
 

@@ -24,6 +24,8 @@ export class Listener {
   readonly #speaker: Caller
   readonly #said: Said[] = []
   readonly #heard: string[] = []
+  /** Texts of events without an id, which a client that is cut gets once more. */
+  readonly #withoutId = new Set<string>()
   #lastId: string | undefined
   #isOver = false
   #reading: Promise<void> | undefined
@@ -58,7 +60,9 @@ export class Listener {
     await this.#reading
     events.heard += this.#heard.length
     events.lost += this.#missing.length
-    events.doubled += this.#heard.length - new Set(this.#heard).size
+    const doubled = this.#heard.filter((text, index) => this.#heard.indexOf(text) !== index)
+    events.doubled += doubled.length
+    if (doubled.length > 0) this.#tally.sample('events of a session', `heard twice: ${doubled.slice(0, 10).map(text => text.split(':')[1]).join(' ')}`)
     if (this.#missing.length > 0) this.#tally.sample('events of a session', `not heard: ${this.#missing.slice(0, 10).map(text => text.split(':')[1]).join(' ')} of ${this.#said.length}`)
   }
 
@@ -90,8 +94,10 @@ export class Listener {
     this.#tally.identify(session, id, text)
     const data = /"data":"([^"]+)"/.exec(text)?.[1]
     if (data === undefined) return
-    if (data.startsWith(`${session}:`)) this.#heard.push(data)
-    else this.#tally.note('listen', 'wrong', text)
+    if (!data.startsWith(`${session}:`)) return this.#tally.note('listen', 'wrong', text)
+    if (id === undefined) this.#withoutId.add(data)
+    else if (this.#withoutId.delete(data)) return
+    this.#heard.push(data)
   }
 }
 

@@ -7,11 +7,10 @@ const AGAIN = 50
 const LIMIT = 30_000
 const PATIENCE = 2_000
 
-/** How long it takes until every node serves the sessions of every other one, and their streams; in milliseconds. */
-export async function recovery (cluster: Cluster): Promise<number> {
-  const begun = performance.now()
-  for (const [index, node] of cluster.nodes.entries()) {
-    const other = cluster.nodes[(index + 1) % cluster.nodes.length] as Node
+/** How long it takes until each of the nodes serves the sessions of the next one, and their streams; in milliseconds since `begun`. */
+export async function recovery (cluster: Cluster, nodes = cluster.nodes, begun = performance.now()): Promise<number> {
+  for (const [index, node] of nodes.entries()) {
+    const other = nodes[(index + 1) % nodes.length] as Node
     while (!await works(cluster, node, other) && performance.now() - begun < LIMIT) await sleep(AGAIN)
   }
   return performance.now() - begun

@@ -16,6 +16,10 @@ export interface AskOptions {
 
 const PATIENCE = 60_000
 
+/** Leaves out what came again: an event that was sent before it was stored has no id, and a client that is cut then gets it once more. */
+export const withoutRepeated = (messages: Message[]): Message[] =>
+  messages.filter(({ id, text }, index) => id !== undefined || !messages.slice(index + 1).some(later => later.id !== undefined && later.text === text))
+
 /** The kept-alive connections of one client, one for each node. */
 export class Wire {
   readonly #connections = new Map<number, HttpConnection>()
