@@ -15,6 +15,8 @@ export class CutStream {
   answered = false
   /** How often a connection was refused for the time being. */
   refused = 0
+  /** How many events of another stream came. */
+  foreign = 0
   /** How often an event came again that had no id the first time, so that the client could not resume after it. */
   repeated = 0
   readonly #withoutId = new Set<number>()
@@ -33,9 +35,10 @@ export class CutStream {
 
   async read (events: number, cuts: number): Promise<void> {
     const end = Date.now() + TIMEOUT
-    const perCut = events / (cuts + 1)
     while (!this.#complete(events) && Date.now() < end) {
-      const most = this.cuts < cuts ? Math.ceil(Math.random() * 2 * perCut * (events - this.numbers.length) / Math.max(1, events - perCut * this.cuts)) : Infinity
+      const [rest, cutsLeft] = [events - this.numbers.length, cuts - this.cuts]
+      // An event is left for each of the cuts to come.
+      const most = cutsLeft > 0 ? Math.min(rest - cutsLeft, Math.ceil(Math.random() * 2 * rest / (cutsLeft + 1))) : Infinity
       await this.#readSome(Math.max(1, most), events)
     }
   }
@@ -82,10 +85,11 @@ export class CutStream {
 
   #take (block: string): number {
     const id = /^id: (\S+)/m.exec(block)?.[1]
-    const number = /"(?:data|progress)":(\d+)/.exec(block)?.[1]
+    const [, kind, number] = /"(data|progress)":(\d+)/.exec(block) ?? []
     if (id !== undefined) this.#lastId = id
     if (/"result"/.test(block)) this.answered = true
     if (number === undefined) return 0
+    if (kind !== (this.#opening === undefined ? 'data' : 'progress')) this.foreign++
     if (this.#withoutId.delete(Number(number))) {
       this.repeated++
       return 0

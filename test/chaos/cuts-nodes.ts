@@ -13,17 +13,18 @@ export const cutsNodes = scenario({ events: 10_000, cuts: 200, kill: 1_000 }, as
   const report = new Report(`cuts-nodes: ${events} events on a stream that is cut ${cuts} times, with another node at each reconnect`)
   const cluster = await Cluster.start()
   const ports = cluster.nodes.map(({ gateway }) => gateway.port)
-  await cutStreams(report, ports, { events, cuts, perTurn: PER_TURN }, ', three nodes')
+  const options = { events, cuts, perTurn: PER_TURN, together: true }
+  await cutStreams(report, ports, options, ', three nodes')
   const killing = new AbortController()
   const killed = killConnections(cluster, kill, killing.signal)
-  await cutStreams(report, ports, { events, cuts, perTurn: PER_TURN }, `, connections to Redis killed every ${kill} ms`)
+  await cutStreams(report, ports, options, `, connections to Redis killed every ${kill} ms`)
   killing.abort()
   report.note(`connections to Redis were killed ${await killed} times`)
   report.promise(cluster.exits === 0 && cluster.unhandled.length === 0, `no node ends or misses an error: ${cluster.unhandled[0]}`)
   await cluster.stop()
   const data = temporary()
   const gateways = [await Gateway.start({ data }), await Gateway.start({ data })]
-  await cutStreams(report, gateways.map(({ port }) => port), { events, cuts, perTurn: PER_TURN }, ', two nodes on one folder')
+  await cutStreams(report, gateways.map(({ port }) => port), options, ', two nodes on one folder')
   await Promise.all(gateways.map(async gateway => await gateway.end()))
   return report
 })

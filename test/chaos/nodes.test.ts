@@ -1,4 +1,5 @@
 import t from 'tap'
+import { cutsNodes } from './cuts-nodes.js'
 import { cleanUp } from './gateway.js'
 import { nodes } from './nodes/all.js'
 import { withRedis } from '../support/environment/redis-server.js'
@@ -11,6 +12,12 @@ const NODES: Record<string, [name: string, options: Record<string, number>]> = {
 const SLOWLY = { each: 1, calm: 500, wait: 30_000, back: 30_000 }
 
 t.after(cleanUp)
+
+t.test('streams that are cut again and again lose nothing, with another node at each reconnect', withRedis, async t => {
+  const report = await cutsNodes.run({ events: 400, cuts: 20, kill: 300 })
+  t.comment(String(report))
+  t.strictSame(report.broken, [])
+})
 
 t.test('several nodes stand what happens around them', withRedis, async t => {
   for (const [sentence, [name, options]] of Object.entries(NODES)) {
