@@ -7,6 +7,8 @@ export interface DeliveryEvents {
   onMoved: () => void
   /** The log has it that the stream has ended. */
   onEnded: () => void
+  /** What a client misses could not be read. */
+  onUnavailable: () => void
   /** A connection was removed. */
   onDetached: () => void
   /** An event was written to a client. */
@@ -82,7 +84,8 @@ export class Delivery {
     if (newest === undefined) return
     const isUnattached = this.#isUnattached
     const [isReader, replay] = await Promise.all(isUnattached ? [true, this.#log.attach(lastSent)] : [this.#log.isReader(), this.#log.read(lastSent)])
-    if (replay === 'unavailable' || (isUnattached && replay === undefined)) return
+    if (replay === 'unavailable') return this.#events.onUnavailable()
+    if (isUnattached && replay === undefined) return
     this.#isUnattached = false
     if (!isReader) this.leave()
     if (replay === undefined) return this.disconnectFrom(this.connections.all)

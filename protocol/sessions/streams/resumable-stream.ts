@@ -9,6 +9,8 @@ import { WaitingNotices } from './waiting-notices.js'
 const RETRY_MS = 1_000
 /** How long connections stay open while the end cannot be stored, in milliseconds. */
 const END_TIMEOUT = 500
+/** When what a client misses is read again that could not be read, in milliseconds; a store that was away is read at once when it is back. */
+const READ_AGAIN = 5_000
 const DONE = Promise.resolve()
 /** How many events of other nodes wait to be written; beyond that they are read from the log when it is their turn. */
 const MAX_WAITING = 64
@@ -43,6 +45,7 @@ export class ResumableStream implements Channel {
   /** How many events of other nodes wait to be written, and whether all that is missing will be read. */
   #waiting = 0
   #willCatchUp = false
+  #readAgain: NodeJS.Timeout | undefined
   ended = false
 
   constructor (key: string, log: StreamLog, options: StreamOptions) {
@@ -54,6 +57,7 @@ export class ResumableStream implements Channel {
     this.#delivery = new Delivery(key, log, options.primed, {
       onMoved: () => options.onMoved?.(),
       onEnded: () => { this.ended = true },
+      onUnavailable: () => { this.#readAgain ??= setTimeout(() => { this.#readAgain = undefined; this.receive('more') }, READ_AGAIN).unref() },
       onDetached: () => this.#closeIfDone(),
       onWrite: options.onWrite
     })

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { ResumableStream } from '../../../protocol/sessions/streams/resumable-stream.js'
 import type { StreamEvent } from '../../../lib/network/event-stream.js'
@@ -365,6 +366,23 @@ t.test('a reader to which other nodes send writes each event once and in order, 
   source.receive('more')
   await source.flush()
   t.strictSame(listener.texts, events.map(({ text }) => text))
+})
+
+t.test('what could not be read is read again by itself', async t => {
+  const log = memoryLog('0')
+  let fails = true
+  const source = stream([], false, { ...log, read: async after => fails ? 'unavailable' : await log.read(after) })
+  const listener = await listen(source)
+  await log.append({ text: 'a', method: 'm' }, false, {})
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  for (let time = 0; time < 3; time++) source.receive('more')
+  await source.flush()
+  t.strictSame(listener.texts, [])
+  fails = false
+  mock.timers.tick(10_000)
+  await source.flush()
+  t.strictSame(listener.texts, ['a'])
 })
 
 t.test('a reader that could not read goes on when it can, and leaves the stream to another node that has become the reader', async t => {
