@@ -51,10 +51,13 @@ export class SocketCaller {
     const answered = new Promise<[Outcome, string]>(resolve => {
       const onClose = (): void => resolve(['cut', 'closed'])
       socket.once('close', onClose)
-      socket.once('message', (data: Buffer) => {
-        socket.off('close', onClose)
+      const onMessage = (data: Buffer): void => {
+        // Changes of lists are announced here, too.
+        if (!String(data).includes('"id":')) return
+        socket.off('close', onClose).off('message', onMessage)
         resolve([String(data).includes(`"text":"${mark}"`) ? 'right' : 'wrong', String(data)])
-      })
+      }
+      socket.on('message', onMessage)
     })
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'nodes_echo', arguments: { text: mark } } }))
     const answer = await Promise.race([answered, sleep(PATIENCE, ['lost', 'no answer'] as [Outcome, string], { signal: late.signal })])
