@@ -34,7 +34,8 @@ export class SessionRestorer {
   restoreFor (id: string, principal: string | undefined, view: string | undefined): Promise<void> | undefined {
     const pending = this.#pending.get(id)
     const served = this.#options.served(id)
-    if (pending !== undefined || served?.stale === false) return pending
+    if (pending !== undefined) return served === undefined ? this.#restoreAfter(pending, id, principal, view) : pending
+    if (served?.stale === false) return undefined
     // A session that is served here is known well enough when the store fails.
     return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served).catch(() => {})
   }
@@ -62,6 +63,12 @@ export class SessionRestorer {
   async remove (id: string, removed: Promise<void>): Promise<void> {
     this.#pending.set(id, removed.catch(() => {}).finally(() => this.#pending.delete(id)))
     await removed
+  }
+
+  // What this node was about to remove as unused stays in the store if another node uses it.
+  async #restoreAfter (pending: Promise<void>, id: string, principal: string | undefined, view: string | undefined): Promise<void> {
+    await pending
+    if (this.#options.served(id) === undefined) await this.#compareAndRestore(id, principal, view)
   }
 
   async #compareAndRestore (id: string, principal: string | undefined, view: string | undefined): Promise<void> {

@@ -203,3 +203,18 @@ t.test('closing leaves sessions in the store', async t => {
   t.strictSame([sessions.size, peers.size], [0, 0])
   t.ok(await store.load(session.id))
 })
+
+t.test('a session that is being removed as unused is served to its client if another node has used it', async t => {
+  let finish = (): void => {}
+  const { sessions } = registry({ store: storeWith({ removeUnused: async () => await new Promise(resolve => { finish = resolve }) }) }, { maxSessions: 1 })
+  const session = sessions.create(ALICE)
+  await sessions.open(session)
+  session.lastSeen -= 11_000
+  const last = sessions.create()
+  t.equal(sessions.find(session.id, 'alice'), undefined, 'it made way for another')
+  const restored = sessions.restore(session.id, 'alice')
+  await sessions.end(last, new Error('test'))
+  finish()
+  await restored
+  t.match(sessions.find(session.id, 'alice'), { id: session.id })
+})
