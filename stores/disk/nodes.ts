@@ -20,7 +20,7 @@ export class DiskNodes implements Nodes {
   readonly self = randomToken(6, 'hex')
   readonly #disk: DiskConnection
   readonly #listeners = new Listeners<[message: NodeMessage, from: string]>()
-  readonly #sql: Record<'join' | 'renew' | 'leave' | 'expiry' | 'others' | 'removeAt' | 'removeDead' | 'post' | 'take' | 'dropMessages', Statement>
+  readonly #sql: Record<'join' | 'leave' | 'expiry' | 'others' | 'removeAt' | 'removeDead' | 'post' | 'take' | 'dropMessages', Statement>
   #address = ''
   #timer: NodeJS.Timeout | undefined
 
@@ -28,7 +28,6 @@ export class DiskNodes implements Nodes {
     this.#disk = disk
     this.#sql = {
       join: disk.prepare('INSERT INTO nodes (id, address, expires) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET address = excluded.address, expires = excluded.expires'),
-      renew: disk.prepare('UPDATE nodes SET expires = ? WHERE id = ?'),
       leave: disk.prepare('DELETE FROM nodes WHERE id = ?'),
       expiry: disk.prepare('SELECT expires FROM nodes WHERE id = ?'),
       others: disk.prepare('SELECT id FROM nodes WHERE id <> ?'),
@@ -75,7 +74,7 @@ export class DiskNodes implements Nodes {
   join (address = this.#address): void {
     if (this.#timer !== undefined && address === this.#address) return
     this.#address = address
-    this.#sql.join.run(this.self, address, machineTime() + LEASE)
+    this.#renewLease()
     this.#timer ??= setInterval(() => { this.#renew() }, RENEW_EVERY).unref()
   }
 
@@ -96,7 +95,12 @@ export class DiskNodes implements Nodes {
   }
 
   #renew (): void {
-    this.#disk.write(() => this.#sql.renew.run(machineTime() + LEASE, this.self)).catch(() => {})
+    this.#disk.write(() => { if (this.#timer !== undefined) this.#renewLease() }).catch(() => {})
+  }
+
+  // Another node may have removed this one: a process that was stopped for longer than its lease counts as dead until it continues.
+  #renewLease (): void {
+    this.#sql.join.run(this.self, this.#address, machineTime() + LEASE)
   }
 
   #post (node: string, text: string): void {

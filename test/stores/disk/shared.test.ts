@@ -155,3 +155,21 @@ t.test('a store that closes while writes wait for a lock writes them first, or r
   await Promise.all([written, closed])
   t.equal(await opened(t, folder).values.get('space', 'two'), 2)
 })
+
+t.test('a node that others have removed as dead is known again once it renews its lease', async t => {
+  const intervals: Array<() => void> = []
+  const { setInterval: begin } = globalThis
+  t.intercept(globalThis, 'setInterval', { value: (run: () => void, ms: number) => { intervals.push(run); return begin(run, ms) } })
+  const folder = await dataFolder(t)
+  const [one, two] = [opened(t, folder), opened(t, folder)]
+  const { self: id } = one.nodes
+  await one.sessions.takeOver('http://127.0.0.1:1')
+  t.equal(await two.nodes.isAlive(id ?? ''), true)
+  await two.sessions.takeOver('http://127.0.0.1:1')
+  t.equal(await two.nodes.isAlive(id ?? ''), false)
+  for (const run of intervals) run()
+  await until(async () => await two.nodes.isAlive(id ?? ''), 'the renewal')
+  await one.close()
+  for (const run of intervals) run()
+  t.equal(await two.nodes.isAlive(id ?? ''), false, 'a node that has ended stays unknown')
+})
