@@ -18,6 +18,11 @@ export class Inquiries {
     this.#nodes = nodes
   }
 
+  /** How many answers are waited for. */
+  get size (): number {
+    return this.#pending.size
+  }
+
   /** Begins to take questions and answers; returns a function that ends it. */
   start (): () => void {
     return this.#nodes.onMessage((message, from) => this.#receive(message, from))

@@ -13,10 +13,26 @@ function sharedSessions (t: Test, share: Share): void {
   t.test('two calls of one session at two nodes are both answered', async t => {
     const [one, two] = await pairOf(t, await share(t))
     const session = await openSession(one.url)
-    const replies = await Promise.all([session, at(two, session)].map(async (client, index) => await messages(await client.stream(slow(index, 20, 20)))))
+    const replies = await Promise.all([session, at(two, session)].map(async (client, index) => await messages(await client.stream(slow(index, 10, 20)))))
     for (const [index, received] of replies.entries()) {
-      t.match(received.at(-1), { id: index, result: { content: [{ text: '20 steps' }] } })
-      t.equal(received.length, 21)
+      t.match(received.at(-1), { id: index, result: { content: [{ text: '10 steps' }] } })
+      t.equal(received.length, 11)
+    }
+  })
+
+  t.test('calls with the same id at two nodes each get their own result, and are cancelled one by one', async t => {
+    const [one, two] = await pairOf(t, await share(t))
+    const session = await openSession(one.url)
+    const places = [session, at(two, session)]
+    const replies = await Promise.all(places.map(async (client, index) => await messages(await client.stream(slow(7, 3 + index, 20)))))
+    t.match(replies.map(received => received.at(-1)), [3, 4].map(steps => ({ id: 7, result: { content: [{ text: `${steps} steps` }] } })))
+    t.strictSame(replies.map(({ length }) => length), [4, 5])
+    const endless = await Promise.all(places.map(async client => await client.stream(slow(7, 10_000, 20))))
+    for (const reply of endless) await reply.message()
+    // First the one where the cancellation arrives.
+    for (const reply of endless) {
+      await session.post({ method: 'notifications/cancelled', params: { requestId: 7 } })
+      t.ok((await messages(reply)).every(({ method }) => method === 'notifications/progress'), 'the call ends without a response')
     }
   })
 
