@@ -9,7 +9,7 @@ export type Json = Record<string, unknown>
 /** All callers use the same id, so only the text of an answer tells whose it is. */
 const ID = 7
 const REVISION = '2025-11-25'
-const HELLO = { protocolVersion: REVISION, capabilities: { elicitation: {} }, clientInfo: { name: 'chaos', version: '1' } }
+const HELLO = { protocolVersion: REVISION, capabilities: { elicitation: {}, sampling: {}, roots: {} }, clientInfo: { name: 'chaos', version: '1' } }
 
 let marks = 0
 
@@ -44,9 +44,9 @@ export class Caller {
   }
 
   /** Answers a question of a tool. */
-  async answer (node: Node, id: unknown, content: Json): Promise<Answer> {
+  async answer (node: Node, id: unknown, result: object): Promise<Answer> {
     const wire = new Wire()
-    const body = JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content } })
+    const body = JSON.stringify({ jsonrpc: '2.0', id, result })
     const answer = await wire.ask(node.gateway.port, { method: 'POST', path: '/mcp', headers: this.sessionHeaders, body })
     wire.close()
     return answer

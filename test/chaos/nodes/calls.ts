@@ -55,7 +55,7 @@ export const asking: Kind = async caller => {
   let answering: Promise<Answer> | undefined
   const onMessage = ({ text }: Message): void => {
     const { id, method } = JSON.parse(text) as { id: unknown, method?: string }
-    if (method === 'elicitation/create') answering = caller.answer(caller.cluster.next(), id, { text: mark })
+    if (method === 'elicitation/create') answering = caller.answer(caller.cluster.next(), id, { action: 'accept', content: { text: mark } })
   }
   const answer = await caller.callTool(node, { name: 'nodes_question', arguments: { text: mark } }, { onMessage, patience: ANSWER })
   const answered = await answering

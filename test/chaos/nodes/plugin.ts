@@ -35,9 +35,14 @@ const say = tool({
 
 const question = tool({
   name: 'nodes_question',
-  description: 'Asks the client for a text, and gives it back',
-  input: Type.Object({ text: Text }),
-  run: async ({ text }, call) => {
+  description: 'Asks the client for a text, its user, its model or for its roots, and gives the text back',
+  input: Type.Object({ text: Text, kind: Type.Optional(Type.String()) }),
+  run: async ({ text, kind }, call) => {
+    if (kind === 'roots') return (await call.roots()).map(({ uri }) => uri.replace('file:///', '')).join()
+    if (kind === 'sampling') {
+      const { content } = await call.sample('text', { messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 10 })
+      return (content as { text: string }).text
+    }
     const { content } = await call.elicit('text', { message: text, requestedSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } })
     return String(content?.text)
   }
