@@ -100,6 +100,8 @@ export class CutStream {
   }
 }
 
-/** A call that sends so many numbers, as its own progress or to the session. */
-export const numbers = (count: number, own: boolean, perTurn = PER_TURN): string =>
-  call('tools/call', { name: 'chaos_numbers', arguments: { count, perTurn, own }, ...(own ? { _meta: { progressToken: 'p' } } : {}) })('legacy')
+/** A call that sends so many numbers, as its own progress or to the session; both may be made at once. */
+export const numbers = (count: number, own: boolean, perTurn = PER_TURN): string => {
+  const text = call('tools/call', { name: 'chaos_numbers', arguments: { count, perTurn, own }, ...(own ? { _meta: { progressToken: 'p' } } : {}) })('legacy')
+  return JSON.stringify({ ...JSON.parse(text) as object, id: own ? 'own' : 'session' })
+}
