@@ -70,7 +70,8 @@ t.test('a caller over its rate is refused at every route before anything else is
   const visit = async ({ method, url, more }: Visit) => await headOf(port, request(method, url, [HOST, key, ...more]))
   const health = routes.find(({ named }) => named === 'GET /health') as Visit
   while ((await visit(health)).status !== 429) { /* The bucket is emptied. */ }
-  for (const route of routes) {
+  // A load balancer that asks often must not take a node for dead.
+  for (const route of routes.filter(({ url, method }) => !/^\/(livez|readyz)/.test(url) || !['GET', 'HEAD'].includes(method))) {
     // A token may have come back since, also between visits that follow each other.
     const replies = await Promise.all([visit(route), visit(route), visit(route), visit(route)])
     const limited = replies.find(({ status }) => status === 429)
