@@ -45,7 +45,7 @@ t.test('the packed files work with their dependencies only: stdio, HTTP, disk, R
   const first = start(t, path, ['--stdio', '--port', '0', '--plugin', 'plugin.ts'], { PATCHBAY_REDIS: redis.url })
   const url = await first.url()
 
-  first.send(initialize, toolCall(1, 'twice', { n: 4 }), toolCall(2, 'twice', { n: 'four' }), toolCall(3, 'add_note', { content: 'kept on disk' }))
+  first.send(initialize, toolCall(1, 'twice', { n: 4 }), toolCall(2, 'twice', { n: 'four' }), toolCall(3, 'add_note', { content: 'kept for long' }))
   t.match(await first.next(), { id: 'hello' })
   const answers = [await first.next(), await first.next(), await first.next()].sort((a, b) => Number(a['id']) - Number(b['id']))
   t.match(answers, [{ id: 1, result: { content: [{ text: '8' }] } }, { id: 2, result: { content: [{ text: /n must be number/ }] } }, { id: 3, result: { isError: false } }])
@@ -54,10 +54,20 @@ t.test('the packed files work with their dependencies only: stdio, HTTP, disk, R
   first.end()
   t.equal((await first.exit()).code, 0)
 
-  const second = start(t, path, ['--stdio'])
+  const second = start(t, path, ['--stdio'], { PATCHBAY_REDIS: redis.url })
   second.send(initialize, toolCall(1, 'get_notes', {}))
   await second.next()
-  t.match(JSON.stringify(await second.next()), 'kept on disk')
+  t.match(JSON.stringify(await second.next()), 'kept for long')
   second.end()
   t.equal((await second.exit()).code, 0)
+
+  const onDisk = [[toolCall(1, 'add_note', { content: 'kept on disk' }), '"isError":false'], [toolCall(1, 'get_notes', {}), 'kept on disk']] as const
+  for (const [call, expected] of onDisk) {
+    const launched = start(t, path, ['--stdio'])
+    launched.send(initialize, call)
+    await launched.next()
+    t.match(JSON.stringify(await launched.next()), expected)
+    launched.end()
+    t.equal((await launched.exit()).code, 0)
+  }
 })
