@@ -107,10 +107,11 @@ async function fastmcp (t: Test, { call, verbs, events, listenToLogs }: Official
   t.match(await call({ name: 'fail' }), { isError: true, content: [{ text: /not today/ }] })
   await t.rejects(call({ name: 'greet' }), { code: -32602, message: /name/ }, 'arguments are checked by the server')
   const progress: object[] = []
-  const onprogress = (step: object) => { if (progress.push(step) === 3) void call({ name: 'steps_seen' }) }
+  const onprogress = (step: object) => { if (progress.push(step) === 3) void call({ name: 'ended' }) }
   t.equal(text(await call({ name: 'steps', arguments: { steps: 3 } }, { onprogress })), '3 steps')
   t.match(progress, [1, 2, 3].map(progress => ({ progress, total: 3 })))
-  const [logged] = await Promise.all([nextEvent(events, 'log'), call({ name: 'say', arguments: { text: 'careful' }, ...await listenToLogs('info') })])
+  const heard = nextEvent(events, 'log').then(logged => { void call({ name: 'ended' }); return logged })
+  const [logged] = await Promise.all([heard, call({ name: 'say', arguments: { text: 'careful' }, ...await listenToLogs('info') })])
   t.match(logged, [{ level: 'warning', data: { message: 'careful' } }])
   t.match(await verbs.readResource({ uri: 'motd://today' }), { contents: [{ text: 'Be kind.' }] })
   t.match(await verbs.readResource({ uri: 'person://Ada' }), { contents: [{ uri: 'person://Ada', text: 'About Ada' }] })

@@ -21,8 +21,19 @@ server.addTool({
     return `${steps} steps`
   }
 })
-server.addTool({ name: 'steps_seen', description: 'Ends the tool steps', execute: async () => { seen.resolve(); seen = pending(); return 'ended' } })
-server.addTool({ name: 'say', description: 'Logs', parameters: z.object({ text: z.string() }), execute: async ({ text }, { log }) => { log.warn(text); return 'said' } })
+server.addTool({ name: 'ended', description: 'Ends the tool that waits', execute: async () => { seen.resolve(); seen = pending(); return 'ended' } })
+// Its log messages travel apart from the response, and may come after it.
+server.addTool({
+  name: 'say',
+  description: 'Logs and waits until the client has read it',
+  parameters: z.object({ text: z.string() }),
+  execute: async ({ text }, { log }) => {
+    const { promise } = seen
+    log.warn(text)
+    await promise
+    return 'said'
+  }
+})
 server.addResource({ uri: 'motd://today', name: 'motd', mimeType: 'text/plain', load: async () => ({ text: 'Be kind.' }) })
 server.addResourceTemplate({
   uriTemplate: 'person://{name}',
