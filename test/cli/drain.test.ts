@@ -37,7 +37,7 @@ t.test('a draining process answers 1,000 calls in flight, refuses new ones, exit
 })
 
 t.test('a second signal ends the process at once, and not with 0', async t => {
-  const launched = launch(t, ['--port', '0', '--log-level', 'silent', '--plugin', FIXTURE], { env: { PATCHBAY_GRACE: '120000' } })
+  const launched = launch(t, ['--port', '0', '--ephemeral', '--log-level', 'silent', '--plugin', FIXTURE], { env: { PATCHBAY_GRACE: '120000' } })
   const url = await launched.url()
   const lost = t.rejects(fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"steps":1,"delay":600000}}}' }))
   await busy(url)
