@@ -1,7 +1,7 @@
 import t from 'tap'
 import { folder, FIXTURE, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
-const QUIET = ['--log-level', 'silent', '--plugin', FIXTURE]
+const QUIET = ['--ephemeral', '--log-level', 'silent', '--plugin', FIXTURE]
 
 async function post (url: string, message: object): Promise<Json> {
   const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
@@ -57,7 +57,7 @@ t.test('the command', async t => {
 
   t.test('an HTTP call that ignores the end of the grace gets an error, and the process exits with 0', { buffered: true }, async t => {
     const cwd = await folder(t, { 'stubborn.mjs': 'import { tool } from "mcp-patchbay"\nexport default tool({ name: "stubborn", description: "", run: () => new Promise(() => {}) })' })
-    const launched = launch(t, ['--port', '0', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], { cwd, env: { PATCHBAY_GRACE: '300' } })
+    const launched = launch(t, ['--port', '0', '--ephemeral', '--log-level', 'silent', '--plugin', 'stubborn.mjs'], { cwd, env: { PATCHBAY_GRACE: '300' } })
     const url = await launched.url()
     const answer = post(url, toolCall(1, 'stubborn'))
     await inFlight(url, 1)
