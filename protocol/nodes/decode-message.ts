@@ -1,3 +1,4 @@
+import { isObject } from '../wire/json.js'
 import type { NodeMessage } from './message.js'
 
 type Members = Record<string, unknown>
@@ -38,5 +39,3 @@ const areNumbers = (value: unknown): boolean => Array.isArray(value) && value.ev
 const isQuestion = (value: unknown): boolean => isObject(value) && isText(value['kind'])
 
 const isText = (value: unknown): boolean => typeof value === 'string'
-
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null
