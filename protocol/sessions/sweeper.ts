@@ -49,10 +49,13 @@ export class SessionSweeper {
     const { sessionIdle, isAlive } = this.#options
     this.#timers.push(
       setInterval(() => this.sweep(), sweepInterval(sessionIdle)).unref(),
-      setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref(),
-      setInterval(this.#options.checkHomes, HOME_CHECK).unref()
+      setInterval(() => this.#checkClocks(), CLOCK_CHECK).unref()
     )
-    if (isAlive !== undefined) this.#timers.push(setInterval(() => this.#checkStreams(isAlive), WRITER_CHECK).unref())
+    if (isAlive === undefined) return
+    this.#timers.push(
+      setInterval(this.#options.checkHomes, HOME_CHECK).unref(),
+      setInterval(() => this.#checkStreams(isAlive), WRITER_CHECK).unref()
+    )
   }
 
   stop (): void {
