@@ -6,11 +6,14 @@ interface Kept { agreement: string, principal: string | undefined, subscriptions
 /** The sessions of one process, which has no other nodes. */
 export class MemorySessions implements SessionStore {
   readonly #sessions = new Map<string, Kept>()
+  /** The ids of the sessions of each principal. */
+  readonly #byPrincipal = new Map<string, Set<string>>()
 
   async save (id: string, record: SessionRecord, expires: number, max = Infinity): Promise<boolean> {
-    if (max <= this.#sessions.size && this.#countOf(record.principal, id) >= max) return false
+    if ((this.#byPrincipal.get(record.principal ?? '')?.size ?? 0) >= max && this.#countOf(record.principal, id) >= max) return false
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
+    if (record.principal !== undefined) this.#idsOf(record.principal).add(id)
     this.#sessions.set(id, { agreement: JSON.stringify(agreement), principal: record.principal, subscriptions: new Set(subscriptions), expires, streams })
     return true
   }
@@ -45,7 +48,7 @@ export class MemorySessions implements SessionStore {
   }
 
   async remove (id: string): Promise<void> {
-    this.#sessions.delete(id)
+    this.#remove(id)
   }
 
   async removeUnused (id: string): Promise<void> {
@@ -54,7 +57,7 @@ export class MemorySessions implements SessionStore {
 
   async sweep (): Promise<void> {
     const now = Date.now()
-    for (const [id, { expires }] of this.#sessions) if (expires <= now) this.#sessions.delete(id)
+    for (const [id, { expires }] of this.#sessions) if (expires <= now) this.#remove(id)
   }
 
   onChange (): () => void {
@@ -122,10 +125,26 @@ export class MemorySessions implements SessionStore {
     for (const name of surplusStreams(summaries)) streams.delete(name)
   }
 
+  #remove (id: string): void {
+    const { principal } = this.#sessions.get(id) ?? {}
+    this.#sessions.delete(id)
+    if (principal === undefined) return
+    const ids = this.#idsOf(principal)
+    ids.delete(id)
+    if (ids.size === 0) this.#byPrincipal.delete(principal)
+  }
+
   /** How many sessions a principal has beside this one. */
   #countOf (principal: string | undefined, beside: string): number {
     const now = Date.now()
-    return principal === undefined ? 0 : [...this.#sessions].filter(([id, stored]) => id !== beside && stored.principal === principal && stored.expires > now).length
+    const ids = principal === undefined ? undefined : this.#byPrincipal.get(principal)
+    return [...ids ?? []].filter(id => id !== beside && (this.#sessions.get(id)?.expires ?? 0) > now).length
+  }
+
+  #idsOf (principal: string): Set<string> {
+    const ids = this.#byPrincipal.get(principal) ?? new Set()
+    this.#byPrincipal.set(principal, ids)
+    return ids
   }
 
   #stream (id: string, stream: string, interruptedResponse = ''): Stream | undefined {
