@@ -18,7 +18,7 @@ export type WriteSize = typeof WRITE_SIZE[keyof typeof WRITE_SIZE]
 /** The space under which what is no change of a value is noted: no value can have it. */
 const NEWS = ''
 
-/** What other processes are told that is no change of a value: its kind, and what it is about. */
+/** A notice to other processes that is no change of a value: its kind, and what it is about. */
 export type News = [kind: 'session' | 'stream' | 'message', ...about: string[]]
 
 /** The open file: reads at once, writes in groups, announces changes, and knows why the latest write failed. */
@@ -103,7 +103,7 @@ export class DiskConnection {
     return this.#changeListeners.add(listener)
   }
 
-  /** Adds a listener for what other processes told; returns a function that removes it. */
+  /** Adds a listener for notices of other processes; returns a function that removes it. */
   onNews (listener: (...news: News) => void): () => void {
     return this.#newsListeners.add(listener)
   }

@@ -14,7 +14,7 @@ const RENEW_EVERY = 5_000
 
 /**
  * The processes that use the file. A node writes that it is alive from its first session on. Expiries are on the machine's monotonic clock, which
- * all its processes share and nobody can set; after a restart of the machine it begins again, so an expiry too far ahead has passed.
+ * all its processes share and which cannot be set; after a restart of the machine it begins again, so an expiry too far ahead has passed.
  */
 export class DiskNodes implements Nodes {
   readonly self = randomToken(6, 'hex')

@@ -241,7 +241,7 @@ t.test('sessions and streams outlive the process', async t => {
     await resumed.until(messages => messages.length === 1)
     await count(first.url)
     await resumed.until(messages => messages.length === 2)
-    t.strictSame(resumed.messages.map(({ id }) => id), ['0-3', '0-4'], 'each change is told once')
+    t.strictSame(resumed.messages.map(({ id }) => id), ['0-3', '0-4'], 'each change is announced once')
     t.equal(stream.messages.length, 2, 'and not to the connection before')
 
     t.equal(await ping(here), 200)

@@ -43,7 +43,7 @@ async function comeAndGo (t: Test, crowd: Crowd, adder: Member, remover: Member)
   await remover.client.call('remove_tool', { name })
   await announced(crowd)
   const replies = await Promise.all(crowd.members.map(async ({ client }) => await client.call(name)))
-  t.ok(replies.every(({ error }) => error?.code === -32602), 'nobody can call what is gone')
+  t.ok(replies.every(({ error }) => error?.code === -32602), 'what is gone cannot be called')
 }
 
 async function announced ({ listeners }: Crowd): Promise<void> {

@@ -67,7 +67,7 @@ export class Delivery {
     if (!isLate) this.#skip()
   }
 
-  /** An event that was written before it was stored has a place now: the client is told that it may resume after it. */
+  /** An event that was written before it was stored has a place now: the client learns that it may resume after it. */
   acknowledge (place: Appended): void {
     if (place === undefined) return this.#skip()
     if (typeof place === 'string') return
