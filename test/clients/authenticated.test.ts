@@ -4,28 +4,30 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import t from 'tap'
 import { ADA, apiKeys, bearer } from '../support/keys.js'
-import { listening } from '../support/gateway.js'
 import { connectV2 } from './client-v2.js'
+import { places } from './places.js'
 import { connectV1 } from './sdk-v1.js'
 
 const requestInit = { headers: bearer(ADA) }
 const echo = { name: 'echo', arguments: { text: 'hi' } }
 
-t.test('official clients connect with a key in their headers', async t => {
-  const { app, url } = await listening(t, { apiKeys })
-  const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
-  t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
-  t.strictSame([...app.mcp.dispatcher.lifecycle.peers].map(({ principal }) => principal), ['key:ada'])
+for (const { place, needs, serve } of places) {
+  t.test(`official clients connect to ${place} with a key in their headers`, needs, async t => {
+    const { apps, url } = await serve(t, { apiKeys })
+    const first = await connectV1(t, new TransportV1(new URL(`${url}/mcp`), { requestInit }) as Transport)
+    t.match(await first.call(echo), { structuredContent: { text: 'hi' } })
+    t.strictSame([...new Set(apps.flatMap(app => [...app.mcp.dispatcher.lifecycle.peers]).map(({ principal }) => principal))], ['key:ada'])
 
-  const second = await connectV2(t, new TransportV2(new URL(`${url}/mcp`), { requestInit }))
-  t.match(await second.call(echo), { structuredContent: { text: 'hi' } })
+    const second = await connectV2(t, new TransportV2(new URL(`${url}/mcp`), { requestInit }))
+    t.match(await second.call(echo), { structuredContent: { text: 'hi' } })
 
-  const events = await connectV1(t, new SSEClientTransport(new URL(`${url}/sse`), { requestInit }))
-  t.match(await events.call(echo), { content: [{ text: 'hi' }] })
-})
+    const events = await connectV1(t, new SSEClientTransport(new URL(`${url}/sse`), { requestInit }))
+    t.match(await events.call(echo), { content: [{ text: 'hi' }] })
+  })
 
-t.test('official clients without a key get 401', async t => {
-  const { url } = await listening(t, { apiKeys })
-  await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
-  t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), { data: { status: 401 } })
-})
+  t.test(`official clients without a key get 401 of ${place}`, needs, async t => {
+    const { url } = await serve(t, { apiKeys })
+    await t.rejects(connectV1(t, new TransportV1(new URL(`${url}/mcp`)) as Transport), { code: 401 })
+    t.match(await connectV2(t, new TransportV2(new URL(`${url}/mcp`))).catch((error: unknown) => error), { data: { status: 401 } })
+  })
+}

@@ -5,12 +5,13 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { tool, type Options } from '../../app.js'
-import fixture, { listening } from '../support/gateway.js'
+import { tool, type Options, type Tool } from '../../app.js'
+import fixture from '../support/gateway.js'
 import { dataFolder } from '../support/environment/on-disk.js'
 import { connectV2 } from './client-v2.js'
 import { until } from '../support/wait.js'
 import levers from './levers.js'
+import { places, type Serve } from './places.js'
 import { next, text } from './script.js'
 import { connectV1 } from './sdk-v1.js'
 
@@ -22,54 +23,58 @@ const generations = {
 }
 
 for (const [name, connect] of Object.entries(generations)) {
-  t.test(`${name} misses nothing when its connections break`, async t => {
-    const { app, url, goOn } = await serve(t)
-    const { call, events } = await connect(t, url)
-    const listed = next(events, 'tools')
-    const seen: number[] = []
-    const answer = call({ name: 'pause' }, {
-      onprogress: progress => {
-        seen.push((progress as { progress: number }).progress)
-        if (seen.length > 1) return
-        app.server.closeAllConnections()
-        app.mcp.tools.add(tool({ name: 'added', description: 'Added while no client was connected', run: () => {} }))
-        goOn()
-      }
+  for (const { place, needs, serve } of places) {
+    t.test(`${name} misses nothing when its connections break (${place})`, needs, async t => {
+      const { apps, url, goOn } = await prepare(t, serve)
+      const { call, events } = await connect(t, url)
+      const listed = next(events, 'tools')
+      const seen: number[] = []
+      const answer = call({ name: 'pause' }, {
+        onprogress: progress => {
+          seen.push((progress as { progress: number }).progress)
+          if (seen.length > 1) return
+          for (const { server, mcp } of apps) {
+            server.closeAllConnections()
+            mcp.tools.add(tool({ name: 'added', description: 'Added while no client was connected', run: () => {} }))
+          }
+          goOn()
+        }
+      })
+      t.equal(text(await answer), 'done')
+      t.strictSame(seen, [1, 2])
+      t.ok((await listed as string[]).includes('added'), 'the standalone stream was resumed as well')
     })
-    t.equal(text(await answer), 'done')
-    t.strictSame(seen, [1, 2])
-    t.ok((await listed as string[]).includes('added'), 'the standalone stream was resumed as well')
-  })
 
-  t.test(`${name} comes back for the answer when the server lets the connection go`, async t => {
-    const { url, goOn } = await serve(t)
-    const requests: Request[] = []
-    const { call } = await connect(t, url, async (input, init) => {
-      requests.push(new Request(input, init))
-      if (requests.at(-1)?.headers.has('last-event-id') === true) goOn()
-      return await fetch(input, init)
+    t.test(`${name} comes back for the answer when the server lets the connection go (${place})`, needs, async t => {
+      const { url, goOn } = await prepare(t, serve)
+      const requests: Request[] = []
+      const { call } = await connect(t, url, async (input, init) => {
+        requests.push(new Request(input, init))
+        if (requests.at(-1)?.headers.has('last-event-id') === true) goOn()
+        return await fetch(input, init)
+      })
+      t.equal(text(await call({ name: 'let_go' })), 'done')
+      t.equal(requests.filter(({ headers }) => headers.has('last-event-id')).length, 1)
     })
-    t.equal(text(await call({ name: 'let_go' })), 'done')
-    t.equal(requests.filter(({ headers }) => headers.has('last-event-id')).length, 1)
-  })
 
-  t.test(`${name} does not come back again and again after an error`, async t => {
-    const { url } = await serve(t)
-    const resumed: number[] = []
-    const { call } = await connect(t, url, async (input, init) => {
-      const response = await fetch(input, init)
-      if (new Headers(init?.headers).has('last-event-id')) resumed.push(response.status)
-      return response
+    t.test(`${name} does not come back again and again after an error (${place})`, needs, async t => {
+      const { url } = await prepare(t, serve)
+      const resumed: number[] = []
+      const { call } = await connect(t, url, async (input, init) => {
+        const response = await fetch(input, init)
+        if (new Headers(init?.headers).has('last-event-id')) resumed.push(response.status)
+        return response
+      })
+      await t.rejects(call({ name: 'start_and_break' }, { onprogress: () => {} }), { code: -32603 })
+      // The first generation does not take an error for an answer and asks for the rest of the stream, unless the error states that there is none.
+      if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
+      t.strictSame(resumed.filter(status => status !== 204), [])
     })
-    await t.rejects(call({ name: 'start_and_break' }, { onprogress: () => {} }), { code: -32603 })
-    // The first generation does not take an error for an answer and asks for the rest of the stream, unless the error states that there is none.
-    if (name.endsWith('sdk 1')) await until(() => resumed.length > 0, 'the client comes back')
-    t.strictSame(resumed.filter(status => status !== 204), [])
-  })
+  }
 
   t.test(`${name} gets an error at once when its session is ended, at this server or another one`, async t => {
     const data = await dataFolder(t)
-    const [one, two] = [await serve(t, { data }), await serve(t, { data })]
+    const [one, two] = [await serveOne(t, { data }), await serveOne(t, { data })]
     for (const { url } of [one, two]) {
       let id = ''
       const { call } = await connect(t, one.url, async (input, init) => {
@@ -88,7 +93,7 @@ for (const [name, connect] of Object.entries(generations)) {
 }
 
 t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after its last event', async t => {
-  const { app, url, goOn } = await serve(t)
+  const { app, url, goOn } = await serveOne(t)
   const transport = new TransportV1(url)
   const first = await connectV1(t, transport as Transport)
   const { sessionId = '' } = transport
@@ -107,10 +112,21 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after it
   t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), { structuredContent: { text: 'still here' } })
 })
 
-async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
+async function serveOne (t: Test, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
+  const { apps: [app], ...rest } = await prepare(t, places[0]?.serve as Serve, options)
+  return { app: app as FastifyInstance, ...rest }
+}
+
+/** Gateways with tools that wait until the test goes on. */
+async function prepare (t: Test, serve: Serve, options: Partial<Options> = {}): Promise<{ apps: FastifyInstance[], url: URL, goOn: () => void }> {
   const gate = new EventTarget()
-  const { app, url } = await listening(t, { plugins: [fixture, levers], ...options })
-  app.mcp.tools.add(tool({
+  const { apps, url } = await serve(t, { plugins: [fixture, levers], ...options })
+  for (const { mcp } of apps) for (const each of waitingTools(gate)) mcp.tools.add(each)
+  return { apps, url: new URL('/mcp', url), goOn: () => gate.dispatchEvent(new Event('open')) }
+}
+
+const waitingTools = (gate: EventTarget): Tool[] => [
+  tool({
     name: 'pause',
     description: 'Shows progress before and after a pause',
     run: async (_input, call) => {
@@ -120,9 +136,9 @@ async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: F
       call.progress(2)
       return 'done'
     }
-  }))
-  app.mcp.tools.add(tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }))
-  app.mcp.tools.add(tool({
+  }),
+  tool({ name: 'wait', description: 'Says nothing until it is aborted', run: async (_input, { signal }) => { await once(signal, 'abort') } }),
+  tool({
     name: 'let_go',
     description: 'Lets the client poll for the answer',
     run: async (_input, call) => {
@@ -131,6 +147,5 @@ async function serve (t: Test, options: Partial<Options> = {}): Promise<{ app: F
       await opened
       return 'done'
     }
-  }))
-  return { app, url: new URL('/mcp', url), goOn: () => gate.dispatchEvent(new Event('open')) }
-}
+  })
+]
