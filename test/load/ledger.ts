@@ -11,6 +11,8 @@ export class Ledger {
   /** The first things that went wrong. */
   readonly faults: string[] = []
   readonly #open = new Map<number, { mark: string, asked: number }>()
+  /** Those that were answered with an error: what ends after that is no second answer. */
+  readonly #refused = new Set<number>()
   readonly #settled: (id: number, ms: number) => void
   #next = 0
 
@@ -52,6 +54,7 @@ export class Ledger {
 
   /** This call was cancelled, and gets no answer. */
   withdraw (id: number): void {
+    if (this.#refused.has(id)) return
     if (!this.#open.has(id)) return this.#unexpected(id, 'the end of a cancelled call')
     this.answered++
     this.#settle(id)
@@ -61,6 +64,7 @@ export class Ledger {
   refuse (id: number): void {
     if (!this.#open.has(id)) return this.#unexpected(id, 'a refusal')
     this.refused++
+    this.#refused.add(id)
     this.#settle(id)
   }
 
