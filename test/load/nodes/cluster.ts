@@ -43,6 +43,9 @@ export class Cluster {
     const limits = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000', PATCHBAY_MAX_SESSIONS: '100000' }
     this.nodes.push(...await Promise.all(Array.from({ length: NODES }, async () => await Gateway.start({ ephemeral: true, plugins, env: { PATCHBAY_REDIS: this.redis.url, ...limits, ...env } }))))
     const addresses = this.nodes.map(({ port }) => `127.0.0.1:${port}`)
-    this.port = (await startNginx({ teardown: end => { this.#endings.push(end) } }, addresses)).port
+    this.port = (await startNginx({ teardown: end => { this.#endings.push(end) } }, addresses, keepOpen)).port
   }
 }
+
+/** nginx closes a connection after 1,000 requests, and each client of the load programs has one for all of its calls. */
+const keepOpen = (site: string): string => site.replace('server_name', 'keepalive_requests 1000000000;\n  server_name')
