@@ -59,12 +59,14 @@ for (const { place, needs, serve } of places) {
 
   t.test(`arguments that proxies route by arrive in headers as well, whatever characters they have (${place})`, needs, async t => {
     const { apps, url } = await serve(t)
-    for (const app of apps) app.mcp.tools.add(tool({
-      name: 'weather',
-      description: 'The weather of a region',
-      input: Type.Object({ region: Type.String({ 'x-mcp-header': 'Region' }) }),
-      run: ({ region }, { peer }) => ({ region, header: peer.headers?.['mcp-param-region'] })
-    }))
+    for (const app of apps) {
+      app.mcp.tools.add(tool({
+        name: 'weather',
+        description: 'The weather of a region',
+        input: Type.Object({ region: Type.String({ 'x-mcp-header': 'Region' }) }),
+        run: ({ region }, { peer }) => ({ region, header: peer.headers?.['mcp-param-region'] })
+      }))
+    }
     const { client } = await connectV2(t, to(url), STATELESS)
     await client.listTools()
     for (const [region, header] of [['Rome', 'Rome'], ['Zürich', /^=\?base64\?/], ['', /^/]] as const) {
