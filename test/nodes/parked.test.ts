@@ -63,8 +63,12 @@ function roundAfter ({ result }: Reply, given: object = ACCEPT): Asked['round'] 
 
 /** What happens to calls that are parked at one of several nodes. */
 function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
+  let started: ReturnType<Cluster> | undefined
+  /** For tests that leave the nodes as they were. */
+  const shared: () => ReturnType<Cluster> = async () => await (started ??= cluster(t))
+
   t.test('each round may reach another node, and the upstream is called once', async t => {
-    const [one, two, three] = await cluster(t)
+    const [one, two, three] = await shared()
     const { arrived, answer, round } = await ask(one)
     const second = two.client().call({ a: 1 }, round)
     t.strictSame(await answer, ACCEPT)
@@ -83,7 +87,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('progress and log messages reach the client at its node', async t => {
-    const [one, two] = await cluster(t)
+    const [one, two] = await shared()
     const { arrived, answer, round } = await ask(one)
     arrived.call.progress({ progress: 1, message: 'while it was parked' })
     const client = two.client()
@@ -102,7 +106,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('errors, failures and results of four megabytes come as they are', async t => {
-    const [one, two] = await cluster(t)
+    const [one, two] = await shared()
     const large = { content: [{ type: 'text', text: 'é'.repeat(4 << 20) }], isError: true }
     for (const isError of [true, false]) {
       const { arrived, answer, round } = await ask(one)
@@ -117,7 +121,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('a state that is shown at all nodes at once is good for one of them', async t => {
-    const all = await cluster(t)
+    const all = await shared()
     const { arrived, answer, round } = await ask(all[0])
     const retries = all.map(async ({ client }) => await client().call({ a: 1 }, round).answer)
     await answer
@@ -129,7 +133,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('other arguments, other callers and malformed answers are refused, and the call stays parked', async t => {
-    const [one, two] = await cluster(t)
+    const [one, two] = await shared()
     const { arrived, answer, round } = await ask(one, { principal: 'ada' })
     const [key = ''] = Object.keys(round.inputResponses)
     t.match(await two.client({ principal: 'ada' }).call({ a: 2 }, round).answer, { error: { code: -32602 } })
@@ -146,7 +150,7 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('a client that leaves or cancels at its node ends the call at the upstream', async t => {
-    const [one, two] = await cluster(t)
+    const [one, two] = await shared()
     for (const leave of [(client: RelayClient) => client.close(), (client: RelayClient, id: number) => client.cancel(id)]) {
       const { answer, round } = await ask(one)
       const client = two.client()
@@ -191,14 +195,14 @@ function parkedCalls (t: Test, calls: number, cluster: Cluster): void {
   })
 
   t.test('a state that names a node which never was is refused', async t => {
-    const [one] = await cluster(t)
+    const [one] = await shared()
     const carried = { upstream: 'files', parked: { parkedId: 'x', nonce: 'y', node: '0123456789ab' } }
     const requestState = writeRounds(one.app.mcp.dispatcher.sealer, 'tools/call', { name: 'files__tool', arguments: { a: 1 } }, undefined, { answers: {}, once: {}, carried })
     t.match(await one.client().call({ a: 1 }, { requestState }).answer, { error: { code: -32602, data: { reason: 'not here any more' } } })
   })
 
   t.test('calls whose rounds reach any node are all answered with their own results', async t => {
-    const all = await cluster(t)
+    const all = await shared()
     const node = (number: number): Node => all[number % 3] as Node
     for (const { connection } of all) void answerAll(connection, calls / 3)
     const wrong: unknown[] = []
