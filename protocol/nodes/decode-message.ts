@@ -1,4 +1,3 @@
-import { isObject } from '../wire/json.js'
 import type { NodeMessage } from './message.js'
 
 type Members = Record<string, unknown>
@@ -39,3 +38,6 @@ const areNumbers = (value: unknown): boolean => Array.isArray(value) && value.ev
 const isQuestion = (value: unknown): boolean => isObject(value) && isText(value['kind'])
 
 const isText = (value: unknown): boolean => typeof value === 'string'
+
+// Not that of the wire: what the stores share would be one more file for every start.
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null
