@@ -55,13 +55,21 @@ export const asking: Kind = async caller => {
   let answering: Promise<Answer> | undefined
   const onMessage = ({ text }: Message): void => {
     const { id, method } = JSON.parse(text) as { id: unknown, method?: string }
-    if (method === 'elicitation/create') answering = caller.answer(caller.cluster.next(), id, { action: 'accept', content: { text: mark } })
+    if (method === 'elicitation/create') answering = answerAtNext(caller, id, { action: 'accept', content: { text: mark } })
   }
   const answer = await caller.callTool(node, { name: 'nodes_question', arguments: { text: mark } }, { onMessage, patience: ANSWER })
   const answered = await answering
   const outcome = judge(answer, mark)
   // An answer that was refused is not one.
   finish(caller, 'question', node, outcome === 'lost' && answered?.status !== 202 ? 'refused' : outcome, `${describe(answer)}, answered with ${answered?.status}`)
+}
+
+/** Answers at the next node; and at another one where the connection ended, because its node was killed, before the answer was acknowledged. */
+async function answerAtNext (caller: Caller, id: unknown, result: object): Promise<Answer> {
+  for (let left = caller.cluster.nodes.length; ; left--) {
+    const answered = await caller.answer(caller.cluster.next(), id, result)
+    if (answered.status !== 0 || answered.late || left === 0) return answered
+  }
 }
 
 /** Reads on where a reply was cut, at one node after the other, until its end. */
