@@ -10,7 +10,7 @@ export class MemorySessions implements SessionStore {
   readonly #byPrincipal = new Map<string, Set<string>>()
 
   async save (id: string, record: SessionRecord, expires: number, max = Infinity): Promise<boolean> {
-    if ((this.#byPrincipal.get(record.principal ?? '')?.size ?? 0) >= max && this.#countOf(record.principal, id) >= max) return false
+    if (this.#hasSoMany(record.principal, id, max)) return false
     const streams = this.#sessions.get(id)?.streams ?? new Map<string, Stream>()
     const { subscriptions, ...agreement } = record
     if (record.principal !== undefined) this.#idsOf(record.principal).add(id)
@@ -134,11 +134,13 @@ export class MemorySessions implements SessionStore {
     if (ids.size === 0) this.#byPrincipal.delete(principal)
   }
 
-  /** How many sessions a principal has beside this one. */
-  #countOf (principal: string | undefined, beside: string): number {
+  /** True when a principal has so many sessions beside this one that have not expired. */
+  #hasSoMany (principal: string | undefined, beside: string, max: number): boolean {
+    const ids = (principal === undefined ? undefined : this.#byPrincipal.get(principal)) ?? new Set<string>()
+    // Each is looked at only where there may be too many.
+    if (ids.size < max) return false
     const now = Date.now()
-    const ids = principal === undefined ? undefined : this.#byPrincipal.get(principal)
-    return [...ids ?? []].filter(id => id !== beside && (this.#sessions.get(id)?.expires ?? 0) > now).length
+    return [...ids].filter(id => id !== beside && (this.#sessions.get(id)?.expires ?? 0) > now).length >= max
   }
 
   #idsOf (principal: string): Set<string> {
