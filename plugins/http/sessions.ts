@@ -45,7 +45,7 @@ export default fp(async (fastify, limits: SessionLimits) => {
   function onTrouble (error: unknown): void {
     if (String(error) === lastLoggedError) return
     lastLoggedError = String(error)
-    log.error({ err: error }, 'a session could not be stored')
+    log.error({ err: error }, 'a session could not be stored or read')
   }
 
   sessions.start()
