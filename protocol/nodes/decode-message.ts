@@ -39,5 +39,5 @@ const isQuestion = (value: unknown): boolean => isObject(value) && isText(value[
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-// Not that of the wire: what the stores share would be one more file for every start.
+// Importing the check of protocol/wire/json.ts here would make the bundler give that file a chunk of its own, which every start would load.
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null
