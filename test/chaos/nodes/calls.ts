@@ -64,11 +64,12 @@ export const asking: Kind = async caller => {
   finish(caller, 'question', node, outcome === 'lost' && answered?.status !== 202 ? 'refused' : outcome, `${describe(answer)}, answered with ${answered?.status}`)
 }
 
-/** Answers at the next node; and at another one where the connection ended, because its node was killed, before the answer was acknowledged. */
+/** Answers at the next node; and at another one where the node was harmed before it acknowledged the answer. */
 async function answerAtNext (caller: Caller, id: unknown, result: object): Promise<Answer> {
   for (let left = caller.cluster.nodes.length; ; left--) {
-    const answered = await caller.answer(caller.cluster.next(), id, result)
-    if (answered.status !== 0 || answered.late || left === 0) return answered
+    const node = caller.cluster.next()
+    const answered = await caller.answer(node, id, result)
+    if (answered.status !== 0 || !node.harmed || left === 0) return answered
   }
 }
 
