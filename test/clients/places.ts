@@ -13,17 +13,18 @@ export type Serve = (t: Test, options?: Partial<Options>) => Promise<Site>
 
 /** Where the same script is run. */
 export const places: ReadonlyArray<{ place: string, needs: { skip?: string | boolean }, serve: Serve }> = [
-  { place: 'one gateway', needs: {}, serve: one },
-  { place: 'three nodes behind nginx', needs: withNodes, serve: three }
+  { place: 'one gateway', needs: {}, serve: serveOne },
+  { place: 'three nodes behind nginx', needs: withNodes, serve: serveThree }
 ]
 
-async function one (t: Test, options: Partial<Options> = {}): Promise<Site> {
+/** One gateway. */
+export async function serveOne (t: Test, options: Partial<Options> = {}): Promise<Site> {
   const { app, url } = await listening(t, options)
   return { url, apps: [app] }
 }
 
 /** Each request goes to the next node. */
-async function three (t: Test, options: Partial<Options> = {}): Promise<Site> {
+async function serveThree (t: Test, options: Partial<Options> = {}): Promise<Site> {
   const { url: redis } = await redisServer(t)
   const nodes = await Promise.all([1, 2, 3].map(async () => await listening(t, { ...options, redis })))
   const { port } = await startNginx(t, nodes.map(({ url }) => new URL(url).host))

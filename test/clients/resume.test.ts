@@ -11,7 +11,7 @@ import { dataFolder } from '../support/environment/on-disk.js'
 import { connectV2 } from './client-v2.js'
 import { until } from '../support/wait.js'
 import levers from './levers.js'
-import { places, type Serve } from './places.js'
+import { places, serveOne, type Serve } from './places.js'
 import { next, text } from './script.js'
 import { connectV1 } from './sdk-v1.js'
 
@@ -74,7 +74,7 @@ for (const [name, connect] of Object.entries(generations)) {
 
   t.test(`${name} gets an error at once when its session is ended, at this server or another one`, async t => {
     const data = await dataFolder(t)
-    const [one, two] = [await serveOne(t, { data }), await serveOne(t, { data })]
+    const [one, two] = [await prepare(t, serveOne, { data }), await prepare(t, serveOne, { data })]
     for (const { url } of [one, two]) {
       let id = ''
       const { call } = await connect(t, one.url, async (input, init) => {
@@ -82,10 +82,10 @@ for (const [name, connect] of Object.entries(generations)) {
         return await fetch(input, init)
       })
       const answered = t.rejects(call({ name: 'wait' }, { timeout: 30_000 }), { code: -32603, message: /before the call was answered; whether it took effect is not known/ })
-      await until(() => one.app.mcp.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
+      await until(() => one.apps[0]?.mcp.sessions.find(id)?.peer.inbound.size === 1, 'the call has begun')
       const headers = { 'mcp-session-id': id, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
       await fetch(two.url, { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' }) })
-      t.equal(one.app.mcp.sessions.find(id)?.peer.inbound.size, 1, 'a request at another one ends nothing')
+      t.equal(one.apps[0]?.mcp.sessions.find(id)?.peer.inbound.size, 1, 'a request at another one ends nothing')
       await fetch(url, { method: 'DELETE', headers })
       await answered
     }
@@ -93,7 +93,7 @@ for (const [name, connect] of Object.entries(generations)) {
 }
 
 t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after its last event', async t => {
-  const { app, url, goOn } = await serveOne(t)
+  const { apps: [app], url, goOn } = await prepare(t, serveOne)
   const transport = new TransportV1(url)
   const first = await connectV1(t, transport as Transport)
   const { sessionId = '' } = transport
@@ -103,7 +103,7 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after it
     onprogress: () => { void first.client.close() }
   })
   await t.rejects(lost, /closed/i)
-  const place = await app.mcp.sessions.find(sessionId)?.findResumePoint(lastEvent)
+  const place = await app?.mcp.sessions.find(sessionId)?.findResumePoint(lastEvent)
   await until(() => typeof place === 'object' && !place.stream.connected, 'the server notices that the client is gone')
   goOn()
   const second = await connectV1(t, new TransportV1(url, { sessionId }) as Transport)
@@ -111,11 +111,6 @@ t.test('@modelcontextprotocol/sdk 1 gets the answer in another process, after it
   t.match(result, { content: [{ text: 'done' }] })
   t.match(await second.client.callTool({ name: 'echo', arguments: { text: 'still here' } }), { structuredContent: { text: 'still here' } })
 })
-
-async function serveOne (t: Test, options: Partial<Options> = {}): Promise<{ app: FastifyInstance, url: URL, goOn: () => void }> {
-  const { apps: [app], ...rest } = await prepare(t, places[0]?.serve as Serve, options)
-  return { app: app as FastifyInstance, ...rest }
-}
 
 /** Gateways with tools that wait until the test goes on. */
 async function prepare (t: Test, serve: Serve, options: Partial<Options> = {}): Promise<{ apps: FastifyInstance[], url: URL, goOn: () => void }> {
