@@ -13,6 +13,8 @@ interface Write {
   readonly reject: (error: unknown) => void
   /** Why it has to be sent again. */
   failure?: unknown
+  /** True while it waits to be sent again, or for the reply to that. */
+  isSentAgain?: boolean
   /** True when its reply is not waited for any more. */
   isLate?: boolean
 }
@@ -75,11 +77,14 @@ export class OrderedWrites {
       if (this.#isReady()) return this.#remove(stream, queue, write, () => write.reject(error))
       write.failure = error
     }
+    write.isSentAgain = false
     if (queue[0] === write) void this.#sendAgain(stream, queue, write)
   }
 
-  /** Only the first of a stream is sent again, when those before it have their replies. */
+  /** Only the first of a stream is sent again, when those before it have their replies; not twice at once, when later ones get theirs meanwhile. */
   async #sendAgain (stream: string, queue: Write[], write: Write): Promise<void> {
+    if (write.isSentAgain === true) return
+    write.isSentAgain = true
     while (!this.#isReady() || write.isLate === true) {
       if (write.isLate === true) return this.#remove(stream, queue, write, () => write.reject(write.failure))
       await (this.#pause ??= this.#wait())
