@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Listeners } from '../../lib/listeners.js'
 import { randomToken } from '../../lib/random-token.js'
 import { decodeNodeMessage } from '../../protocol/nodes/decode-message.js'
@@ -14,6 +15,13 @@ const MESSAGE_LIFETIME = 30_000
 export const MAX_PUBLISHED = 65_536
 /** How much longer the texts in a channel may be, for the line before them. */
 const MAX_HEAD = 1_024
+
+/**
+ * How often, and after how many milliseconds, we look for the connection of a node that did not renew its lease. When Redis, or the whole machine,
+ * stood still, all leases are old and all nodes connect again, not all at the same time.
+ */
+const LOOKS = 3
+const LOOK_AGAIN_AFTER = 500
 
 /** A line that tells what it is, and the rest of a message. */
 type NoticeListener = (head: string[], body: string) => void
@@ -73,12 +81,16 @@ export class RedisNodes implements Nodes {
     return this.#gaps.add(listener)
   }
 
-  /** By its lease; a process that has died, so that its connection is gone, is known as soon as it should have renewed that. */
+  /** By its lease; a process that has died, so that its connection is gone, is known soon after it should have renewed that. */
   async isAlive (node: string): Promise<boolean> {
     if (node === this.self) return true
-    const left = await this.#redis.command('PTTL', this.#keys.lease(node)) as number
-    if (left < 0 || isRenewed(left)) return left >= 0
-    return await this.#isConnected(node)
+    for (let looks = 1; ; looks++) {
+      const left = await this.#redis.command('PTTL', this.#keys.lease(node)) as number
+      if (left < 0 || isRenewed(left)) return left >= 0
+      if (await this.#isConnected(node)) return true
+      if (looks === LOOKS) return false
+      await sleep(LOOK_AGAIN_AFTER, undefined, { ref: false })
+    }
   }
 
   async close (): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Store } from '../../../protocol/store.js'
 import { redisStore } from '../../../stores/redis/store.js'
@@ -28,6 +29,18 @@ t.test('a node is dead when its lease is gone, or when it missed a renewal and i
   t.equal(await one.nodes.isAlive(idOf(two)), true, 'a stopped process keeps its connection')
   await link.command('DEL', `p:node:${idOf(two)}`)
   t.equal(await one.nodes.isAlive(idOf(two)), false, 'until its lease is gone')
+})
+
+t.test('a node that connects again after Redis stood still is not taken for dead', withRedis, async t => {
+  const redis = await redisServer(t)
+  const link = await redisLink(t, redis.url)
+  const { nodes } = await open(t, redis)
+  await link.command('SET', 'p:node:0123456789ab', 'x', 'PX', '11000')
+  const looking = nodes.isAlive('0123456789ab')
+  // Its lease is old and its connection is gone, as it would be for a moment.
+  await sleep(100)
+  await link.command('SET', 'p:node:0123456789ab', 'x', 'PX', '15000')
+  t.equal(await looking, true)
 })
 
 t.test('a node whose lease was lost adds nothing to streams that others have finished or taken over', withRedis, async t => {
