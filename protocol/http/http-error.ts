@@ -1,3 +1,5 @@
+import type { RefusalReason } from '../wire/errors.js'
+
 /** Why a request was refused, for the audit log; the client does not see it. */
 export interface AuditReason { reason: string, detail?: string | undefined }
 
@@ -13,6 +15,8 @@ export class HttpError extends Error {
   readonly audit: AuditReason | undefined
   /** True where the audit log has a line about this kind of refusal already. */
   readonly isLogged: boolean
+  /** Set where the request was refused for its caller or a limit, not for its form. */
+  refusal: RefusalReason | undefined = undefined
 
   constructor (code: `PATCHBAY_${string}`, statusCode: number, message: string, { headers = {}, audit, isLogged = false }: HttpErrorDetails = {}) {
     super(message)

@@ -4,6 +4,8 @@ import type { Nodes } from './nodes.js'
 
 /** How long an answer of another node is waited for, in milliseconds. */
 const TIMEOUT = 500
+/** The same for messages of clients, which are told whether they arrived: a busy node may take seconds. */
+export const DELIVERY_TIMEOUT = 10_000
 
 type Handler = (question: NodeQuestion) => Promise<unknown>
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { now } from '../../lib/time/clock.js'
-import type { Inquiries } from '../nodes/inquiries.js'
+import { DELIVERY_TIMEOUT, type Inquiries } from '../nodes/inquiries.js'
 import type { PassedMessage } from '../nodes/message.js'
 import type { Nodes } from '../nodes/nodes.js'
 import { cancelCall } from '../peer/cancel-call.js'
@@ -10,8 +10,7 @@ import { encodeNotification, isId, type Id, type Incoming, type Notification, ty
 import type { Session } from './session.js'
 
 const CANCELLED = 'notifications/cancelled'
-/** In milliseconds: for how long an answer is sent again that has not arrived, and how often. Its client waits for that, and no call does. */
-const PASS_FOR = 1_500
+/** In milliseconds: how often an answer is sent again that has not arrived. Its client waits for that, and no call does. */
 const PASS_EVERY = 50
 
 export interface ForwarderPorts {
@@ -52,7 +51,7 @@ export class Forwarder {
   // A node that has lost its connection for a moment does not hear the first time; one that hears twice has settled the request already.
   async #pass (node: string, passed: PassedMessage): Promise<void> {
     let why = 'it does not reply'
-    for (const until = now() + PASS_FOR; now() < until; await sleep(PASS_EVERY, undefined, { ref: false })) {
+    for (const until = now() + DELIVERY_TIMEOUT; now() < until; await sleep(PASS_EVERY, undefined, { ref: false })) {
       try {
         if (await this.#ports.inquiries.ask(node, passed) !== undefined || !await this.#ports.nodes.isAlive(node)) return
       } catch (error) {

@@ -64,10 +64,13 @@ t.test('with stickiness', withNodes, async t => {
   await t.test('a reply is resumed when the node of its session has died', async t => {
     const session = await openSession(url)
     const id = await beginReply(session)
-    const port = (await nginx.served()).findLast(({ session: name }) => name === session.id)?.nodes[0]
     t.equal((await session.post({ id: 1, method: 'ping' })).status, 200)
-    const node = three.nodes.find(({ port: own }) => port === `127.0.0.1:${own}`)
-    await node?.end('SIGKILL')
+    let address: string | undefined
+    // nginx writes its log after the reply.
+    await until(async () => (address = (await nginx.served()).findLast(({ session: name }) => name === session.id)?.nodes[0]) !== undefined, 'nginx logs the node')
+    const node = three.nodes.find(({ port }) => address === `127.0.0.1:${port}`)
+    if (node === undefined) throw new Error(`no node has the address ${address}`)
+    await node.end('SIGKILL')
     const rest = await (await session.listen(id)).rest()
     t.match(JSON.parse(rest.at(-1)?.data ?? '{}'), { id: 9, error: { code: -32603 } })
     t.equal((await session.post({ id: 2, method: 'ping' })).status, 200)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { at, callOf, messages, onSharedRedis, onSharedStores, pairOf, type Node, type Share } from '../support/environment/nodes.js'
 import { openStream, type Json } from '../support/event-reader.js'
@@ -120,7 +121,38 @@ onSharedStores(t, (t, share) => {
     t.equal(transcripts[1], transcripts[0])
     t.equal((await post(two.url, { id: 1, method: 'ping' })).status, 200)
   })
+
+  t.test('a POST of an HTTP+SSE client waits for a node that is slow, and is refused as such where that node is away for a moment', async t => {
+    const [one, two] = await pairOf(t, await share(t))
+    const stream = await openStream(`${one.url}/sse`)
+    const { pathname, search } = new URL((await stream.event())?.data ?? '', two.url)
+    const ping = async (id: number) => await fetch(`${two.url}${pathname}${search}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }) })
+    delayMessages(one, 1_500)
+    const slow = await ping(1)
+    t.strictSame([slow.status, await slow.text()], [202, 'Accepted'])
+    t.match(await stream.message(), { id: 1, result: {} })
+    // A message that is lost on its way, and a node that is not subscribed for a moment.
+    for (const isDelivered of [true, false]) {
+      two.app.mcp.store.nodes.send = async () => isDelivered
+      const away = await ping(2)
+      t.match([away.status, await away.json()], [504, { error: { data: { code: 'PATCHBAY_POST_NOT_PASSED_ON' } } }])
+      t.equal(away.headers.get('retry-after'), null, 'the message may have arrived: no client is to send it again by itself')
+    }
+    two.app.mcp.store.nodes.isAlive = async () => false
+    const gone = await ping(3)
+    t.match([gone.status, await gone.json()], [404, { error: { data: { code: 'PATCHBAY_UNKNOWN_SSE_SESSION' } } }])
+    stream.drop()
+  })
 })
+
+/** Makes a node slow to tell others anything. */
+function delayMessages ({ app: { mcp: { store: { nodes } } } }: Node, ms: number): void {
+  const send = nodes.send.bind(nodes)
+  nodes.send = async (...message) => {
+    await sleep(ms)
+    return await send(...message)
+  }
+}
 
 function compareNodes (t: Test, share: Share, revisions: string[]): void {
   let pair: Promise<[Node, Node]> | undefined

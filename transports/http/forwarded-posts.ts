@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../protocol/http/http-errors.js'
+import { DELIVERY_TIMEOUT } from '../../protocol/nodes/inquiries.js'
 import type { PostAnswer, PostQuestion } from '../../protocol/nodes/message.js'
 import type { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
@@ -30,12 +31,20 @@ export class ForwardedPosts {
 
   /** Passes a POST on to the node that its stream's id names, and answers it as that node says. Throws an HTTP error when that is this node. */
   pass (connection: string, request: FastifyRequest, reply: FastifyReply): void {
-    const { inquiries, store: { nodes: { self } } } = this.#gateway
+    const { self } = this.#gateway.store.nodes
     const node = /^([0-9a-f]{12})\./.exec(connection)?.[1]
     if (self === undefined || node === undefined || node === self) throw httpErrors.unknownSseSession()
     const text = Buffer.from(takeBody(request)).toString()
-    const asked = inquiries.ask(node, { kind: 'post', connection, identity: carryIdentity(request.identity), view: viewOf(request), text })
-    asked.catch(throwUnavailable).then(answer => respond(answer as PostAnswer | undefined, reply)).catch(error => { void reply.send(error) })
+    const question: PostQuestion = { kind: 'post', connection, identity: carryIdentity(request.identity), view: viewOf(request), text }
+    this.#ask(node, question).catch(throwUnavailable).then(answer => respond(answer, reply)).catch(error => { void reply.send(error) })
+  }
+
+  // It is sent once: a node that hears it twice serves it twice.
+  async #ask (node: string, question: PostQuestion): Promise<PostAnswer> {
+    const { inquiries, store: { nodes } } = this.#gateway
+    const answer = await inquiries.ask(node, question, DELIVERY_TIMEOUT) as PostAnswer | undefined
+    if (answer === undefined && await nodes.isAlive(node)) throw httpErrors.postNotPassedOn()
+    return answer ?? 'unknown'
   }
 
   /** Takes a POST that another node passed on. The answer waits for nothing but the decoding. */
@@ -53,8 +62,8 @@ export class ForwardedPosts {
   }
 }
 
-function respond (answer: PostAnswer | undefined, reply: FastifyReply): void {
-  if (answer === undefined || answer === 'unknown') throw httpErrors.unknownSseSession()
+function respond (answer: PostAnswer, reply: FastifyReply): void {
+  if (answer === 'unknown') throw httpErrors.unknownSseSession()
   if (answer === 'full') throw httpErrors.streamFull()
   if (answer.text !== undefined) sendJson(reply, answer.text, answer.status)
   else void reply.code(202).header('content-type', 'text/plain').send('Accepted')

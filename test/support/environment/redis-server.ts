@@ -73,7 +73,7 @@ export class RedisServer {
   async send (command: string): Promise<string> {
     const socket = connect(this.port, '127.0.0.1')
     try {
-      return await within(1_000, async signal => {
+      return await within(10_000, async signal => {
         await once(socket, 'connect', { signal })
         socket.write(`${command}\r\n`)
         return String((await once(socket, 'data', { signal }))[0]).split('\r\n')[0] as string
