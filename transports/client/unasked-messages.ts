@@ -49,7 +49,7 @@ export class UnaskedMessages {
     this.#add(source, (bytes + EVENT_LINE) / BYTES)
   }
 
-  /** Goes on with all that was paused; nothing is counted any more. */
+  /** Goes on with all that was paused, for a link that ends. */
   stop (): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -56,6 +56,8 @@ export class WebSocketLink implements Link {
   setRevision (): void {}
 
   async close (): Promise<void> {
+    // Nothing is expected any more; what still comes before the close frame is not read slowly, either.
+    this.#socket.removeAllListeners('message')
     this.#unasked.stop()
     this.#socket.close(1000)
     await withTimeout(this.#ended, CLOSE_TIMEOUT, () => this.#socket.terminate())
