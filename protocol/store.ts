@@ -17,6 +17,18 @@ export interface Store {
   close (): Promise<void>
 }
 
+/** Is told of what a store does. */
+export interface StoreObserver {
+  /** An operation has ended, well or not. */
+  operation (op: string, ms: number): void
+  /** An event was appended to a stream. */
+  appended (): void
+  /** So many events were read again for a client that came back. */
+  replayed (count: number): void
+  /** A message to another node was sent. */
+  messageSent (kind: string, outcome: 'delivered' | 'nobody' | 'failed'): void
+}
+
 export interface Entry { key: string, value: unknown }
 
 export interface PutOptions {

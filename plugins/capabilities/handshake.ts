@@ -78,15 +78,15 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   mcp.method('server/discover', Nothing, (_params, call) => {
     const { revision, peer, identity } = call
     checkView(mcp, peer.view)
-    const capabilities = dispatcher.capabilities.of(revision)
-    const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ)
+    const capabilities = dispatcher.capabilities.of(revision, identity)
+    const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
     return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
   }, OPEN)
 
   /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
   function initializeResult (call: Call): PreparedResult {
-    const { revision } = call
-    const capabilities = dispatcher.capabilities.of(revision)
+    const { revision, identity } = call
+    const capabilities = dispatcher.capabilities.of(revision, identity)
     const known = initializeResults.get(capabilities)
     if (known !== undefined) return known
     const json = new PreparedResult(initializeText(call))
@@ -95,9 +95,9 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
   }
 
   function initializeText (call: Call): string {
-    const { revision } = call
+    const { revision, identity } = call
     const serverInfo = convert.implementation(dispatcher.server.info, revision.features)
-    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision), serverInfo, ...instructionsFor(call) })
+    return JSON.stringify({ protocolVersion: revision.version, capabilities: dispatcher.capabilities.of(revision, identity), serverInfo, ...instructionsFor(call) })
   }
 
   function instructionsFor ({ identity, peer: { view } }: Call): { instructions?: string } {

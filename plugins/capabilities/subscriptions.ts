@@ -2,8 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import { SubscriptionBudget, type SubscriptionLimits } from '../../protocol/definitions/subscriptions/subscription-budget.js'
-import { errors } from '../../protocol/wire/errors.js'
-import { onExpiry } from '../../protocol/peer/expiry.js'
+import { checkStream, endOf } from '../../protocol/dispatch/lasting-call.js'
 import { encodeNotification } from '../../protocol/wire/jsonrpc.js'
 import { META } from '../../protocol/wire/meta.js'
 import { ListeningCalls, notify, type Audience, type MayKnow } from './subscriptions/listening-calls.js'
@@ -112,12 +111,6 @@ const acknowledged = (methods: ListMethod[], uris: string[]): Wanted => ({
   ...(uris.length === 0 ? {} : { resourceSubscriptions: uris })
 })
 
-function checkStream ({ channel }: Call): void {
-  if (channel.streams) return
-  if (channel.canStream === true) throw errors.overloaded('there are too many event streams, option maxStreams')
-  throw errors.invalidRequest('subscriptions/listen needs a stream: use /mcp, WebSocket or stdio')
-}
-
 /** The URIs that can be watched, each with how to stop. */
 async function watchAll (uris: string[], call: Call, start: StartWatch): Promise<Map<string, () => void>> {
   const started = await Promise.all([...new Set(uris)].map(async uri => [uri, await start(uri, call).catch(() => undefined)] as const))
@@ -127,13 +120,3 @@ async function watchAll (uris: string[], call: Call, start: StartWatch): Promise
 const isWhole: ConcernsView = view => view === undefined
 
 const anyOf = (audiences: Audience[]): Audience => (principal, view) => audiences.some(audience => audience(principal, view))
-
-/** Settles when the client cancels or disconnects, when its credential expires, or when the server begins to drain. */
-async function endOf (call: Call): Promise<void> {
-  const { peer, identity } = call
-  await new Promise<void>(resolve => {
-    const offDrain = peer.onDrain(() => { resolve() })
-    const offExpiry = onExpiry(identity, resolve)
-    void call.response.finished.then(() => { offDrain(); offExpiry(); resolve() })
-  })
-}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { Dispatcher, type DispatcherOptions } from '../../protocol/dispatch/dispatcher.js'
-import type { CallListener, EndListener, LogListener } from '../../protocol/dispatch/observers.js'
+import type { CallListener, EndListener, LogListener, RefusalListener } from '../../protocol/dispatch/observers.js'
 import type { Sealer } from '../../protocol/questions/seal.js'
 import { prefixSpaces, type Store } from '../../protocol/store.js'
 import type { Limits } from '../../protocol/wire/limits.js'
@@ -23,6 +23,8 @@ export interface Mcp extends Pick<Dispatcher, Forwarded> {
   onBegin: (listener: CallListener) => () => void
   /** Listens to each call when it is answered or given up. */
   onEnd: (listener: EndListener) => () => void
+  /** Listens to each message, request or connection that is refused before anything is done for it: for a limit, its credential or its origin. */
+  onRefusal: (listener: RefusalListener) => () => void
   /** Listens to what calls log and to unexpected errors. */
   onLog: (listener: LogListener) => () => void
   /** Runs once, when the shutdown begins and before calls in flight are waited for. */
@@ -68,7 +70,7 @@ export default fp(async (fastify, { store, standalone, secret, limits, ...option
 }, { name: 'patchbay-mcp', fastify: '5.x' })
 
 function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mcp {
-  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onLog' | 'onDrain' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
+  const base: Pick<Mcp, Forwarded | 'onBegin' | 'onEnd' | 'onRefusal' | 'onLog' | 'onDrain' | 'dispatcher' | 'store' | 'standalone' | 'provide'> = {
     dispatcher,
     store,
     standalone,
@@ -77,6 +79,7 @@ function gateway (dispatcher: Dispatcher, store: Store, standalone: boolean): Mc
     use: dispatcher.use.bind(dispatcher),
     onBegin: listener => dispatcher.observers.begin.add(listener),
     onEnd: listener => dispatcher.observers.end.add(listener),
+    onRefusal: listener => dispatcher.observers.refusal.add(listener),
     onLog: listener => dispatcher.observers.log.add(listener),
     onDrain: listener => dispatcher.lifecycle.onDrain(listener),
     provide: (name, value) => {

@@ -16,6 +16,8 @@ declare module '../core/mcp.js' {
       writeHead: onSendHookHandler
       /** False while as many streams are open as allowed. */
       readonly hasCapacity: boolean
+      /** How many streams are open: those that clients listen to, and those that are replies to a call. */
+      readonly counts: { readonly listening: number, readonly replies: number }
       /** Throws an HTTP error while there is no capacity. */
       checkCapacity: () => void
     }
@@ -35,6 +37,7 @@ export default fp(async (fastify, { keepAlive, maxQueue, writeDeadline, grace, m
 
   fastify.mcp.provide('eventStreams', {
     get hasCapacity () { return streams.hasCapacity },
+    get counts () { return streams.counts },
     checkCapacity: () => { if (!streams.hasCapacity) throw httpErrors.tooManyStreams() },
     open: (reply, nameOf = unnamed, onClose = ignore) => {
       const stream = streams.open(reply, nameOf, onClose)
@@ -64,6 +67,7 @@ class EventStreams {
   readonly #limits: QueueLimits
   readonly #maxStreams: number
   readonly #open = new Set<EventStream>()
+  #replies = 0
   /** Ended, but not read to the end by their clients yet. */
   readonly #ending = new Set<EventStream>()
   /** Opened, but not through all onSend hooks yet. */
@@ -78,18 +82,25 @@ class EventStreams {
     return this.#open.size + this.#ending.size < this.#maxStreams
   }
 
+  get counts (): { listening: number, replies: number } {
+    return { listening: this.#open.size + this.#ending.size - this.#replies, replies: this.#replies }
+  }
+
   open (reply: FastifyReply, nameOf: EventName, onClose: () => void): EventStream {
+    const isReply = reply.request.method !== 'GET'
+    if (isReply) this.#replies++
     const stream: EventStream = new EventStream(reply.raw, nameOf, this.#limits, {
       onEnd: () => { if (this.#open.delete(stream)) this.#ending.add(stream) },
       onClose: () => {
         offExpiry()
+        if (isReply) this.#replies--
         this.#open.delete(stream)
         this.#ending.delete(stream)
         onClose()
       }
     })
     // The stream of a POST ends with its call; other streams end when the credential of their client expires.
-    const offExpiry = reply.request.method === 'GET' ? onExpiry(reply.request.identity, () => stream.end()) : ignore
+    const offExpiry = isReply ? ignore : onExpiry(reply.request.identity, () => stream.end())
     this.#open.add(stream)
     this.#unsent.set(reply, stream)
     return stream

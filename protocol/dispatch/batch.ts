@@ -66,7 +66,9 @@ class BatchChannel {
       forwarded: channel.forwarded,
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
-      emit: (text, method) => this.#channel.emit(text, method)
+      emit: (text, method) => channel.emit(text, method),
+      unwritten: () => channel.unwritten?.() ?? 0,
+      isDetached: () => channel.isDetached?.() === true
     }
   }
 

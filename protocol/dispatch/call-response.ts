@@ -26,7 +26,7 @@ export class CallResponse implements InFlightCall, TimedCall {
   readonly method: string
   /** About how many bytes the request holds until it is answered. */
   readonly size: number
-  readonly #call: Answered
+  readonly call: Answered
   readonly #peer: Peer
   readonly #channel: Channel
   #deadline: DeadlineEntry | undefined
@@ -37,12 +37,13 @@ export class CallResponse implements InFlightCall, TimedCall {
   #isOpen = true
   #finish: (() => void) | undefined
   #finished: Promise<void> | undefined
+  #ms: number | undefined
 
   constructor (call: Answered, { id, method, size }: Request, peer: Peer, channel: Channel) {
     this.id = id
     this.method = method
     this.size = size
-    this.#call = call
+    this.call = call
     this.#peer = peer
     this.#channel = channel
   }
@@ -50,6 +51,11 @@ export class CallResponse implements InFlightCall, TimedCall {
   /** True once the call is answered or given up. */
   get isClosed (): boolean {
     return !this.#isOpen
+  }
+
+  /** How long the call took, in milliseconds, for those who are told of its end: the clock is read for the first of them. */
+  get ms (): number {
+    return (this.#ms ??= now() - this.startedAt)
   }
 
   /** Undefined for a call that may last as long as its peer. */
@@ -123,7 +129,7 @@ export class CallResponse implements InFlightCall, TimedCall {
     this.#peer.removeCall(this)
     this.#byteBudget?.remove(this.size)
     this.#finish?.()
-    this.#call.closed(outcome)
+    this.call.closed(outcome)
     return true
   }
 }

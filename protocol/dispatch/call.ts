@@ -2,8 +2,9 @@ import { bringsForwarded } from '../http/forwarded.js'
 import type { Conversation } from '../peer/conversation.js'
 import type { Peer } from '../peer/peer.js'
 import type { ClientRequest } from '../questions/client-request.js'
-import { ClientRequests, ignoreRejection } from '../questions/client-requests.js'
+import { ClientRequests, ignoreRejection, type QuestionObserver } from '../questions/client-requests.js'
 import { formOf, parseForm, type Elicited } from '../questions/elicited-form.js'
+import { namingCall } from '../questions/named-call.js'
 import type { Sealer } from '../questions/seal.js'
 import { convert } from '../revisions/convert.js'
 import type { Revision } from '../revisions/revision.js'
@@ -12,9 +13,10 @@ import type { Channel } from '../wire/channel.js'
 import type { ElicitAnswer, Root, SampleAnswer } from '../wire/client-answers.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
-import { encodeNotification, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
+import { encodeNotification, encodeNotificationWith, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
 import { atLeast, loggable, type LogLevel } from '../wire/log-level.js'
 import { META } from '../wire/meta.js'
+import type { CallTrace } from '../peer/trace.js'
 import { CallResponse, type CallOutcome } from './call-response.js'
 import type { ClientRequestKinds } from '../questions/client-request-kinds.js'
 import type { Target } from './target.js'
@@ -27,6 +29,8 @@ export interface CallHost {
   readonly observers: {
     readonly log: { notify (level: LogLevel, data: unknown, call: Call): void }
     readonly end: { notify (call: Call, outcome: CallOutcome): void }
+    readonly progress: { notify (call: Call, done: number, total: number | undefined): void }
+    readonly question: QuestionObserver
   }
   targetOf (call: Call): Target | undefined
 }
@@ -47,6 +51,8 @@ export class Call {
   denied = false
   /** Names the log entry about an internal error; the client gets it in the error. */
   correlation: string | undefined
+  /** The span of the call; undefined where calls are not traced. */
+  trace: CallTrace | undefined
   readonly #host: CallHost
   readonly #meta: Readonly<Params>
   #clientRequests: ClientRequests | undefined
@@ -70,6 +76,11 @@ export class Call {
 
   get id (): Id {
     return this.response.id
+  }
+
+  /** The `_meta` of the request. */
+  get meta (): Readonly<Params> {
+    return this.#meta
   }
 
   /** The name of the caller; undefined for an anonymous one. */
@@ -134,6 +145,7 @@ export class Call {
   /** Reports progress and extends the deadline. Sends nothing when the client did not ask for it, or when the value does not grow. */
   progress (done: number, total?: number, message?: string): void {
     this.response.deadline?.extend()
+    this.#host.observers.progress.notify(this, done, total)
     const { progressToken } = this.#meta
     if (!isId(progressToken) || !Number.isFinite(done) || done <= this.#lastProgress) return
     this.#lastProgress = done
@@ -145,12 +157,20 @@ export class Call {
   log (level: LogLevel, data: unknown, logger?: string): void {
     this.#host.observers.log.notify(level, data, this)
     if (this.logLevel === undefined || !atLeast(level, this.logLevel)) return
-    this.notify('notifications/message', { level, ...(logger === undefined ? {} : { logger }), data: loggable(data) })
+    this.notify('notifications/message', namingCall({ level, ...(logger === undefined ? {} : { logger }), data: loggable(data) }, this))
   }
 
   /** Sends a notification that belongs to this call; nothing is sent after the response. */
   notify (method: string, params: object): void {
     if (!this.response.isClosed && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
+  }
+
+  /** The same with the params as JSON text, for what is worth nothing later: it is not kept for a client that has to come back for it. */
+  notifyNow (method: string, json: string): void {
+    if (this.response.isClosed || !this.channel.streams) return
+    const text = encodeNotificationWith(method, json)
+    if (this.channel.emitUnkept === undefined) this.channel.emit(text, method)
+    else this.channel.emitUnkept(text, method)
   }
 
   /** True when the client can answer such a request, for example `call.can('elicitation/create')`. */
@@ -195,6 +215,11 @@ export class Call {
     if (this.revision.polling && !this.response.isClosed) this.channel.release?.(retryMs)
   }
 
+  /** The method of a question that the client was sent and has not answered yet. */
+  get awaitedQuestion (): string | undefined {
+    return this.#clientRequests?.awaited
+  }
+
   /** True when the handler has requests to the client open that have to travel inside the result. */
   get needsInput (): boolean {
     return this.#clientRequests?.pending === true
@@ -207,7 +232,7 @@ export class Call {
 
   /** What the call asks its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
   get clientRequests (): ClientRequests {
-    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer))
+    return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer, this.#host.observers.question))
   }
 
   /** Called by the response, once. */

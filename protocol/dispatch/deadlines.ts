@@ -33,6 +33,11 @@ export class Deadlines {
     return entry
   }
 
+  /** What is running, oldest first. */
+  get calls (): TimedCall[] {
+    return this.#oldestFirst().map(({ call }) => call)
+  }
+
   remove (entry: DeadlineEntry): void {
     const { older, newer } = entry
     if (older !== undefined) older.newer = newer

@@ -16,6 +16,7 @@ import { META } from '../wire/meta.js'
 import { isThenable } from '../wire/result.js'
 import { batchRefusal, refuseClosed, splitBatch } from './batch.js'
 import { Call, type CallHost } from './call.js'
+import { CallResponse } from './call-response.js'
 import { Capabilities } from './capabilities.js'
 import { ClientRequestKinds } from '../questions/client-request-kinds.js'
 import { Deadlines } from './deadlines.js'
@@ -89,6 +90,16 @@ export class Dispatcher {
     return this.#notifications.on(name, schema, listener)
   }
 
+  /** True for a method that clients can call, in one revision at least. */
+  serves (method: string): boolean {
+    return this.#methods.get(method) !== undefined
+  }
+
+  /** True for a method whose calls last as long as their client wants. */
+  lasts (method: string): boolean {
+    return this.#methods.get(method)?.timed === false
+  }
+
   /** Runs before every call whose caller has its scopes, and may refuse it. */
   gate (gate: Gate): void {
     this.#pipeline.addGate(gate)
@@ -118,6 +129,14 @@ export class Dispatcher {
     else if (peer.handshakeQueue !== undefined && mustQueue(incoming, peer.inbound)) this.#queue(peer.handshakeQueue, incoming, peer, channel, identity)
     else if (incoming.kind === 'batch') this.#batch(incoming, peer, channel, identity)
     else this.#one(incoming, peer, channel, identity)
+  }
+
+  /** The calls in flight, oldest first. */
+  callsInFlight (): Call[] {
+    // Timed calls need no peer that stays; the others have one.
+    const responses = new Set<unknown>([...this.#deadlines.calls, ...[...this.lifecycle.peers].flatMap(peer => peer.inbound.all())])
+    const calls = [...responses].flatMap(response => response instanceof CallResponse && response.call instanceof Call ? [response.call] : [])
+    return calls.sort((one, other) => one.response.startedAt - other.response.startedAt)
   }
 
   #one (message: Message, peer: Peer, channel: Channel, identity: Identity): void {
@@ -150,6 +169,8 @@ export class Dispatcher {
     try {
       const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
+      // Before anything else is refused: another refusal would say that the method is there.
+      if (method.hidden) this.#pipeline.checkScopes(call, method)
       assertAllowed(call, this.limits, this.byteBudget)
       if (this.lifecycle.isDraining) throw errors.draining()
       call.response.start(this.byteBudget, method.timed ? this.#deadlines : undefined)
@@ -161,7 +182,7 @@ export class Dispatcher {
 
   // A result that is not a promise is sent before the next message is read, so `initialize` is answered before what follows it.
   #run (call: Call, method: Method): void {
-    const result = this.#pipeline.run(call, method)
+    const result = call.trace === undefined ? this.#pipeline.run(call, method) : call.trace.run(() => this.#pipeline.run(call, method))
     if (!isThenable(result)) return this.#responder.finish(call, result)
     if (call.method === 'initialize') call.peer.queueUntil(call.response.finished)
     this.#responder.finishLater(call, result)
@@ -176,6 +197,8 @@ export class Dispatcher {
   #refuse (id: Id | undefined, error: McpError, peer: Peer, channel: Channel): void {
     if (error.cause !== undefined) this.observers.reportFault({ err: error.cause })
     const revision = peer.lastRevision ?? peer.revision
-    channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), statusOf(error, revision), error.headers)
+    const status = statusOf(error, revision)
+    this.observers.reportRefusal(error, channel.hasStatus === true ? status : undefined)
+    channel.respond(encodeError(id ?? (revision === undefined ? null : revision.missingId), error), status, error.headers)
   }
 }

@@ -28,11 +28,14 @@ export class Lifecycle {
   /** Makes a peer reachable for announcements and part of the orderly shutdown. */
   connect (peer: Peer): void {
     this.peers.add(peer)
+    // A request that brings headers is gone with its answer.
+    if (peer.headers === undefined) peer.connectedAt = Date.now()
   }
 
   /** The other end is gone: its calls are aborted, and nothing is sent to it any more. */
   disconnect (peer: Peer, reason: Error): void {
     this.peers.delete(peer)
+    if (peer.initialized && !peer.closed) this.#observers.disconnect.notify(peer)
     peer.close(reason, this.#observers.reportPeerListener)
   }
 

@@ -43,15 +43,24 @@ export class Pipeline {
   run (call: Call, method: Method): Result | Promise<Result> {
     const awaited = call.target === undefined ? this.#awaitTarget(call) : undefined
     if (awaited !== undefined) return this.#afterTarget(awaited, call, method)
-    this.#checkScopes(call, method)
+    this.checkScopes(call, method)
     return this.#runGates(call, method, 0)
+  }
+
+  /** Throws when the caller lacks a scope. HTTP has a status and a header for that; on other transports the thing does not seem to exist. */
+  checkScopes (call: Call, { hidden, unknown }: Method): void {
+    if (call.identity.scopes === 'all' || call.target === undefined) return
+    const { scopes } = call.target
+    if (grants(call.identity, scopes)) return
+    call.denied = true
+    throw call.channel.hasStatus === true && !hidden ? errors.forbidden(scopes, this.#challenge(scopes)) : unknown(call.params, call)
   }
 
   async #afterTarget (awaited: Promise<void>, call: Call, method: Method): Promise<Result> {
     await awaited
     if (call.response.isClosed) return {}
     call.lookUpTarget()
-    this.#checkScopes(call, method)
+    this.checkScopes(call, method)
     return await this.#runGates(call, method, 0)
   }
 
@@ -78,15 +87,6 @@ export class Pipeline {
 
   #runMiddleware (middleware: Middleware, index: number, call: Call, method: Method): Promise<Result> {
     return middleware(call, async () => await this.#runFrom(index + 1, call, method))
-  }
-
-  // HTTP has a status and a header for a missing scope; on other transports the thing does not seem to exist.
-  #checkScopes (call: Call, { unknown }: Method): void {
-    if (call.identity.scopes === 'all' || call.target === undefined) return
-    const { scopes } = call.target
-    if (grants(call.identity, scopes)) return
-    call.denied = true
-    throw call.channel.hasStatus === true ? errors.forbidden(scopes, this.#challenge(scopes)) : unknown(call.params, call)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Call } from './call.js'
-import { isMcpError } from '../wire/errors.js'
+import { isMcpError, type McpError } from '../wire/errors.js'
 import { PreparedResult } from '../wire/result.js'
 import type { Server } from '../revisions/revision.js'
 import type { Result } from './methods.js'
@@ -35,11 +35,17 @@ export class Responder {
     if (call.response.isClosed) return
     if (call.needsInput && !isMcpError(error)) return this.#requestInput(call)
     try {
-      if (isMcpError(error)) call.response.fail(error, statusOf(error, call.revision))
+      if (isMcpError(error)) this.#respondWith(call, error)
       else this.#internalError(call, error)
     } catch (second) {
       this.#internalError(call, second)
     }
+  }
+
+  #respondWith (call: Call, error: McpError): void {
+    const status = statusOf(error, call.revision)
+    call.response.fail(error, status)
+    this.#observers.reportRefusal(error, call.channel.hasStatus === true ? status : undefined)
   }
 
   #requestInput (call: Call): void {

@@ -11,6 +11,8 @@ export interface Conversation {
   logLevel: LogLevel
   /** True once another has been opened in its place. */
   replaced: boolean
+  /** When it was opened, on the monotonic clock; undefined for one that an earlier process opened. */
+  openedAt?: number
 }
 
 /** Before any handshake: one and the same for all peers. */

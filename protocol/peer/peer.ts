@@ -7,6 +7,7 @@ import type { PeerOptions, Transport } from './peer-options.js'
 import { InFlight, type InFlightCall } from './in-flight.js'
 import { encodeNotification, type Id, type Notification, type Response } from '../wire/jsonrpc.js'
 import { callEach, type Report } from '../../lib/listeners.js'
+import { now } from '../../lib/time/clock.js'
 import type { LogLevel } from '../wire/log-level.js'
 import { OutgoingRequests, type ChannelOf, type RequestOptions } from './outgoing-requests.js'
 import type { Implementation, Revision } from '../revisions/revision.js'
@@ -34,6 +35,8 @@ export class Peer {
   /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
   closed = false
+  /** When it connected, in milliseconds since 1970; undefined for a request that stands for itself. */
+  connectedAt: number | undefined
   /**
    * Passes on what the client sent about a request that is not here; undefined where no other node can have it. Gives a promise for an answer, which
    * rejects when that cannot be passed on.
@@ -105,7 +108,7 @@ export class Peer {
   open (revision: Revision, client: Implementation | undefined, capabilities: Record<string, unknown>): void {
     if (this.initialized) this.#own.replaced = true
     this.#outgoing?.rejectAll(method => errors.cannotAsk(method, REINITIALIZED))
-    this.#conversation = { client, capabilities, logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel, replaced: false }
+    this.#conversation = { client, capabilities, logLevel: this.initialized ? NO_CONVERSATION.logLevel : this.logLevel, replaced: false, openedAt: now() }
     this.revision = revision
     this.initialized = true
     this.dirty = true

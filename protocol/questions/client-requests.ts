@@ -1,16 +1,21 @@
 import { createAbortController, onAbort } from '../../lib/on-abort.js'
+import { now } from '../../lib/time/clock.js'
 import type { Channel } from '../wire/channel.js'
 import { REINITIALIZED, type Conversation } from '../peer/conversation.js'
 import { errors } from '../wire/errors.js'
-import type { Params } from '../wire/jsonrpc.js'
+import type { Id, Params } from '../wire/jsonrpc.js'
+import type { CallTrace } from '../peer/trace.js'
+import type { RequestOptions } from '../peer/outgoing-requests.js'
 import type { Peer } from '../peer/peer.js'
 import type { Revision } from '../revisions/revision.js'
 import { declares, InputRequired, type ClientRequest, type ClientRequestKind } from './client-request.js'
+import { namingCall } from './named-call.js'
 import { readRounds, writeRounds, type Rounds } from './request-state.js'
 import type { Sealer } from './seal.js'
 
 /** The call on whose behalf the client is asked. */
 export interface Asker {
+  readonly id: Id
   readonly method: string
   readonly params: Params
   readonly principal: string | undefined
@@ -19,6 +24,12 @@ export interface Asker {
   readonly conversation: Readonly<Conversation>
   readonly peer: Peer
   readonly channel: Channel
+  readonly trace: CallTrace | undefined
+}
+
+/** Is told of each question when it is answered or given up; `deferred` when it leaves with the result of its call. */
+export interface QuestionObserver {
+  notify (question: { method: string, outcome: 'answered' | 'error' | 'cancelled' | 'deferred', ms: number }): void
 }
 
 const NO_ROUNDS: Rounds = { answers: {}, once: {} }
@@ -31,20 +42,24 @@ export class ClientRequests {
   readonly #call: Asker
   readonly #kinds: (method: string) => ClientRequestKind
   readonly #sealer: Sealer
+  readonly #observer: QuestionObserver
   readonly #pending = new Map<string, ClientRequest>()
   #controller: AbortController | undefined
   readonly #once = new Map<string, Promise<unknown>>()
   readonly #given: Record<string, unknown>
   /** What an earlier round of the same request put into its state with `carry`. */
   readonly carried: unknown
+  /** The methods of the questions that the client has been sent and has not answered yet, oldest first. */
+  readonly #asked: string[] = []
   /** What the next round has to know: answers that were used, values of `once`. */
   readonly #rounds: Rounds
 
   /** Throws when the call brings a state or answers that are not good. */
-  constructor (call: Asker, kinds: (method: string) => ClientRequestKind, sealer: Sealer) {
+  constructor (call: Asker, kinds: (method: string) => ClientRequestKind, sealer: Sealer, observer: QuestionObserver) {
     this.#call = call
     this.#kinds = kinds
     this.#sealer = sealer
+    this.#observer = observer
     const { answers, once, carried } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
     this.#given = answers
     this.carried = carried
@@ -68,13 +83,12 @@ export class ClientRequests {
    */
   async forward (request: ClientRequest, wire: object | undefined, signal: AbortSignal): Promise<unknown> {
     this.#require(request)
-    const { peer, channel } = this.#call
     const own = createAbortController()
     const ends = [signal, (this.#controller ??= createAbortController()).signal]
     const offs = ends.map(end => onAbort(end, () => own.abort(end.reason)))
     if (signal.aborted) own.abort(signal.reason)
     try {
-      return await peer.request(request.method, wire, channel, { signal: own.signal })
+      return await this.#await(request.method, own.signal, sendFor(this.#call, request.method, wire, { signal: own.signal }))
     } finally {
       for (const off of offs) off()
     }
@@ -101,9 +115,11 @@ export class ClientRequests {
   async inputRequired (): Promise<object> {
     // What is still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
-    const { method, params, principal, revision } = this.#call
+    const { method, params, principal, revision, trace } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {
-      const wire = this.#kinds(request.method).params(request.params, revision)
+      const plain = this.#kinds(request.method).params(request.params, revision)
+      const wire = trace === undefined ? plain : tracedParams(trace, request.method, plain)
+      this.#observer.notify({ method: request.method, outcome: 'deferred', ms: 0 })
       return [key, { method: request.method, ...(wire === undefined ? {} : { params: wire }) }]
     }))
     return {
@@ -115,6 +131,11 @@ export class ClientRequests {
 
   get pending (): boolean {
     return this.#pending.size > 0
+  }
+
+  /** The method of the oldest question that the client has been sent and has not answered yet. */
+  get awaited (): string | undefined {
+    return this.#asked[0]
   }
 
   /** Why the client cannot be asked, in words. */
@@ -137,14 +158,29 @@ export class ClientRequests {
   }
 
   async #send (requests: Record<string, ClientRequest>): Promise<Record<string, unknown>> {
-    const { peer, channel, revision } = this.#call
+    const { revision } = this.#call
     const { signal } = this.#controller ??= createAbortController()
     const answers = await Promise.all(Object.entries(requests).map(async ([key, { method, params }]) => {
       const kind = this.#kinds(method)
-      const answer = await peer.request(method, kind.params(params, revision), channel, { signal, toError: error => errors.clientFailed(method, error) })
+      const answer = await this.#await(method, signal, sendFor(this.#call, method, kind.params(params, revision), { signal, toError: error => errors.clientFailed(method, error) }))
       return [key, kind.answer(answer, params, revision)] as const
     }))
     return Object.fromEntries(answers)
+  }
+
+  async #await (method: string, signal: AbortSignal, answer: Promise<unknown>): Promise<unknown> {
+    this.#asked.push(method)
+    const askedAt = now()
+    let outcome: 'answered' | 'error' | 'cancelled' = 'error'
+    try {
+      const given = await answer
+      outcome = 'answered'
+      return given
+    } finally {
+      this.#asked.splice(this.#asked.indexOf(method), 1)
+      if (outcome === 'error' && (signal.aborted || this.#call.peer.closed)) outcome = 'cancelled'
+      this.#observer.notify({ method, outcome, ms: now() - askedAt })
+    }
   }
 
   #replay (requests: Record<string, ClientRequest>): Record<string, unknown> {
@@ -168,6 +204,25 @@ export class ClientRequests {
     once[key] = value ?? null
     return value
   }
+}
+
+/** Sends one request to the client of the call; it is a span of its own where calls are traced. */
+function sendFor (call: Asker, method: string, params: object | undefined, options: RequestOptions): Promise<unknown> {
+  const { peer, channel, trace } = call
+  const named = namingCall(params, call)
+  const span = trace?.startQuestion(method, named)
+  if (span === undefined) return peer.request(method, named, channel, options)
+  return span.endWith(peer.request(method, span.params, id => {
+    span.setId(id)
+    return channel
+  }, options))
+}
+
+/** The params of a question that travels in a result: its span ends here, since the answer comes with another request. */
+export function tracedParams (trace: CallTrace, method: string, params: Params | undefined): Params | undefined {
+  const span = trace.startQuestion(method, params)
+  span?.end()
+  return span?.params ?? params
 }
 
 /** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */

@@ -12,6 +12,9 @@ import { StoredLog } from './streams/stored-log.js'
 import type { StreamOptions } from './streams/stream-options.js'
 import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type StreamNews } from '../store.js'
 
+/** The session of a peer; undefined for a peer that has none, or has left. */
+export const sessionOf = ({ channel }: Peer): Session | undefined => channel instanceof Session ? channel : undefined
+
 /** What the gateway remembers of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
 export class Session implements Channel {
   readonly streams = true

@@ -23,6 +23,12 @@ export interface Channel {
   respondShared? (start: string, ending: SharedTail): void
   /** A notification, or a request to the client. */
   emit (text: string, method: string): void
+  /** A notification that is worth nothing later; only where `emit` keeps them for clients that come back. */
+  emitUnkept? (text: string, method: string): void
+  /** How many bytes wait to be written; absent where none do. */
+  unwritten? (): number
+  /** True while no client reads what is emitted; only where clients may come back. */
+  isDetached? (): boolean
   /** There is no response: the message was a notification, or the call was cancelled. */
   end (): void
   /** Lets the connection go while the call runs on; the client fetches the rest later. Only where replies can be resumed. */

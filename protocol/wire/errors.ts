@@ -1,3 +1,9 @@
+/** Why a message, request or connection was refused before anything was done for it. */
+export type RefusalReason = 'rate' | 'tool_rate' | 'in_flight' | 'pressure' | 'draining' | 'sessions' | 'streams' | 'connections' | 'size' | 'auth' | 'origin'
+
+/** One refusal; `status` is that of the HTTP reply, where there is one. */
+export interface Refusal { readonly reason: RefusalReason, readonly status?: number | undefined }
+
 /** An error that crosses the wire. Anything else a handler throws reaches the client as an internal error with a correlation id. */
 export class McpError extends Error {
   override readonly name = 'McpError'
@@ -5,6 +11,8 @@ export class McpError extends Error {
   readonly status: number | undefined
   /** What the HTTP reply says besides. */
   readonly headers: Record<string, string> | undefined
+  /** Set where the message was refused before anything was done for it. */
+  refusal: RefusalReason | undefined = undefined
 
   constructor (readonly code: number, message: string, readonly data?: unknown, status?: number, headers?: Record<string, string>, options?: ErrorOptions) {
     super(message, options)
@@ -66,6 +74,12 @@ export const fromWire = ({ code, message, data }: WireError): McpError => new Mc
 export const relayedError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>
   new McpError(code, message, data, status, headers, { cause })
 
+/** Marks an error as a refusal for this reason. */
+export function refusedFor<E extends { refusal: RefusalReason | undefined }> (reason: RefusalReason, error: E): E {
+  error.refusal = reason
+  return error
+}
+
 const CLOSING = 'The server is shutting down'
 const SOON = { 'retry-after': '1' }
 
@@ -82,12 +96,14 @@ export const errors = {
    * Remedy: correct what the text names.
    */
   invalidRequest: (why: string) => invalidRequest(why),
+  /** A message over stdio is longer than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
+  messageTooLong: (max: number) => refusedFor('size', invalidRequest(`a message is at most ${max} bytes`)),
   /** The message has more elements and members than option `maxValues` allows. Remedy: send less at a time. */
-  tooManyValues: (max: number) => invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`),
+  tooManyValues: (max: number) => refusedFor('size', invalidRequest(`a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`)),
   /** The objects of the message have more members than option `maxKeys` allows. Remedy: send less at a time. */
-  tooManyKeys: (max: number) => invalidRequest(`the objects of a message have at most ${max} members together (option maxKeys)`),
+  tooManyKeys: (max: number) => refusedFor('size', invalidRequest(`the objects of a message have at most ${max} members together (option maxKeys)`)),
   /** The message has lists or objects inside each other deeper than option `maxDepth` allows. Remedy: flatten it. */
-  tooDeep: (max: number) => invalidRequest(`the message is nested deeper than ${max} levels (option maxDepth)`),
+  tooDeep: (max: number) => refusedFor('size', invalidRequest(`the message is nested deeper than ${max} levels (option maxDepth)`)),
   /** The method does not exist, or not in the revision that the client speaks. Remedy: see [Revisions](revisions.md). */
   methodNotFound: (method: string) => new McpError(codes.methodNotFound, `Method not found: ${shorten(method)}`),
   /** The params do not fit the method or tool, or a cursor or `requestState` is not one of ours. Remedy: correct what the text names. */
@@ -129,24 +145,24 @@ export const errors = {
   /** The server closes before the call is answered. Remedy: send the request again, if it may be carried out twice. */
   closing: () => internal(CLOSING),
   /** The server is shutting down and takes no new calls. Remedy: try again later. */
-  draining: () => internal(CLOSING, undefined, 503, SOON),
+  draining: () => refusedFor('draining', internal(CLOSING, undefined, 503, SOON)),
   /** Over HTTP: the credential lacks a scope. Elsewhere the target looks unknown. Remedy: get a credential with the scopes of `data.requiredScopes`. */
   forbidden: (scopes: readonly string[], challenge: string) => new McpError(
     codes.invalidRequest, `Forbidden: this needs the scope ${scopes.join(' ')}`, { requiredScopes: scopes }, 403, { 'www-authenticate': challenge }),
   /** The API key or access token of the connection has expired, or was removed. Remedy: connect again with a new one. */
-  expired: () => new McpError(
+  expired: () => refusedFor('auth', new McpError(
     codes.invalidRequest, 'Unauthorized: the credential has expired; connect again with a new key or token (with stdio: start the server again with a new token)',
-    undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' }),
+    undefined, 401, { 'www-authenticate': 'Bearer error="invalid_token"' })),
   /** The client has as many calls in flight as option `maxInFlight` allows. Remedy: wait for some responses. */
-  tooManyInFlight: (max: number) => internal(
-    `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, SOON),
+  tooManyInFlight: (max: number) => refusedFor('in_flight', internal(
+    `Too many calls are waiting for their answer already, at most ${max} (option maxInFlight); wait for some of them`, { max }, 429, SOON)),
   /** The calls in flight of the client hold as many bytes as option `maxBytesInFlight` allows. Remedy: wait for some responses. */
-  tooMuchInFlight: (max: number) => internal(
+  tooMuchInFlight: (max: number) => refusedFor('in_flight', internal(
     `The calls that are waiting for their answer hold too much already, at most ${max} bytes (option maxBytesInFlight); wait for some of them`,
-    { max }, 429, SOON),
+    { max }, 429, SOON)),
   /** The calls in flight of all clients hold as many bytes as option `maxAllBytesInFlight` allows. Remedy: try again later. */
-  tooMuchInAll: (max: number) => internal(
-    `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, SOON),
+  tooMuchInAll: (max: number) => refusedFor('in_flight', internal(
+    `All calls together hold too much already, at most ${max} bytes (option maxAllBytesInFlight); try again later`, { max, retryAfter: 1 }, 503, SOON)),
   /** `resources/subscribe`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: unsubscribe from some. */
   noMoreSubscriptions: (max: number) => invalidParams(`a client has at most ${max} subscriptions (option maxSubscriptions); unsubscribe from some first`),
   /** `subscriptions/listen`: the client subscribes to as many resources as option `maxSubscriptions` allows. Remedy: end some subscriptions. */
@@ -154,11 +170,13 @@ export const errors = {
   /** The URIs that the client subscribes to are as long as option `maxSubscriptionText` allows. Remedy: end some subscriptions. */
   tooLongSubscriptions: (max: number) => invalidParams(
     `the URIs of all subscriptions of a client have at most ${max} characters together (option maxSubscriptionText); end some subscriptions first`),
+  /** `patchbay/watch`: as many calls of it are open as there may be. Remedy: end one of them. */
+  tooManyWatchers: (max: number) => internal(`At most ${max} clients watch the gateway at once; end one of them first`, { max }),
   /** The caller exceeds its rate, or that of one tool ([Rate limits](rate-limits.md)). Remedy: wait `data.retryAfter` seconds. */
-  tooFast: (what: string, seconds: number) => internal(
-    `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) }),
+  tooFast: (what: string, seconds: number, reason: 'rate' | 'tool_rate') => refusedFor(reason, internal(
+    `Too many calls ${what}; try again in ${seconds} s`, { retryAfter: seconds }, 429, { 'retry-after': String(seconds) })),
   /** The event loop is late, memory is short, or a limit for all clients is reached. Remedy: try again later. */
-  overloaded: (why: string) => internal(`The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, SOON),
+  overloaded: (why: string, reason: 'pressure' | 'streams' = 'pressure') => refusedFor(reason, internal(`The server is overloaded (${why}); try again later`, { retryAfter: 1 }, 503, SOON)),
   /** The store cannot read or write. Remedy: the operator looks at the text and at `/health`. */
   storage: (why: string) => internal(`Storage failed: ${why}`, { details: why }),
   /** The answer to a question could not be passed on to the node that asked it. Remedy: send the answer again. */

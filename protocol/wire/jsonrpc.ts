@@ -77,6 +77,9 @@ export function encodeError (id: Id | null | undefined, { code, message, data }:
 
 export const encodeNotification = (method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', method, params })
 
+/** `json` is the params as JSON text. */
+export const encodeNotificationWith = (method: string, json: string): string => `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${json}}`
+
 export const encodeRequest = (id: Id, method: string, params?: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /** `json` is the params as JSON text. */

@@ -9,6 +9,7 @@ export function sinkChannel (sink: Sink): Channel {
     streams: true,
     respond: text => sink.write({ text }),
     emit: (text, method) => sink.write({ text, method }),
+    unwritten: () => sink.unwritten?.() ?? 0,
     end: () => sink.end()
   }
 }

@@ -21,7 +21,7 @@ export interface HttpGateway {
   readonly sessions: SessionRegistry
   readonly eventStreams: EventStreamPort
   readonly inquiries: Inquiries
-  readonly store: { readonly nodes: Pick<Nodes, 'self'> }
+  readonly store: { readonly nodes: Pick<Nodes, 'self' | 'isAlive'> }
   readonly connections: {
     /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */
     onGone: (reply: FastifyReply, callback: () => void) => void

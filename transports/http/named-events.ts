@@ -16,7 +16,7 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   const isNew = sessionId(request) === undefined
   const session = isNew ? sessions.create({ revision: oldest, identity: request.identity, view: viewOf(request) }) : findSession(sessions, request)
   // A browser that has lost its session sends the Last-Event-ID of the old one; a new session has nothing to resume.
-  const after = isNew ? undefined : await lastSeen(session, request)
+  const after = isNew ? undefined : await lastSeen(gateway, session, request)
   session.setNamed(true)
   await (isNew ? sessions.open(session) : sessions.save(session))
   checkAlive(sessions, session)
@@ -34,10 +34,12 @@ export async function serveNamedEvents (gateway: HttpGateway, request: FastifyRe
   session.standalone.attach(sink, after)
 }
 
-async function lastSeen (session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
+async function lastSeen ({ dispatcher: { observers } }: HttpGateway, session: Session, { headers: { 'last-event-id': id } }: FastifyRequest): Promise<number | undefined> {
   if (id === undefined) return undefined
   const point = await session.findResumePoint(String(id)).catch(throwUnavailable)
-  if (point === undefined || point === 'exhausted' || point.stream !== session.standalone) throw httpErrors.nothingToResume()
+  const isKnown = point !== undefined && point !== 'exhausted' && point.stream === session.standalone
+  observers.resume.notify(isKnown ? 'ok' : 'gone')
+  if (!isKnown) throw httpErrors.nothingToResume()
   return point.after
 }
 

@@ -65,6 +65,21 @@ export class ReplyChannel implements Channel {
     else if (!this.#done && this.streams) (this.#stream ??= this.#open()).emit(text, method)
   }
 
+  emitUnkept (text: string, method: string): void {
+    if (this.#done || !this.streams || this.#isReadElsewhere) return this.emit(text, method)
+    const channel = this.#emitsTo ?? (this.#stream = this.#open())
+    if (channel.emitUnkept === undefined) channel.emit(text, method)
+    else channel.emitUnkept(text, method)
+  }
+
+  unwritten (): number {
+    return this.#emitsTo?.unwritten?.() ?? 0
+  }
+
+  isDetached (): boolean {
+    return !this.#isReadElsewhere && this.#emitsTo?.isDetached?.() === true
+  }
+
   end (): void {
     this.#done = true
     if (this.#stream === undefined) sendJson(this.#reply, undefined, 202)
@@ -81,6 +96,18 @@ export class ReplyChannel implements Channel {
     if (this.#stream === undefined) return sendJson(this.#reply, text, status, headers)
     this.#stream.respond(text, status)
     this.#stream.end()
+  }
+
+  /** True where the client reads named events of another node, which gets them from the store. */
+  get #isReadElsewhere (): boolean {
+    const { session } = this.#options
+    return session?.named === true && !session.isHome
+  }
+
+  /** Where notifications go; undefined until there is a stream. */
+  get #emitsTo (): Channel | undefined {
+    const { session } = this.#options
+    return session?.named === true ? session.standalone : this.#stream
   }
 
   #open (retryMs?: number): Channel {

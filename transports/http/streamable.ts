@@ -24,12 +24,13 @@ export function servePost (gateway: HttpGateway, request: FastifyRequest, reply:
   } catch (error) {
     // A refused request is answered under its id; any other message gets a plain HTTP error.
     if (incoming.kind !== 'request' || !isHttpError(error)) throw error
+    gateway.dispatcher.observers.reportRefusal(error, error.statusCode)
     sendJson(reply, encodeRefusal(incoming, error), error.statusCode, error.headers)
   }
 }
 
 /** `GET /mcp`: the standalone stream of a session, or the rest of a stream that was interrupted. */
-export async function serveStream ({ sessions, eventStreams }: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function serveStream ({ dispatcher, sessions, eventStreams }: HttpGateway, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   refuseModern(request, reply, httpErrors.noGetStream)
   if (!accepts(request, 'text/event-stream')) throw httpErrors.notForBrowsers()
   const session = findSession(sessions, request)
@@ -38,6 +39,7 @@ export async function serveStream ({ sessions, eventStreams }: HttpGateway, requ
   const lastEventId = request.headers['last-event-id']
   const fromStart = { stream: session.standalone, after: undefined }
   const point = lastEventId === undefined ? fromStart : await session.findResumePoint(String(lastEventId)).catch(throwUnavailable)
+  if (lastEventId !== undefined) dispatcher.observers.resume.notify(point === undefined ? 'gone' : point === 'exhausted' ? point : 'ok')
   if (point === undefined) throw httpErrors.nothingToResume()
   // 204 tells an event source not to reconnect: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (point === 'exhausted') return sendJson(reply, undefined, 204)
@@ -91,14 +93,15 @@ function openSession (gateway: HttpGateway, incoming: Request, request: FastifyR
   dispatcher.receive(incoming, session.peer, new ReplyChannel(eventStreams, reply, {
     session,
     beforeResponse: () => {
-      if (session.peer.initialized) return sessions.open(session).catch((error: HttpError) => refuseSession(incoming, error, reply))
+      if (session.peer.initialized) return sessions.open(session).catch((error: HttpError) => refuseSession(gateway, incoming, error, reply))
       withoutSession(reply)
       return sessions.end(session, new Error('the handshake failed')).catch(() => {})
     }
   }))
 }
 
-function refuseSession (incoming: Request, error: HttpError, reply: FastifyReply): Replacement {
+function refuseSession ({ dispatcher }: HttpGateway, incoming: Request, error: HttpError, reply: FastifyReply): Replacement {
+  dispatcher.observers.reportRefusal(error, error.statusCode)
   withoutSession(reply)
   return { text: encodeRefusal(incoming, error), status: error.statusCode, headers: error.headers }
 }

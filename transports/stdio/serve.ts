@@ -41,18 +41,13 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   let abandon = () => {}
   const backlog = new Backlog({ size: () => writer.size, max: maxQueue, deadline: writeDeadline, cut: () => giveUp(), toleratesResponses: true, shared: mcp.backlogs })
   writer.onWritten = (bytes, responsesOnly) => backlog.recordWrite(bytes, responsesOnly)
-  const channel: Channel = {
-    streams: true,
-    respond: text => writer.put(text, true),
-    emit: text => writer.put(text, false),
-    end: () => {}
-  }
+  const channel = lineChannel(writer)
   const peer = new Peer({ transport: 'stdio', channel, identity })
   mcp.lifecycle.connect(peer)
 
   const lines = new LineReader(maxMessage,
     line => mcp.receive(mcp.decode(line), peer, channel),
-    () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.invalidRequest(`a message is at most ${maxMessage} bytes`) }, peer, channel))
+    () => mcp.receive({ kind: 'invalid', id: undefined, error: errors.messageTooLong(maxMessage) }, peer, channel))
   const held = new HeldInput(input, lines, writer)
   // A stream that was given an encoding has strings.
   input.on('data', (chunk: Buffer | string) => held.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
@@ -94,3 +89,11 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
   })
   return { closed, flush: async () => await writer.flush(mcp.limits.grace), abandon: () => abandon() }
 }
+
+const lineChannel = (writer: LineWriter): Channel => ({
+  streams: true,
+  respond: text => writer.put(text, true),
+  emit: text => writer.put(text, false),
+  unwritten: () => writer.size,
+  end: () => {}
+})

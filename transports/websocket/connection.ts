@@ -67,6 +67,10 @@ export class WebSocketConnection implements Channel {
     this.#outbox.put(text, false)
   }
 
+  unwritten (): number {
+    return this.#backlog.size
+  }
+
   end (): void {}
 
   /** Takes one frame. */

@@ -4,13 +4,15 @@ import type { WebSocket } from '@fastify/websocket'
 export class Heartbeat {
   readonly #socket: WebSocket
   readonly #isPaused: () => boolean
+  readonly #onDead: () => void
   readonly #timer: NodeJS.Timeout
   #alive = true
 
-  /** While `isPaused`, nothing is read from the socket, so that a missing pong means nothing. */
-  constructor (socket: WebSocket, interval: number, isPaused: () => boolean) {
+  /** While `isPaused`, nothing is read from the socket, so that a missing pong means nothing. `onDead` runs before the socket is terminated. */
+  constructor (socket: WebSocket, interval: number, isPaused: () => boolean, onDead: () => void = () => {}) {
     this.#socket = socket
     this.#isPaused = isPaused
+    this.#onDead = onDead
     this.#timer = setInterval(() => this.#check(), interval).unref()
   }
 
@@ -23,6 +25,11 @@ export class Heartbeat {
     clearInterval(this.#timer)
   }
 
+  #terminate (): void {
+    this.#onDead()
+    this.#socket.terminate()
+  }
+
   #check (): void {
     if (this.#isPaused()) return
     if (this.#alive) {
@@ -30,7 +37,7 @@ export class Heartbeat {
       this.#socket.ping()
     } else {
       // After a long turn the timer runs before the pong is read from the socket: wait for the poll phase.
-      setImmediate(() => { if (!this.#alive) this.#socket.terminate() })
+      setImmediate(() => { if (!this.#alive) this.#terminate() })
     }
   }
 }

@@ -7,11 +7,14 @@ import { Heartbeat } from './heartbeat.js'
 
 export interface WebSocketOptions extends QueueLimits { heartbeat: number, assemblyTimeout: number, maxPings: number }
 
+/** The codes of ws for messages of too many bytes or fragments. */
+const TOO_LARGE = new Set<string | undefined>(['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', 'WS_ERR_TOO_MANY_BUFFERED_PARTS'])
+
 /** Serves MCP on a socket until it closes, and closes it when the client breaks a limit or its credential expires. */
 export function serveWebSocket (mcp: Dispatcher, client: WebSocketClient, options: WebSocketOptions): void {
   const { socket, rawSocket, identity } = client
   const connection = new WebSocketConnection(mcp, client, options)
-  const heartbeat = new Heartbeat(socket, options.heartbeat, () => connection.isPaused)
+  const heartbeat = new Heartbeat(socket, options.heartbeat, () => connection.isPaused, () => mcp.backlogs.cuts.notify('heartbeat'))
   const stopWatching = rawSocket === undefined
     ? () => {}
     : watchAssembly(rawSocket, options.assemblyTimeout, () => connection.refuse(CLOSE.incompleteMessage))
@@ -28,7 +31,7 @@ export function serveWebSocket (mcp: Dispatcher, client: WebSocketClient, option
     connection.push(data, isBinary)
   })
   // ws closes the socket itself, with the code that fits the fault.
-  socket.on('error', () => {})
+  socket.on('error', (error: NodeJS.ErrnoException) => { if (TOO_LARGE.has(error.code)) mcp.observers.reportRefusal({ refusal: 'size' }) })
   socket.on('close', () => {
     heartbeat.stop()
     stopWatching()

@@ -45,6 +45,8 @@ export class ResumableStream implements Channel {
   /** How many events of other nodes wait to be written, and whether all that is missing will be read. */
   #waiting = 0
   #willCatchUp = false
+  /** How many characters of events that are not stored wait for their turn. */
+  #unkept = 0
   #readAgain: NodeJS.Timeout | undefined
   ended = false
 
@@ -109,6 +111,24 @@ export class ResumableStream implements Channel {
 
   emit (text: string, method: string): void {
     if (!this.ended && (this.connected || this.#notices.add(text, method))) this.#enqueue(this.#append({ text, method }, false))
+  }
+
+  /** Writes an event to the client that is connected, if there is one. It is not stored. */
+  emitUnkept (text: string, method: string): void {
+    if (this.ended || !this.connected) return
+    this.#unkept += text.length
+    this.#enqueue(async () => {
+      this.#unkept -= text.length
+      this.#delivery.writeUnnumbered({ text, method }, true)
+    })
+  }
+
+  unwritten (): number {
+    return this.#unkept + (this.#connections.current?.unwritten?.() ?? 0)
+  }
+
+  isDetached (): boolean {
+    return !this.connected
   }
 
   /** Takes what another node did to the stream; `more` also when news may have been lost. */

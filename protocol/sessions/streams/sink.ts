@@ -9,6 +9,8 @@ export interface Sink {
   end (): void
   /** Ends the HTTP reply and closes its socket. */
   close (): void
+  /** How many bytes wait to be written. */
+  unwritten? (): number
   /** True while more than `maxQueue` bytes wait to be written: the client has to read before it sends more requests. */
   isFull? (): boolean
 }

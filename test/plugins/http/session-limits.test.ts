@@ -47,7 +47,7 @@ t.test('a session with an open stream or a call under way does not end', async t
 })
 
 t.test('the time of a session starts anew when its stream breaks off', async t => {
-  const { app, url } = await listening(t, { sessionIdle: 3_000 })
+  const { app, url } = await listening(t, { sessionIdle: 12_000 })
   const clock = turnable(t)
   await openSession(url)
   const streaming = await openSession(url)

@@ -42,7 +42,7 @@ t.test('gates run in order, after scopes and before middleware, and end what the
   mcp.use(async (_call, next) => { seen.push('middleware'); return await next() })
   mcp.gate(() => { seen.push('first') })
   mcp.gate(async () => { await turn(); seen.push('second') })
-  mcp.gate(({ params }) => { seen.push('third'); if (params.stop === true) throw errors.tooFast('of this kind', 2) })
+  mcp.gate(({ params }) => { seen.push('third'); if (params.stop === true) throw errors.tooFast('of this kind', 2, 'rate') })
   mcp.method('m', Anything, () => { seen.push('handler'); return {} })
   const { request } = client(mcp, granted('mcp'))
   t.match(await request('m'), { result: {} })

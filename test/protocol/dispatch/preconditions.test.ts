@@ -47,6 +47,22 @@ for (const transport of ['stdio', 'websocket', 'sse', 'memory'] as const) {
   })
 }
 
+t.test('to callers without its scopes a hidden method is as one that does not exist, whatever else is wrong', async t => {
+  const mcp = revisionDispatcher()
+  mcp.method('secret', Type.Object({}), () => ({}), { scopes: ['admin'], hidden: true })
+  mcp.method('wait', Type.Object({}), async () => await new Promise(() => {}))
+  const eve = { principal: 'eve', scopes: new Set(['mcp']) }
+  const answers = async (method: string): Promise<object[]> => {
+    const [early, expired, busy] = [stranger(mcp, { identity: eve }), client(mcp, { identity: { ...eve, expires: 1 } }), client(mcp, { identity: eve })]
+    busy.send({ jsonrpc: '2.0', id: 1, method: 'wait' })
+    return [await early.request(method), await expired.request(method), await busy.request(method)]
+  }
+  const unknown = await answers('absent')
+  t.match(unknown, [{ error: { code: -32601 } }, { error: { code: -32601 } }, { error: { code: -32601 } }])
+  t.strictSame(await answers('secret'), JSON.parse(JSON.stringify(unknown).replaceAll('absent', 'secret')))
+  t.match(await stranger(mcp, { identity: { principal: 'ann', scopes: new Set(['admin']) } }).request('secret'), { error: { code: -32600, message: /initialize first/ } })
+})
+
 t.test('a request that names its revision is answered in it, before and after a handshake', async t => {
   const { request } = stranger()
   t.match(await request('m', modern()), { result: { version: '2026-07-28' } })

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Limits } from '../../../protocol/wire/limits.js'
-import { client, dispatcher, modern, type Json } from '../../support/recorder.js'
+import { client, dispatcher, modern, revision, type Json } from '../../support/recorder.js'
 
 const Anything = Type.Object({})
 const IT = { method: 'ask/it', params: {} }
@@ -88,4 +88,24 @@ t.test('in a revision without requests to clients, a list method cannot ask', as
   })
   t.match(await request('tools/list', modern()), { id: 1, error: { code: -32603 } })
   t.match(await request('m', modern()), { id: 2, result: { resultType: 'input_required' } }, 'a method of a plugin may')
+})
+
+t.test('a question and a log message name their call to a client that wants it, and to no other', async t => {
+  const says = async (call: Call) => {
+    call.log('info', 'now')
+    return await call.ask({ q: IT })
+  }
+  const conversed = async (capabilities: Json) => {
+    const { ask, channel, answer, peer } = asked({}, says)
+    peer.open(revision('2025-06-18'), { name: 'c', version: '1' }, capabilities)
+    peer.logLevel = 'info'
+    const id = ask('m')
+    const heard = [await channel.next(), await channel.next()]
+    answer(heard[1] as Json, {})
+    await channel.next()
+    return { id, metas: heard.map(({ params }) => (params as Json | undefined)?._meta) }
+  }
+  const { id, metas } = await conversed({ experimental: { 'patchbay/questions': {} } })
+  t.strictSame(metas, [{ 'patchbay/requestId': id }, { 'patchbay/requestId': id }])
+  t.strictSame((await conversed({ experimental: { other: {} } })).metas, [undefined, undefined])
 })

@@ -1,0 +1,35 @@
+import { oneLine } from '../../../lib/one-line.js'
+import { codes } from '../../wire/errors.js'
+import { isObject } from '../../wire/json.js'
+import type { Call } from '../call.js'
+import type { CallOutcome } from '../call-response.js'
+
+const MAX_NAME = 64
+
+/** What a call is about, as it was registered. */
+export type Subject = Partial<Record<'tool' | 'resource' | 'prompt' | 'upstream', string>>
+
+const NOTHING: Subject = Object.freeze({})
+
+/** How a call ended, for operators: `denied` when the caller lacks a scope. */
+export const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
+
+/** Empty also when an author's function fails at it: a call that went wrong needs its line more than others. */
+export function subjectOf (call: Call): Subject {
+  try {
+    return call.target?.auditSubject ?? NOTHING
+  } catch {
+    return NOTHING
+  }
+}
+
+/** The method, unless it is unknown: that may be any text, so it is not repeated. */
+export const methodOf = ({ method }: Call, { code }: CallOutcome, subject: Subject): string | undefined =>
+  code === codes.methodNotFound && subject === NOTHING ? undefined : method
+
+/** The client's unverified name and version, without control characters, which a terminal might obey. */
+export function clientOf (client: unknown): string | undefined {
+  if (!isObject(client) || typeof client.name !== 'string') return undefined
+  const { name, version } = client
+  return oneLine(`${name}${typeof version === 'string' ? `/${version}` : ''}`, MAX_NAME)
+}
