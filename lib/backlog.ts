@@ -1,3 +1,5 @@
+import { Listeners } from './listeners.js'
+
 export interface BacklogOptions {
   /** How many bytes wait to be written to the client. */
   size: () => number
@@ -35,12 +37,12 @@ export class Backlog {
 
   /** To be called after each write; a response never cuts the client off by itself. */
   recordWrite (bytes: number, isResponse: boolean): void {
-    const { max, cut, toleratesResponses = false, shared } = this.#options
+    const { max, toleratesResponses = false, shared } = this.#options
     this.#written += bytes
     const waiting = this.size
     if (waiting <= max) return
     shared?.add(this)
-    if (!isResponse && (waiting > HARD_LIMIT * max || shared?.isExceeded === true)) cut()
+    if (!isResponse && (waiting > HARD_LIMIT * max || shared?.isExceeded === true)) this.#cut('queue')
     else if (this.#timer === undefined && !(isResponse && toleratesResponses)) this.#watch(waiting)
   }
 
@@ -55,17 +57,27 @@ export class Backlog {
   }
 
   #look (): void {
-    const { max, cut } = this.#options
+    const { max } = this.#options
     const waiting = this.size
     this.#timer = undefined
     if (waiting <= max) return
     if (this.#written - waiting > this.#taken) this.#watch(waiting)
-    else cut()
+    else this.#cut('deadline')
+  }
+
+  #cut (reason: CutReason): void {
+    this.#options.shared?.cuts.notify(reason)
+    this.#options.cut()
   }
 }
 
+/** Why a client was disconnected: too much waits for it, it has read nothing for too long, or it does not answer pings. */
+export type CutReason = 'queue' | 'deadline' | 'heartbeat'
+
 /** The backlogs above their limit, and how many bytes wait in all of them. A client that keeps up is not in here. */
 export class Backlogs {
+  /** Listeners to each client that is disconnected because it does not read or answer. */
+  readonly cuts = new Listeners<[reason: CutReason]>()
   readonly #max: number
   readonly #behind = new Set<Backlog>()
 
@@ -82,12 +94,17 @@ export class Backlogs {
   }
 
   get isExceeded (): boolean {
+    return this.waiting > this.#max
+  }
+
+  /** How many bytes wait for clients that are behind. */
+  get waiting (): number {
     let waiting = 0
     for (const backlog of this.#behind) {
       const { size } = backlog
       if (size === 0) this.#behind.delete(backlog)
       waiting += size
     }
-    return waiting > this.#max
+    return waiting
   }
 }

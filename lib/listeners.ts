@@ -28,6 +28,10 @@ export class Listeners<A extends unknown[]> {
     this.#report = report
   }
 
+  get size (): number {
+    return this.#all.length
+  }
+
   /** Returns a function that removes it. */
   add (listener: Listener<A>): () => void {
     this.#all = [...this.#all, listener]
@@ -37,6 +41,11 @@ export class Listeners<A extends unknown[]> {
       added = false
       if (at !== -1) this.#all = this.#all.toSpliced(at, 1)
     }
+  }
+
+  /** True while there is none, so that nothing has to be made for them. */
+  get isEmpty (): boolean {
+    return this.#all.length === 0
   }
 
   notify (...args: A): void {

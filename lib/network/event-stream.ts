@@ -34,7 +34,7 @@ export class EventStream {
     this.#raw = raw
     this.#nameOf = nameOf
     this.#max = limits.max
-    this.#backlog = new Backlog({ ...limits, size: () => this.#waiting, cut: () => this.cut() })
+    this.#backlog = new Backlog({ ...limits, size: () => this.unwritten(), cut: () => this.cut() })
     this.#callbacks = callbacks
   }
 
@@ -80,7 +80,7 @@ export class EventStream {
 
   /** True while more waits to be written than the limit. */
   isFull (): boolean {
-    return this.#waiting > this.#max
+    return this.unwritten() > this.#max
   }
 
   /** Destroys the connection. */
@@ -97,7 +97,8 @@ export class EventStream {
     queueMicrotask(this.#callbacks.onClose)
   }
 
-  get #waiting (): number {
+  /** How many bytes wait to be written. */
+  unwritten (): number {
     return (this.#early?.length ?? 0) + this.#raw.writableLength
   }
 }
