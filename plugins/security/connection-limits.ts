@@ -28,6 +28,7 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
     const address = socket.remoteAddress ?? ''
     if (all >= maxConnections || countByAddress.get(address) >= maxConnectionsPerAddress) {
       socket.destroy()
+      fastify.mcp.dispatcher.observers.reportRefusal({ refusal: 'connections' })
       reportRefusal()
       return
     }
@@ -59,7 +60,7 @@ export default fp(async (fastify, { maxConnections: wanted, maxConnectionsPerAdd
     loggedAt = performance.now()
     return true
   }
-}, { name: 'patchbay-connection-limits', dependencies: ['patchbay-health'] })
+}, { name: 'patchbay-connection-limits', dependencies: ['patchbay-mcp', 'patchbay-health'] })
 
 /** The wanted number of connections, or as many as the limit of open files allows. */
 function lowerToOpenFiles (maxConnections: number, openFiles: number | undefined, log: FastifyBaseLogger): number {

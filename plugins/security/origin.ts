@@ -27,7 +27,7 @@ const MAX_CACHED_LENGTH = 256
 
 /**
  * Refuses requests of foreign web pages: a page can make a browser send requests here, but it cannot change their Host or Origin header.
- * Runs before all other checks, on every route and on the WebSocket upgrade. Loopback names are always allowed.
+ * Runs before all other checks, on every route and on the WebSocket upgrade. Loopback names are always allowed, and pages of this server itself.
  */
 export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: OriginOptions) => {
   const hosts = new Set(allowedHosts.map(normalise))
@@ -46,7 +46,7 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { raw, routeOptions: { config } } = request
-    done(checkForm(raw) ?? checkHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? checkOrigin(raw))
+    done(checkForm(raw) ?? checkHost(request, config?.anyHost === true && raw.headers.upgrade === undefined) ?? checkOrigin(request))
   })
 
   function checkForm ({ rawHeaders, url, httpVersionMajor }: RawRequest): HttpError | undefined {
@@ -65,11 +65,11 @@ export default fp(async (fastify, { allowedHosts, allowedOrigins, maxHeaders }: 
     return undefined
   }
 
-  function checkOrigin ({ rawHeaders, headers }: RawRequest): HttpError | undefined {
-    if (headers.origin !== undefined && (count(rawHeaders, 'origin') > 1 || !isOrigin(headers.origin))) {
-      return httpErrors.originNotAllowed(headers.origin)
-    }
-    return undefined
+  function checkOrigin (request: FastifyRequest): HttpError | undefined {
+    const { rawHeaders, headers: { origin } } = request.raw
+    if (origin === undefined) return undefined
+    const isAllowed = count(rawHeaders, 'origin') === 1 && (isOrigin(origin) || (!foreign.has(request) && isOwnOrigin(origin, request)))
+    return isAllowed ? undefined : httpErrors.originNotAllowed(origin)
   }
 }, { name: 'patchbay-origin', dependencies: ['patchbay-mcp'] })
 
@@ -86,6 +86,17 @@ function cacheAllowed (isAllowed: (name: string) => boolean): (name: string) => 
     if (cached.size < MAX_CACHED && name.length < MAX_CACHED_LENGTH) cached.add(name)
     return true
   }
+}
+
+/**
+ * True for a page that was loaded from the host and port that the request goes to. TLS may end at a proxy, so a page over https counts where the
+ * request came over http; the other way round it does not, because others on the network can change such a page.
+ */
+function isOwnOrigin (origin: string, { protocol, raw: { headers } }: FastifyRequest): boolean {
+  const [scheme] = /^https?:/.exec(origin) ?? []
+  if (scheme === undefined || hostname(origin) === undefined || (protocol === 'https' && scheme !== 'https:')) return false
+  const own = `${scheme}//${String(headers.host ?? headers[':authority'] ?? '')}`
+  return hostname(own) !== undefined && new URL(own).host === new URL(origin).host
 }
 
 function hostname (url: string): string | undefined {

@@ -38,7 +38,7 @@ export default fp(async (fastify, { rate, burst, toolRates, redis, redisPrefix }
     const { peer, channel, identity, method } = call
     if (peer.transport === 'memory' && identity === ANONYMOUS_ALL_SCOPES) return
     const tool = method === 'tools/call' && tools.size > 0 ? tools.get(nameOf(call)) : undefined
-    const checked = channel.counted === true ? undefined : check(callers.take(callerOf(identity)), 'by one caller (option rate)')
+    const checked = channel.counted === true ? undefined : check(callers.take(callerOf(identity)), 'rate', 'by one caller (option rate)')
     return tool === undefined ? checked : checkTool(call, tool, checked)
   })
 
@@ -82,16 +82,18 @@ function callerOf (identity: Identity): string {
 /** What the called tool is named in option `toolRates`, whatever spelling or view the client used. */
 const nameOf = ({ target, params }: Call): unknown => target?.accessName ?? params.name
 
-function check (wait: number | Promise<number>, what: string): Promise<void> | undefined {
-  if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, what))
-  refuseIf(wait, what)
+type RateReason = Parameters<typeof errors.tooFast>[2]
+
+function check (wait: number | Promise<number>, reason: RateReason, what: string): Promise<void> | undefined {
+  if (typeof wait !== 'number') return wait.then(ms => refuseIf(ms, reason, what))
+  refuseIf(wait, reason, what)
 }
 
 function checkTool (call: Call, tool: Bucket, checked: Promise<void> | undefined): Promise<void> | undefined {
-  const next = () => check(tool.take(callerOf(call.identity)), `to ${String(call.params['name'])} by one caller (option toolRates)`)
+  const next = () => check(tool.take(callerOf(call.identity)), 'tool_rate', `to ${String(call.params['name'])} by one caller (option toolRates)`)
   return checked === undefined ? next() : checked.then(next)
 }
 
-function refuseIf (ms: number, what: string): void {
-  if (ms > 0) throw errors.tooFast(what, Math.ceil(ms / 1000))
+function refuseIf (ms: number, reason: RateReason, what: string): void {
+  if (ms > 0) throw errors.tooFast(what, Math.ceil(ms / 1000), reason)
 }

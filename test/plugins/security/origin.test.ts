@@ -34,6 +34,44 @@ t.test('origins', async t => {
   }
 })
 
+const OWN: Array<[host: string, origin: string, status: number]> = [
+  ['api.example.com', 'https://api.example.com', 200], ['api.example.com', 'http://api.example.com', 200], ['API.example.com', 'https://api.example.com', 200], ['api.example.com.', 'https://api.example.com.', 200],
+  ['api.example.com:8443', 'https://api.example.com:8443', 200], ['api.example.com:443', 'https://api.example.com', 200], ['api.example.com:80', 'http://api.example.com', 200],
+  ['api.example.com', 'https://api.example.com:8443', 403], ['api.example.com:8443', 'https://api.example.com', 403], ['api.example.com:80', 'https://api.example.com', 403], ['api.example.com:443', 'http://api.example.com', 403],
+  ['api.example.com', 'https://other.example.com', 403], ['other.example.com', 'https://api.example.com', 403], ['localhost', 'https://api.example.com', 403],
+  ['api.example.com', 'https://api.example.com.evil.example', 403], ['api.example.com', 'https://evil@api.example.com', 403], ['api.example.com', 'https://api.example.com/path', 403],
+  ['api.example.com', 'ws://api.example.com', 403], ['api.example.com', 'chrome-extension://api.example.com', 403], ['api.example.com', 'api.example.com', 403], ['api.example.com', 'null', 403]
+]
+
+t.test('a page of this server itself is no foreign page, wherever its Host is allowed', async t => {
+  const app = await gateway(t, { allowedHosts: ['api.example.com', 'other.example.com'] })
+  for (const [host, origin, status] of OWN) {
+    t.test(`Host ${host}, Origin ${origin}: ${status}`, async t => t.equal((await app.inject({ method: 'POST', url: '/message', payload: ping, headers: { host, origin } })).statusCode, status))
+  }
+  t.test('a Host that is not allowed has no pages of its own', async t => {
+    for (const url of ['/health', '/message']) t.equal((await app.inject({ url, headers: { host: 'evil.example', origin: 'http://evil.example' } })).statusCode, 403, url)
+  })
+  t.test('two origins are none', async t => {
+    t.equal((await app.inject({ url: '/health', headers: { host: 'api.example.com', origin: ['https://api.example.com', 'https://api.example.com'] as unknown as string } })).statusCode, 403)
+  })
+})
+
+t.test('where requests come over TLS, a page without it is not of this server', async t => {
+  const app = await gateway(t, { allowedHosts: ['api.example.com'], trustProxy: true })
+  const statusOf = async (forwarded: string, origin: string): Promise<number> =>
+    (await app.inject({ url: '/health', headers: { host: 'api.example.com', 'x-forwarded-proto': forwarded, origin } })).statusCode
+  t.equal(await statusOf('https', 'https://api.example.com'), 200)
+  t.equal(await statusOf('https', 'http://api.example.com'), 403)
+  t.equal(await statusOf('http', 'http://api.example.com'), 200)
+})
+
+t.test('without trustProxy a header does not say that a request came over TLS', async t => {
+  const app = await gateway(t, { allowedHosts: ['api.example.com'] })
+  for (const origin of ['https://api.example.com', 'http://api.example.com']) {
+    t.equal((await app.inject({ url: '/health', headers: { host: 'api.example.com', 'x-forwarded-proto': 'https', origin } })).statusCode, 200, origin)
+  }
+})
+
 t.test('the guard comes before everything else', async t => {
   const app = await gateway(t)
   const headers = { host: 'evil.example' }
