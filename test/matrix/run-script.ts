@@ -11,8 +11,9 @@ import { prompts } from './script/prompts.js'
 import { questions } from './script/questions.js'
 import { resources } from './script/resources.js'
 import { tools } from './script/tools.js'
+import { watching } from './script/watching.js'
 
-const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...envelopes }
+const script: Record<string, Chapter> = { ...opening, ...tools, ...pagination, ...resources, ...prompts, ...calls, ...questions, ...changes, ...watching, ...envelopes }
 
 /** Runs the script in one square of the matrix, at a gateway with the shared fixture, that of the matrix, and pages of 2. */
 export async function runScript (t: Test, place: Place, transport: Transport, revision: Revision): Promise<void> {

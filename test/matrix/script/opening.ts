@@ -7,7 +7,7 @@ const CAPABILITIES = { tools: { listChanged: true }, prompts: { listChanged: tru
 /** The handshake, or `server/discover` where there is no handshake. */
 export const opening: Record<string, Chapter> = {
   'has its version and its capabilities': async (t, { client: { opening: { result = {} } }, revision }) => {
-    const capabilities = { ...CAPABILITIES, ...(revision.audio ? { completions: {} } : {}) }
+    const capabilities = { ...CAPABILITIES, ...(revision.audio ? { completions: {} } : {}), [revision.modern ? 'extensions' : 'experimental']: { 'patchbay/watch': {} } }
     t.strictSame(result.capabilities, capabilities)
     if (revision.modern) t.strictSame(result.supportedVersions, revisions.map(({ version }) => version).reverse())
     else t.match(result, { protocolVersion: revision.version, serverInfo: { name: 'mcp-patchbay', version: String } })

@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox'
+import fp from 'fastify-plugin'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { checkStream, endOf } from '../../protocol/dispatch/lasting-call.js'
+import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
+import type { Feed } from '../../protocol/watch/feed.js'
+import type { Sources } from '../../protocol/watch/recorder.js'
+import type { Mcp } from '../core/mcp.js'
+
+const NAME = 'patchbay/watch'
+const SCOPES = [ADMIN_SCOPE]
+
+/**
+ * `patchbay/watch`: tells operators what the gateway does until they cancel it. Never arguments or results, and to callers without the scope the method
+ * does not exist. Nothing is recorded while there is no watcher.
+ */
+export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
+  const { dispatcher } = mcp
+  const startedAt = Date.now()
+  let feed: Promise<Feed> | undefined
+
+  dispatcher.capabilities.declareExtension(NAME, {}, SCOPES)
+
+  mcp.method(NAME, Type.Object({}), async (_params, call) => {
+    checkStream(call)
+    await watch(await (feed ??= open().catch(forget)), call)
+    return {}
+  }, { timed: false, scopes: SCOPES, hidden: true })
+
+  /** The next watcher tries again. */
+  function forget (error: unknown): never {
+    feed = undefined
+    throw error
+  }
+
+  async function open (): Promise<Feed> {
+    const { Feed } = await import('../../protocol/watch/feed.js')
+    const { info: { name, version } } = dispatcher.server
+    return new Feed(dispatcher, sourcesOf(mcp), { gateway: { name, version, node: mcp.store.nodes.self, startedAt } }, maxQueue)
+  }
+}, { name: 'patchbay-watch', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-upstreams'] })
+
+/** Settles when the client has cancelled or left, when it may not watch any more, or when the server begins to drain. */
+async function watch (feed: Feed, call: Call): Promise<void> {
+  if (call.response.isClosed) return
+  let lose = (): void => {}
+  const lost = new Promise<void>(resolve => { lose = resolve })
+  const remove = feed.add(call, lose)
+  try {
+    await Promise.race([endOf(call), lost])
+  } finally {
+    remove()
+  }
+}
+
+function sourcesOf (mcp: Mcp): Sources {
+  const { health, store: { nodes: { self } } } = mcp
+  return {
+    onChange: listener => health.onChange(listener),
+    others: () => {
+      const { status, ready, reason, parts } = health.now()
+      return {
+        upstreams: upstreamsOf(mcp.upstreams),
+        nodes: self === undefined ? [] : [{ id: self, self: true }],
+        health: { status, ready, reason, parts }
+      }
+    }
+  }
+}
+
+function upstreamsOf (upstreams: Mcp['upstreams']): object[] {
+  return upstreams.status().map(({ alias, state, lastError, tools }) => {
+    const upstream = upstreams.get(alias)
+    const lastLines = upstream?.isFailing === true ? upstream.lastLines() : []
+    return { alias, state, since: upstream?.since, lastError, ...(lastLines.length > 0 && { lastLines }), tools }
+  })
+}

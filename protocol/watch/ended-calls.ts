@@ -1,0 +1,64 @@
+import type { Call } from '../dispatch/call.js'
+import type { CallOutcome } from '../dispatch/call-response.js'
+import { methodOf, type Subject } from '../dispatch/observed/call-facts.js'
+import type { Peer } from '../peer/peer.js'
+import type { Row } from './row.js'
+
+/** How many calls are kept for a watcher that comes. */
+const KEPT = 1_000
+
+/** What is kept of a call that has ended: nothing that holds its params or its peer. */
+interface EndedCall {
+  at: number
+  ms: number
+  method: string | undefined
+  subject: Subject
+  outcome: string
+  code: number | undefined
+  principal: string | undefined
+  client: string | undefined
+  transport: string
+  revision: string
+  /** Its peer, if that watches. */
+  watcher: Peer | undefined
+}
+
+/** What is found out about a call once; `client` is the name of its client. */
+type Observed = Pick<EndedCall, 'at' | 'ms' | 'subject' | 'outcome' | 'client' | 'watcher'>
+
+/** The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage collector later. */
+export class EndedCalls {
+  readonly #kept: EndedCall[] = []
+  /** How many have ended. */
+  count = 0
+
+  add (call: Call, ended: CallOutcome, { at, ms, subject, outcome, client, watcher }: Observed): void {
+    const place = this.count++ % KEPT
+    const kept = this.#kept[place]
+    if (kept === undefined) {
+      this.#kept.push({ at, ms, method: methodOf(call, ended, subject), subject, outcome, code: ended.code, principal: call.principal, client, transport: call.peer.transport, revision: call.revision.version, watcher })
+      return
+    }
+    kept.at = at
+    kept.ms = ms
+    kept.method = methodOf(call, ended, subject)
+    kept.subject = subject
+    kept.outcome = outcome
+    kept.code = ended.code
+    kept.principal = call.principal
+    kept.client = client
+    kept.transport = call.peer.transport
+    kept.revision = call.revision.version
+    kept.watcher = watcher
+  }
+
+  /** Those from that number on, oldest first, at most as many, and no older ones than are kept. */
+  rowsFrom (number: number, most: number): Row[] {
+    const first = Math.max(number, this.count - Math.min(most, KEPT))
+    return Array.from({ length: Math.max(0, this.count - first) }, (_, index) => rowOf(this.#kept[(first + index) % KEPT] as EndedCall))
+  }
+}
+
+function rowOf ({ at, ms, subject: { tool, prompt, resource, upstream }, watcher, ...rest }: EndedCall): Row {
+  return { json: JSON.stringify({ at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }), peer: watcher }
+}

@@ -1,0 +1,33 @@
+import type { Refusal } from '../wire/errors.js'
+
+/** In milliseconds: for how long refusals are counted, and in parts of how many the window moves on. */
+const WINDOW = 300_000
+const SLOT = 5_000
+
+interface Counted { readonly refusal: Refusal, readonly slots: Map<number, number>, last: number }
+
+/** How many were refused in the last five minutes, by reason and status. Both come from tables, so that there are few. Times are in milliseconds since 1970. */
+export class Refusals {
+  readonly #counted = new Map<string, Counted>()
+
+  add (refusal: Refusal, time: number): void {
+    const key = `${refusal.reason} ${refusal.status}`
+    const counted = this.#counted.get(key) ?? { refusal, slots: new Map<number, number>(), last: time }
+    const slot = Math.floor(time / SLOT)
+    counted.last = Math.round(time)
+    counted.slots.set(slot, (counted.slots.get(slot) ?? 0) + 1)
+    this.#counted.set(key, counted)
+  }
+
+  /** The latest first. */
+  rows (time: number): object[] {
+    const [oldest, newest] = [Math.floor((time - WINDOW) / SLOT), Math.floor(time / SLOT)]
+    for (const [key, { slots }] of this.#counted) {
+      // A slot is too new if the time of day was set back.
+      for (const slot of slots.keys()) if (slot <= oldest || slot > newest) slots.delete(slot)
+      if (slots.size === 0) this.#counted.delete(key)
+    }
+    const latest = [...this.#counted.values()].sort((one, other) => other.last - one.last)
+    return latest.map(({ refusal: { reason, status }, slots, last }) => ({ reason, status, count: [...slots.values()].reduce((sum, count) => sum + count, 0), last }))
+  }
+}

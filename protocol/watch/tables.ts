@@ -1,0 +1,40 @@
+import type { Statistics } from './statistics/call-statistics.js'
+import type { Peer } from '../peer/peer.js'
+import { rowsFor, type Row } from './row.js'
+
+interface Rows { readonly total: number, readonly rows: readonly Row[] }
+
+/** What is sent as a whole, whenever it has changed. */
+export interface State {
+  readonly inFlight: Rows
+  readonly clients: Rows & { readonly sessions: number }
+  readonly tools: ReadonlyArray<Statistics & { name: string }>
+  readonly totals: Statistics
+  readonly refusals: readonly object[]
+  readonly upstreams: readonly object[]
+  readonly nodes: readonly object[]
+  readonly health: object
+}
+
+/** The state as JSON text by member: encoded once for all watchers, but for rows that are marked for one of them. */
+export class Tables {
+  readonly #inFlight: Rows
+  readonly #clients: State['clients']
+  readonly #shared: ReadonlyArray<readonly [name: string, json: string]>
+
+  constructor ({ inFlight, clients, ...shared }: State) {
+    this.#inFlight = inFlight
+    this.#clients = clients
+    this.#shared = Object.entries(shared).map(([name, value]) => [name, JSON.stringify(value)] as const)
+  }
+
+  /** As that watcher sees them. */
+  for (watcher: Peer): Array<readonly [name: string, json: string]> {
+    const { total, sessions } = this.#clients
+    return [
+      ['inFlight', `{"total":${this.#inFlight.total},"rows":${rowsFor(this.#inFlight.rows, watcher)}}`],
+      ['clients', `{"total":${total},"sessions":${sessions},"rows":${rowsFor(this.#clients.rows, watcher)}}`],
+      ...this.#shared
+    ]
+  }
+}
