@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../support/command.js'
@@ -10,7 +11,7 @@ import { callOnce } from '../support/http-connection.js'
 import { openFiles, type Vitals } from './vitals.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
-const START = 30_000
+const START = 90_000
 const EXIT = 60_000
 
 export interface GatewayOptions {
@@ -19,6 +20,9 @@ export interface GatewayOptions {
   /** Files of further plugins. */
   plugins?: string[]
   env?: Record<string, string>
+  logLevel?: 'warn' | 'debug'
+  /** Receives each line of its log. */
+  onLog?: (line: string) => void
 }
 
 /** Those that run now, so that none is left behind. */
@@ -32,15 +36,16 @@ export class Gateway {
   #port = 0
   #stderr = ''
 
-  constructor ({ ephemeral = false, plugins = [], env = {} }: GatewayOptions) {
+  constructor ({ ephemeral = false, plugins = [], env = {}, logLevel = 'warn', onLog }: GatewayOptions) {
     const data = mkdtempSync(join(tmpdir(), 'patchbay-load-'))
-    const args = ['--stdio', '--port', '0', '--log-level', 'warn', ...(ephemeral ? ['--ephemeral'] : ['--data', data]), ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])]
+    const args = ['--stdio', '--port', '0', '--log-level', logLevel, ...(ephemeral ? ['--ephemeral'] : ['--data', data]), ...[PLUGIN, ...plugins].flatMap(file => ['--plugin', file])]
     // Without what a test runner puts into the environment: its coverage would be measured, too.
     this.#child = spawn(process.execPath, [COMMAND, ...args], { cwd: data, env: { PATH: process.env['PATH'], ...env } })
     if (this.#child.pid === undefined) throw new Error('the gateway could not be started')
     this.pid = this.#child.pid
     this.#child.stdin.on('error', () => {})
     this.#child.stderr.on('data', (chunk: Buffer) => { this.#stderr = (this.#stderr + String(chunk)).slice(-100_000) })
+    if (onLog !== undefined) createInterface({ input: this.#child.stderr }).on('line', onLog)
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
       running.delete(this)
       rmSync(data, { recursive: true, force: true })

@@ -6,6 +6,7 @@ import { killAll } from './gateway.js'
 import { mixedCalls } from './mixed-calls.js'
 import { nodeSessions } from './nodes/sessions.js'
 import { nodes } from './nodes/calls.js'
+import { observed } from './observed.js'
 import type { Scenario } from '../support/report.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
@@ -17,6 +18,7 @@ const scenarios: Record<string, Scenario> = {
   'idle-websockets': idleWebsockets,
   'idle-streams': idleStreams,
   'mixed-calls': mixedCalls,
+  observed,
   'sigterm-under-load': sigtermUnderLoad,
   'slow-readers': slowReaders,
   disconnects,

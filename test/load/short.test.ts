@@ -6,6 +6,7 @@ import { idleStreams } from './idle-streams.js'
 import { idleWebsockets } from './idle-websockets.js'
 import { mixedCalls } from './mixed-calls.js'
 import { nodes } from './nodes/calls.js'
+import { observed } from './observed.js'
 import { sigtermUnderLoad } from './sigterm-under-load.js'
 import { slowReaders } from './slow-readers.js'
 import { soak } from './soak.js'
@@ -14,6 +15,7 @@ import { withNginx } from '../support/environment/nginx.js'
 import { withRedis } from '../support/environment/redis-server.js'
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.js', import.meta.url))
+const MISCOUNTING = fileURLToPath(new URL('observed/sabotage.js', import.meta.url))
 
 const skip = isMeasurable ? false : 'there is no /proc here'
 
@@ -22,6 +24,7 @@ const short = {
   'hundreds of idle WebSockets are held, and all are notified of a change once': async () => await idleWebsockets.run({ sockets: 200, hold: 0.2 }),
   'hundreds of idle event streams are held, and all are notified of a change once': async () => await idleStreams.run({ sockets: 200, hold: 0.2 }),
   'thousands of mixed calls over all transports are answered once, each to its client': async () => await mixedCalls.run({ ...mixedCalls.defaults, calls: 2_000, clients: 4 }),
+  'calls that end in every way are counted alike by clients, audit log and metrics, and invented names add no series': async () => await observed.run({ ...observed.defaults, calls: 300, names: 200, clients: 1 }),
   'a signal with hundreds of calls in flight on all transports loses none': async () => await sigtermUnderLoad.run({ runs: 1, calls: 300, shortest: 100, longest: 600 }),
   'clients that do not read are cut, and cost the others nothing': async () => await slowReaders.run({ readers: 4, requests: 4, rounds: 1, base: 500, beat: 10, deadline: 500, factor: 20 }),
   'hundreds of resets of every kind leave nothing behind': async () => await disconnects.run({ ...disconnects.defaults, count: 50 }),
@@ -48,6 +51,12 @@ t.test('a gateway that loses, doubles and misroutes answers is found out', { ski
   t.teardown(killAll)
   const { broken } = await mixedCalls.run({ calls: 1_400, clients: 2, patience: 500 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'answers' } })
   for (const words of [/are lost/, /are doubled/, /are misrouted/]) t.match(broken.join('\n'), words)
+})
+
+t.test('a gateway that counts calls twice, and by names that clients made up, is found out', { skip }, async t => {
+  t.teardown(killAll)
+  const { broken } = await observed.run({ ...observed.defaults, calls: 100, names: 100, clients: 1 }, { plugins: [MISCOUNTING] })
+  for (const words of [/the program and the audit log have the same counts, not/, /the program and \/metrics have the same counts, not/, /calls are timed, not/, /invented names add no series/, /no label has an invented name/]) t.match(broken.join('\n'), words)
 })
 
 t.test('a gateway that keeps disconnected clients in memory is found out', { skip }, async t => {

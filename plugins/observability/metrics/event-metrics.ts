@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import { now } from '../../../lib/time/clock.js'
+import { isMcpError } from '../../../protocol/wire/errors.js'
+import { OPERATION_BOUNDS, SESSION_BOUNDS, WAIT_BOUNDS } from './bounds.js'
+import { OTHER } from '../other.js'
+import { codeLabel } from './call-metrics.js'
+import { Counter, Histogram, type Metric } from './series.js'
+
+type Mcp = FastifyInstance['mcp']
+
+/** Counts what happens besides calls: refusals, cut clients, ended sessions, questions to clients, resumed streams. */
+export function eventMetrics ({ onRefusal, dispatcher: { observers, backlogs } }: Pick<Mcp, 'onRefusal' | 'dispatcher'>): { metrics: Metric[], stop: () => void } {
+  const refused = new Counter('patchbay_refused_total', 'Messages, requests and connections that were refused.', ['reason', 'status'])
+  const cut = new Counter('patchbay_cut_total', 'Clients that were disconnected because they did not read or answer.', ['reason'])
+  const sessions = new Histogram('mcp_server_session_duration_seconds', 'How long sessions and connections with a handshake lasted.', ['revision'], SESSION_BOUNDS)
+  const questions = new Counter('patchbay_questions_total', 'Questions to clients.', ['method', 'outcome'])
+  const waits = new Histogram('patchbay_questions_wait_seconds', 'How long calls waited for answers of clients.', ['method', 'outcome'], WAIT_BOUNDS)
+  const resumes = new Counter('patchbay_resume_total', 'Attempts of clients to resume a stream.', ['outcome'])
+  // There from the start, so that their first increase is seen.
+  for (const outcome of ['ok', 'gone', 'exhausted']) resumes.with(outcome)
+  const offs = [
+    onRefusal(({ reason, status }) => refused.with(reason, status === undefined ? undefined : String(status)).add()),
+    backlogs.cuts.add(reason => cut.with(reason).add()),
+    observers.disconnect.add(({ conversation: { openedAt }, revision }) => { if (openedAt !== undefined) sessions.with(revision?.version).observe((now() - openedAt) / 1_000) }),
+    observers.question.add(({ method, outcome, ms }) => {
+      questions.with(method, outcome).add()
+      if (outcome !== 'deferred') waits.with(method, outcome).observe(ms / 1_000)
+    }),
+    observers.resume.add(outcome => resumes.with(outcome).add())
+  ]
+  return { metrics: [refused, cut, sessions, questions, waits, resumes], stop: () => { for (const off of offs) off() } }
+}
+
+/** Times the requests to upstream servers. `unreached` are those that did not answer the latest of them: a server behind a URL may have no connection that breaks. */
+export function upstreamRequestMetrics ({ dispatcher: { observers } }: Pick<Mcp, 'dispatcher'>): { metrics: Metric[], unreached: ReadonlySet<string>, stop: () => void } {
+  const unreached = new Set<string>()
+  const operations = new Histogram('mcp_client_operation_duration_seconds', 'How long requests to upstream servers took.', ['mcp_method_name', 'error_type'], OPERATION_BOUNDS)
+  const durations = new Histogram('patchbay_upstream_call_duration_seconds', 'How long requests to each upstream server took.', ['upstream'], OPERATION_BOUNDS)
+  const stop = observers.upstreamRequest.add(({ upstream, method, ms, failed, error }) => {
+    operations.with(method, error === undefined ? failed ? 'tool_error' : undefined : isMcpError(error) ? codeLabel(error.code) : OTHER).observe(ms / 1_000)
+    durations.with(upstream).observe(ms / 1_000)
+    if (isOfGateway(error, upstream)) unreached.add(upstream)
+    else if (error === undefined || isMcpError(error)) unreached.delete(upstream)
+  })
+  return { metrics: [operations, durations], unreached, stop }
+}
+
+/** True for an error that the gateway made because the upstream gave no answer, or none that can be used. */
+const isOfGateway = (error: unknown, upstream: string): boolean => isMcpError(error) && (Object(error.data) as { upstream?: unknown }).upstream === upstream
