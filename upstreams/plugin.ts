@@ -78,6 +78,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       nodes: mcp.store.nodes,
       gateway: mcp,
       log,
+      observer: mcp.dispatcher.observers.upstreamRequest,
       options,
       dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout }, lineLogger(log, entry.alias, redact)),
       reportHealth

@@ -106,8 +106,18 @@ export interface Upstream {
   onChange (listener: () => void): () => void
   /** The part of the status that the life of its processes and sockets determines. */
   readonly status: Pick<UpstreamStatus, 'state' | 'transport' | 'revision' | 'restarts' | 'lastError'>
+  /** When its state changed last, in milliseconds since 1970. */
+  readonly since: number
+  /** True from a failure until it is ready again. */
+  readonly isFailing: boolean
   /** What it wrote last to standard error before it failed, without its secrets, for operators only. */
   lastLines (): readonly string[]
   /** Lets the calls in flight finish, then ends everything that was started for it. Never rejects. */
   close (): Promise<void>
+}
+
+/** Where the gateway writes what no client gets. */
+export interface ConnectionLog {
+  debug (data: object, text: string): void
+  warn (data: object, text: string): void
 }

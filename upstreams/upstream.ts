@@ -71,6 +71,14 @@ export class ConfiguredUpstream implements Upstream {
     return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
   }
 
+  get since (): number {
+    return this.#shared.since
+  }
+
+  get isFailing (): boolean {
+    return this.#shared.isFailing
+  }
+
   lastLines (): readonly string[] {
     return this.#shared.lastLines
   }

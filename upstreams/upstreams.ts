@@ -5,13 +5,14 @@ import type { Call } from '../protocol/dispatch/call.js'
 import type { Nodes } from '../protocol/nodes/nodes.js'
 import type { Implementation } from '../protocol/revisions/revision.js'
 import type { Values } from '../protocol/store.js'
-import { connect, type ConnectionLog } from './connection/connection.js'
+import { connect } from './connection/connection.js'
+import type { RequestObserver } from './connection/observed-request.js'
 import { EraMemory } from './connection/era-memory.js'
 import type { Dialer, DialOptions } from './dial.js'
 import type { ListGateway } from './lists/gateway.js'
 import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
-import type { Upstream, UpstreamStatus } from './ports.js'
+import type { ConnectionLog, Upstream, UpstreamStatus } from './ports.js'
 import { openParking, type Parking } from './relay/parking/parking.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
@@ -49,6 +50,8 @@ export interface UpstreamHost {
   /** Where the lists of upstreams go. */
   readonly gateway: ListGateway
   readonly log: ConnectionLog & SupervisorLog
+  /** Is told of each request to an upstream when it is answered or has failed. */
+  readonly observer?: RequestObserver | undefined
   readonly options: UpstreamOptions
   readonly dialerOf: (entry: ServerEntry, redact: Redact) => Dialer
   /** Takes what is wrong with an upstream, or undefined when nothing is; called whenever its state has changed. */
@@ -150,12 +153,12 @@ export class Upstreams {
   }
 
   #create (entry: ServerEntry): ConfiguredUpstream {
-    const { clientInfo, values, options, dialerOf } = this.#host
+    const { clientInfo, values, options, dialerOf, observer } = this.#host
     const redact = redactor(entry)
     const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
     const eras = new EraMemory(values, entry)
     const { dial, lastLines } = dialerOf(entry, redact)
-    const settings = { entry, dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log }
+    const settings = { entry, dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log, observer }
     const upstream = new ConfiguredUpstream({
       entry,
       connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),

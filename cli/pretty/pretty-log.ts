@@ -8,7 +8,7 @@ const LEVELS: Record<number, [word: string, colour: Colour]> = {
 }
 const OUTCOMES: Record<string, Colour> = { ok: 'green', failed: 'yellow', error: 'red', denied: 'yellow', refused: 'yellow', cancelled: 'dim' }
 /** The fields of a record that its sentence has, in words. */
-const IN_SENTENCE = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'audit', 'reload', 'method', 'tool', 'resource', 'prompt', 'id', 'correlation'])
+const IN_SENTENCE = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'audit', 'reload', 'method', 'tool', 'resource', 'prompt', 'id', 'correlation', 'span_id', 'trace_flags'])
 const MAX_DETAIL = 200
 const MAX_INNER = 5
 /** Control characters, line breaks, and those that change the direction of text. */

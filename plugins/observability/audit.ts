@@ -1,29 +1,27 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
-import { oneLine } from '../../lib/one-line.js'
-import { now } from '../../lib/time/clock.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
-import { codes } from '../../protocol/wire/errors.js'
-import { isObject } from '../../protocol/wire/json.js'
-import type { AuditSubject } from '../../protocol/dispatch/target.js'
+import { clientOf, methodOf, outcomeOf, subjectOf } from '../../protocol/dispatch/observed/call-facts.js'
+import type { CallTrace } from '../../protocol/peer/trace.js'
 import { callSentence, type AuditLine } from './audit/audit-line.js'
-
-const MAX_NAME = 64
 
 /** Logs one line for each call: the caller, the method and its target, the outcome. Never arguments or results. */
 export default fp(async fastify => {
   const { mcp, log } = fastify
-  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) write(lineOf(call, ended, subjectOf(call))) })
+  mcp.onEnd((call, ended) => { if (isLogged(log, auditLevel(call.peer.transport, outcomeOf(call, ended)))) write(lineOf(call, ended), call.trace) })
 
-  function write (audit: AuditLine): void {
+  function write (audit: AuditLine, trace: CallTrace | undefined): void {
     try {
-      log[auditLevel(audit.transport, audit.outcome)]({ audit }, callSentence(audit))
+      log[auditLevel(audit.transport, audit.outcome)](trace === undefined ? { audit } : traced(audit, trace), callSentence(audit))
     } catch {
       // The logger may be the host's own. That it cannot write a line must not fail the call.
     }
   }
 }, { name: 'patchbay-audit', dependencies: ['patchbay-mcp'] })
+
+/** With the ids of the span, under the names that log collectors know them by. */
+const traced = (audit: AuditLine, { traceId, spanId, flags }: CallTrace): object => ({ audit, trace_id: traceId, span_id: spanId, trace_flags: flags })
 
 /**
  * A call over stdio that succeeded is at debug level: the application that launched the process shows what it writes to people. One that was
@@ -34,43 +32,24 @@ function auditLevel (transport: string, outcome: string): 'debug' | 'info' | 'wa
   return outcome === 'denied' ? 'warn' : 'info'
 }
 
-const outcomeOf = ({ denied }: Call, { outcome }: CallOutcome): string => denied ? 'denied' : outcome
-
-function lineOf (call: Call, ended: CallOutcome, about: AuditSubject | undefined): AuditLine {
-  const { code } = ended
-  const { tool, resource, prompt, upstream }: Partial<Record<'tool' | 'resource' | 'prompt' | 'upstream', string>> = about ?? {}
+function lineOf (call: Call, ended: CallOutcome): AuditLine {
+  const subject = subjectOf(call)
+  const { tool, resource, prompt, upstream } = subject
   return {
     principal: call.principal,
     client: clientOf(call.client),
     transport: call.peer.transport,
     revision: call.revision.version,
-    // An unknown method may be any text, so it is not repeated.
-    method: about === undefined && code === codes.methodNotFound ? undefined : call.method,
+    method: methodOf(call, ended, subject),
     tool,
     resource,
     prompt,
     upstream,
     outcome: outcomeOf(call, ended),
-    code,
-    ms: Math.round((now() - call.response.startedAt) * 1000) / 1000,
+    code: ended.code,
+    ms: Math.round(call.response.ms * 1000) / 1000,
     correlation: call.correlation
   }
-}
-
-/** Undefined when an author's function fails at it: a call that went wrong needs its line more than others. */
-function subjectOf (call: Call): AuditSubject | undefined {
-  try {
-    return call.target?.auditSubject
-  } catch {
-    return undefined
-  }
-}
-
-/** The client's unverified name and version, without control characters, which a terminal might obey. */
-function clientOf (client: unknown): string | undefined {
-  if (!isObject(client) || typeof client.name !== 'string') return undefined
-  const { name, version } = client
-  return oneLine(`${name}${typeof version === 'string' ? `/${version}` : ''}`, MAX_NAME)
 }
 
 /** Whether the logger writes this level. Loggers other than pino may not tell, and are given every line. */

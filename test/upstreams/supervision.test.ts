@@ -13,6 +13,7 @@ import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { bestTime } from '../support/timing.js'
 import { until } from '../support/wait.js'
+import { Watcher } from '../support/watcher.js'
 
 const PROGRAM = fileURLToPath(new URL('./programs/server.js', import.meta.url))
 
@@ -152,6 +153,23 @@ t.test('what a server that failed wrote last is in the log and, for operators, i
   const { body } = await app.inject('/health')
   t.match(JSON.parse(body), { upstreams: [{ alias: 'a', lastError: 'it exited with code 7', lastLines: ['the server has started', 'the key is ***'] }] })
   t.notMatch(body, 'abcdefgh')
+})
+
+t.test('a server is failing from its end until it is ready again, and watchers get its last lines for that time', async t => {
+  const { app, get } = await open(t, { a: {} })
+  const upstream = get('a')
+  const changes: Array<[state: string, isFailing: boolean]> = []
+  await upstream.shared()
+  const { since } = upstream
+  const remove = upstream.onChange(() => changes.push([upstream.status.state, upstream.isFailing]))
+  await t.rejects(call(await upstream.shared(), 'exit'))
+  await until(() => changes.at(-1)?.[0] === 'ready')
+  remove()
+  t.strictSame(changes, [['backing off', true], ['starting', true], ['ready', false]])
+  t.ok(upstream.since > since)
+  const watcher = await Watcher.open(t, app)
+  t.match(watcher.last('upstreams'), [{ alias: 'a', state: 'ready', since: upstream.since, lastError: 'it exited with code 7' }])
+  t.equal(watcher.last('upstreams')?.[0]?.['lastLines'], undefined)
 })
 
 t.test('what a server wrote is shown to operators only', async t => {

@@ -6,7 +6,7 @@ import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
 import type { Dial } from '../../transports/client/link.js'
-import type { Connection, RelayedCall, UpstreamRequest, UpstreamServer } from '../ports.js'
+import type { Connection, ConnectionLog, RelayedCall, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
 import { checkResultType } from './check-result-type.js'
 import type { EraMemory } from './era-memory.js'
@@ -14,16 +14,11 @@ import { RequestFailed, SessionLost, toClientError } from './failure.js'
 import { capabilitiesOf } from './handshake-capabilities.js'
 import { LogLevelOfUpstream } from './log-level-of-upstream.js'
 import { negotiate, type Negotiated } from './negotiate.js'
+import { observed, type RequestObserver } from './observed-request.js'
 import { Oddities } from './oddities.js'
 import { encodeParams } from './outgoing-meta.js'
 import { QuestionsOfUpstream } from './questions-of-upstream.js'
 import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
-
-/** Where the gateway writes what no client gets. */
-export interface ConnectionLog {
-  debug (data: object, text: string): void
-  warn (data: object, text: string): void
-}
 
 export interface ConnectionOptions {
   readonly entry: ServerEntry
@@ -33,6 +28,8 @@ export interface ConnectionOptions {
   readonly probeWait: number
   readonly maxQuestions: number
   readonly log: ConnectionLog
+  /** Is told of each request when it is answered or has failed. */
+  readonly observer?: RequestObserver | undefined
   /** Runs when the upstream had forgotten its session and has a new one: what was subscribed to is not any more. */
   readonly onReopen: (connection: Connection) => void
 }
@@ -98,7 +95,11 @@ class LiveConnection implements OpenConnection {
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
-  async request (request: UpstreamRequest): Promise<Params> {
+  request (request: UpstreamRequest): Promise<Params> {
+    return observed(this.#request(request), this.#options.entry.alias, request.method, this.#options.observer)
+  }
+
+  async #request (request: UpstreamRequest): Promise<Params> {
     if (this.#reopening !== undefined) await this.#reopened(this.#reopening)
     const used = this.#current.peer
     try {

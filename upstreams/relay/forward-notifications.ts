@@ -1,4 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
+import { namingCall } from '../../protocol/questions/named-call.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import { atLeast, isLogLevel } from '../../protocol/wire/log-level.js'
 import { withoutReservedMeta } from './relayed-params.js'
@@ -13,5 +14,5 @@ export function forwardProgress (call: Call, { progress, total, message }: Param
 export function forwardLog (call: Call, params: Params): void {
   const { level } = params
   if (!isLogLevel(level) || call.logLevel === undefined || !atLeast(level, call.logLevel)) return
-  call.notify('notifications/message', withoutReservedMeta(params))
+  call.notify('notifications/message', namingCall(withoutReservedMeta(params), call))
 }

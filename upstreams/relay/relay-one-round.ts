@@ -4,6 +4,7 @@ import type { Connection, UpstreamRequest } from '../ports.js'
 import { carryState, type CarriedState } from './questions/carried-state.js'
 import { readInputRequired } from './questions/input-required.js'
 import { isAnswerable, notOffered } from './questions/question.js'
+import { requestTraced } from './request-traced.js'
 
 /**
  * Both sides are stateless: the upstream's questions and the client's answers are passed on as they are, and the upstream's state
@@ -11,7 +12,7 @@ import { isAnswerable, notOffered } from './questions/question.js'
  */
 export async function relayOneRound (call: Call, upstream: string, connection: Connection, request: UpstreamRequest, carried: CarriedState | undefined): Promise<Record<string, unknown>> {
   if (carried?.parked !== undefined) throw errors.notWaiting(upstream, 'the server was replaced')
-  const result = await connection.request(withAnswers(request, call.params['inputResponses'], carried?.state))
+  const result = await requestTraced(call, connection, withAnswers(request, call.params['inputResponses'], carried?.state))
   const asked = readInputRequired(result, request.method, connection.revision, upstream)
   if (asked === undefined) return result
   for (const question of Object.values(asked.questions)) {

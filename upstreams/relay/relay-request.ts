@@ -13,6 +13,7 @@ import { relayOneRound } from './relay-one-round.js'
 import { resumeParked } from './parking/resume-parked.js'
 import { relayRounds } from './relay-rounds.js'
 import { withoutReserved } from './relayed-params.js'
+import { requestTraced } from './request-traced.js'
 import { demandsPages, requiredPages } from './questions/required-pages.js'
 import { toClientError } from './to-client-error.js'
 
@@ -69,7 +70,7 @@ function send (call: Call, { entry: { alias }, parked, maxRounds }: Upstream, co
 
 async function relayDirectly (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
   try {
-    return await connection.request(request)
+    return await requestTraced(call, connection, request)
   } catch (error) {
     expectPages(error, call, connection)
     throw error

@@ -7,6 +7,7 @@ import { askClient } from './direct-call.js'
 import { readInputRequired, type InputRequired } from './questions/input-required.js'
 import { isAnswerable, isPage, notOffered, type Question } from './questions/question.js'
 import { withoutReservedMeta } from './relayed-params.js'
+import { requestTraced } from './request-traced.js'
 
 /** How often an upstream may ask for another round in a row without a question. */
 const MAX_EMPTY_ROUNDS = 3
@@ -22,7 +23,7 @@ export async function relayRounds (call: Call, upstream: string, connection: Con
   const pages = new AcceptedPages(pageWait)
   let next = request
   for (let round = 0, empty = 0; ; round++) {
-    const result = await connection.request(next)
+    const result = await requestTraced(call, connection, next)
     const asked = readInputRequired(result, request.method, connection.revision, upstream)
     if (asked === undefined) return result
     empty = Object.keys(asked.questions).length === 0 ? empty + 1 : 0

@@ -53,6 +53,8 @@ export class Supervisor<C extends Supervised> {
   readonly #options: SupervisorOptions<C>
   readonly #backOff: BackOff
   #state: UpstreamState = 'stopped'
+  #since = Date.now()
+  #isFailing = false
   #connection: C | undefined
   #opening: Promise<C> | undefined
   #closing: Promise<void> | undefined
@@ -75,6 +77,16 @@ export class Supervisor<C extends Supervised> {
 
   get state (): UpstreamState {
     return this.#state
+  }
+
+  /** When the state changed last, in milliseconds since 1970. */
+  get since (): number {
+    return this.#since
+  }
+
+  /** True from a failure until it is open again. */
+  get isFailing (): boolean {
+    return this.#isFailing
   }
 
   /** How often it was opened again. */
@@ -174,6 +186,7 @@ export class Supervisor<C extends Supervised> {
     this.#connection = connection
     this.#starts++
     this.#backOff.succeed()
+    this.#isFailing = false
     connection.onClose(why => this.#lose(connection, why))
     this.#usedAt = now()
     this.#watchIdle()
@@ -194,6 +207,7 @@ export class Supervisor<C extends Supervised> {
     const wasLooping = this.#looping
     const delay = this.#backOff.fail()
     this.#looping = delay === undefined
+    this.#isFailing = true
     this.#lastError = describeError(error)
     this.#lastLines = lastLines?.() ?? []
     this.#retryAt = now() + (delay ?? backOff.first)
@@ -223,6 +237,7 @@ export class Supervisor<C extends Supervised> {
   #change (state: UpstreamState): void {
     if (this.#state === 'closed' || this.#state === state) return
     this.#state = state
+    this.#since = Date.now()
     this.#options.onChange?.()
   }
 }

@@ -140,6 +140,9 @@ export class FakeUpstream implements Upstream {
     return { state: 'ready', transport: 'stdio', revision: this.connection.revision.version, restarts: 0, lastError: undefined }
   }
 
+  readonly since = 0
+  readonly isFailing = false
+
   lastLines (): string[] {
     return []
   }

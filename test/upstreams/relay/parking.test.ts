@@ -4,6 +4,7 @@ import { McpError } from '../../../app.js'
 import { createAbortController } from '../../../lib/on-abort.js'
 import { gateway } from '../../support/gateway.js'
 import type { Json } from '../../support/recorder.js'
+import { recordSpans } from '../../support/tracing.js'
 import { until } from '../../support/wait.js'
 import { addUpstream, type Arrived, type Fake, type FakeConnection } from './fake-upstream.js'
 import { RelayClient, type ClientOptions, type Reply } from './relay-client.js'
@@ -52,6 +53,20 @@ t.test('a question of a stateful upstream travels to a stateless client and back
   t.match(await answer, { result: { ...DONE, resultType: 'complete' } })
   t.equal(connection.arrived.size, 0)
   t.equal(parked.size, 0)
+})
+
+t.test('the question is a span of the call that asked, and names it to the client', async t => {
+  const spans = recordSpans(t)
+  const { client, connection } = await pair(t)
+  const { keys: [key = ''], requests, arrived, answers, state } = await ask(client, connection, [ELICIT, FORM])
+  const question = spans.find(({ name }) => name === ELICIT)
+  const { spanId } = spans.find(({ kind }) => kind === 'SERVER') ?? {}
+  t.match(question, { kind: 'CLIENT', parentId: spanId })
+  t.match(requests[key], { params: { _meta: { traceparent: `00-${question?.traceId}-${question?.spanId}-01` } } })
+  const { answer } = client.call({ a: 1 }, { requestState: state, inputResponses: { [key]: ACCEPT } })
+  t.strictSame(await answers[0], ACCEPT)
+  arrived.resolve(DONE)
+  t.match(await answer, { result: DONE })
 })
 
 t.test('pages lose the id that their revision does not have, models are asked as they are', async t => {

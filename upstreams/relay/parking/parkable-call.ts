@@ -1,6 +1,8 @@
 import { Cancellation } from '../../../lib/calls/cancellation.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
+import type { CallTrace } from '../../../protocol/peer/trace.js'
+import { tracedParams } from '../../../protocol/questions/client-requests.js'
 import { binding } from '../../../protocol/questions/request-state.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
@@ -11,6 +13,7 @@ import { OpenQuestions } from './open-questions.js'
 import type { ParkedCall, ParkedCalls } from './parked-calls.js'
 import { capabilityFor, isAnswerable, isRelayedQuestion, toClientParams, type Question } from '../questions/question.js'
 import { withoutReservedMeta } from '../relayed-params.js'
+import { requestTraced } from '../request-traced.js'
 import { ClientRound, toResult, type Round, type RoundOutcome } from './round.js'
 
 type Result = Record<string, unknown>
@@ -27,6 +30,8 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly #questions = new OpenQuestions()
   readonly #cancellation = new Cancellation()
   readonly #revision: Revision
+  /** Of the call that the request to the upstream belongs to. */
+  readonly #trace: CallTrace | undefined
   /** False where the client's request may not be answered with questions. */
   readonly #mayAsk: boolean
   /** The client's request that waits now; undefined while the call is parked. */
@@ -49,6 +54,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.upstream = upstream
     this.principal = call.principal
     this.#revision = call.revision
+    this.#trace = call.trace
     this.#mayAsk = call.revision.mayRequestInput(call.method)
     this.#capabilities = call.capabilities
     this.#client = clientOf(call)
@@ -82,14 +88,18 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     if (refusal !== undefined) throw refusal
     const bytes = sizeOf(params)
     if (!this.#keep(bytes)) throw errors.tooManyParkedBytes(this.#parked.limits.maxParkedBytes)
-    const answer = this.#questions.ask(question, bytes, signal)
+    const answer = this.#questions.ask(this.#traced(question), bytes, signal)
     this.#wakeAfterTurn()
     return await answer
   }
 
+  #traced (question: Question): Question {
+    return this.#trace === undefined ? question : { ...question, params: tracedParams(this.#trace, question.method, question.params) ?? question.params }
+  }
+
   /** Sends the request, and serves the client's call. */
   async start (call: Call, connection: Connection, request: UpstreamRequest): Promise<Result> {
-    connection.request({ ...request, cancellation: this.#cancellation, call: this })
+    requestTraced(call, connection, { ...request, cancellation: this.#cancellation, call: this })
       .then(result => this.#finish({ result }), (error: unknown) => this.#finish({ error }))
     const outcome = await this.#serve(new ClientRound(call))
     if ('questions' in outcome) this.#bound = binding(call.method, call.params, call.principal)
