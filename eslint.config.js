@@ -5,14 +5,16 @@ const { plugin } = neostandard.plugins['typescript-eslint']
 // tap's parent test waits for `t.test(…)` by itself.
 const subtest = { from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }
 
+/** Properties and methods that turn text into markup. */
+const MARKUP = ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'srcdoc', 'srcDoc', 'dangerouslySetInnerHTML', 'setHTMLUnsafe', 'createContextualFragment']
+
 export default [
   ...neostandard({
     ts: true,
-    noJsx: true,
     ignores: ['build/', 'dist/', 'node_modules/', '.bench/', '.conformance/', '.tap/']
   }),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname }
     },
@@ -29,8 +31,24 @@ export default [
   },
   {
     // stdout belongs to the stdio transport.
-    files: ['**/*.{js,ts}'],
+    files: ['**/*.{js,ts,tsx}'],
     ignores: ['test/**', 'bench/**'],
     rules: { 'no-console': 'error' }
+  },
+  {
+    // The page shows text of servers that are not trusted: it becomes text nodes, never markup or code.
+    files: ['console/**/*.{ts,tsx}'],
+    rules: {
+      'no-eval': 'error',
+      'no-new-func': 'error',
+      '@typescript-eslint/no-implied-eval': 'error',
+      'no-script-url': 'error',
+      'no-restricted-syntax': ['error', ...MARKUP.flatMap(forbid), { selector: "MemberExpression[object.name='document'][property.name=/^write/]", message: 'document.write makes markup of text.' }]
+    }
   }
 ]
+
+function forbid (name) {
+  const places = [`MemberExpression[property.name='${name}']`, `MemberExpression[property.value='${name}']`, `JSXAttribute[name.name='${name}']`, `Property[key.name='${name}']`, `Property[key.value='${name}']`]
+  return { selector: places.join(', '), message: `${name} makes markup or code of text.` }
+}

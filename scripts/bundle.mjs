@@ -2,6 +2,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildConsole } from './bundle/console.mjs'
 import { licenses } from './bundle/licenses.mjs'
 import { fileOf, LATE, standIns } from './bundle/stand-ins.mjs'
 
@@ -36,6 +37,7 @@ const common = { ...shared, format: 'cjs', outExtension: { '.js': '.cjs' } }
 
 rmSync(new URL('dist', root), { recursive: true, force: true })
 const made = await Promise.all([
+  buildConsole(),
   build({
     ...shared,
     entryPoints: [{ in: 'cli.ts', out: 'cli' }, { in: 'app.ts', out: 'app' }],

@@ -33,7 +33,7 @@ export const standIns = {
     onResolve({ filter: /^clipboardy$/ }, () => ({ path: './late/clipboardy.js', external: true }))
     onResolve({ filter: /^@redis\/client$/ }, () => ({ path: './late/redis-client.cjs', external: true }))
     onResolve({ filter: /^undici$/ }, () => ({ path: './late/undici.cjs', external: true }))
-    onLoad({ filter: /[\\/](upstreams|transports[\\/]client)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
+    onLoad({ filter: /[\\/](upstreams|transports[\\/]client|protocol[\\/]watch|plugins[\\/]observability)[\\/].*\.ts$/ }, ({ path }) => lateParts.has(path) ? { contents: `import '${fileURLToPath(new URL('app.ts', root))}'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined)
     replace(LATE, latePackage)
     replace(LATE_BUILTINS.flatMap(name => [name, `node:${name}`]), lateBuiltin)
     // The CommonJS build of the package loads much faster than its ES module.
@@ -55,11 +55,11 @@ export function fileOf (name) {
 const root = new URL('../..', import.meta.url)
 
 /**
- * The files about upstream servers that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
+ * The files about upstream servers and watchers that are imported when they are needed. In the bundle they import app.ts, which is loaded by then: what they
  * share with it would otherwise be cut into more files, which every start has to load.
  */
 function findLateParts () {
-  const files = ['app.ts', ...['upstreams', 'transports/client'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`))]
+  const files = ['app.ts', ...['upstreams', 'transports/client', 'plugins/observability'].flatMap(folder => readdirSync(new URL(folder, root), { recursive: true }).map(name => `${folder}/${name}`))]
   const imports = files.filter(file => file.endsWith('.ts')).flatMap(file => {
     const url = new URL(file, root)
     return [...readFileSync(url, 'utf8').matchAll(/import\('(\.[^']+)\.js'\)/g)].map(([, path]) => fileURLToPath(new URL(`${path}.ts`, url)))

@@ -1,0 +1,71 @@
+import { useContext } from 'preact/hooks'
+import { RequiredMark } from '../../parts/required-mark.js'
+import { HiddenBadge, ServerText } from '../../parts/server-text.js'
+import { Control } from './control.js'
+import { FormContext, type NamedFieldProps } from './form-context.js'
+import { hintsOf } from '../model/hints.js'
+import { MAX_DEPTH } from '../model/initial.js'
+import { Presence } from './presence.js'
+import { textOf } from '../model/schema.js'
+import { isGroup, shapeOf, type Shape } from '../model/shape.js'
+import { Typed, type Value } from '../model/value.js'
+
+/** A field with its name, what its schema says about it, its control and what is wrong with it. */
+export function Field ({ name, required, fixed = false, children, ...field }: NamedFieldProps) {
+  const { root } = useContext(FormContext)
+  const { schema, id, value } = field
+  const shape = controlled(shapeOf(schema, root), value, field.depth)
+  const about = textOf(shape.schema.description)
+  const hint = hintsOf(shape)
+  const problems = useProblems(field.at, value)
+  const describedBy = [about && `${id}-about`, hint && `${id}-hint`, problems.length > 0 && `${id}-error`].filter(Boolean).join(' ')
+  const aria = { ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }), ...(problems.length > 0 ? { 'aria-invalid': true } : {}), ...(required && !isGroup(shape) ? { 'aria-required': true } : {}) }
+  const title = textOf(shape.schema.title)
+  const label = (
+    <>
+      <ServerText text={title ?? name} />
+      {title !== undefined && title !== name ? <code class='quiet'> <ServerText text={name} /></code> : null}
+      <RequiredMark required={required} />
+    </>
+  )
+  const inside = (
+    <>
+      {about === undefined ? null : <p id={`${id}-about`} class='quiet small field-about'><ServerText text={about} /></p>}
+      <Control {...field} shape={shape} optional={!fixed} required={required} aria={aria} />
+      {hint === '' ? null : <p id={`${id}-hint`} class='quiet small'><ServerText text={hint} /></p>}
+      {typeof value === 'string' ? <HiddenBadge texts={[value]} /> : null}
+      {problems.length === 0 ? null : <p id={`${id}-error`} class='error small'>{problems.map(text => <span key={text}><ServerText text={text} /> </span>)}</p>}
+    </>
+  )
+  const beside = <span class='row field-side'><Presence {...field} shape={shape} required={required} fixed={fixed} name={title ?? name} />{children}</span>
+  if (!isGroup(shape)) return <div class='field'><div class='row spread'><label for={id}>{label}</label>{beside}</div>{inside}</div>
+  return (
+    <fieldset class='field group' aria-describedby={describedBy === '' ? undefined : describedBy} id={`${id}-group`} tabIndex={-1}>
+      <legend class='visually-hidden'>{title ?? name}{required ? ' required' : ''}</legend>
+      <div class='row spread'><span class='label' aria-hidden='true'>{label}</span>{beside}</div>
+      {inside}
+    </fieldset>
+  )
+}
+
+function useProblems (at: string, value: Value | undefined): string[] {
+  const { errors } = useContext(FormContext)
+  const own = value instanceof Typed && value.problem !== undefined && value.text !== '' ? [value.problem] : []
+  const given = errors.get(at) ?? []
+  return [...own, ...given.filter(text => !own.includes(text))]
+}
+
+/** The shape, or a box for JSON where a value cannot be shown by its control, or would be changed by it. */
+function controlled (shape: Shape, value: Value | undefined, depth: number): Shape {
+  const box: Shape = { ...shape, kind: 'json' }
+  if (depth > MAX_DEPTH && (isGroup(shape) || shape.kind === 'variants')) return box
+  if (value === undefined || value === null) return shape
+  switch (shape.kind) {
+    // Fields for text change these to line feeds, or drop them.
+    case 'text': return typeof value === 'string' && !/[\0-\x08\x0B-\x1F]/.test(value) ? shape : box // eslint-disable-line no-control-regex
+    case 'number': return typeof value === 'number' || (value instanceof Typed && typeof (value.value ?? 0) === 'number') ? shape : box
+    case 'choices': case 'array': return Array.isArray(value) ? shape : box
+    case 'object': return value instanceof Map ? shape : box
+    default: return shape
+  }
+}

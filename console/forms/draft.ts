@@ -1,0 +1,66 @@
+import type { Json } from '../client/contract.js'
+import { schemaErrors, type FieldError } from './check.js'
+import { initialValue } from './model/initial.js'
+import { parseJson, type JsonProblem } from './model/json-text.js'
+import { masked, unmasked, type Masks } from './model/mask.js'
+import { brokenIn, fromJson, print, toJson, type Value } from './model/value.js'
+
+/** What a person is about to send: the value that the form shows, and the same as text. Never changed: each edit makes another. */
+export interface Draft {
+  /** `true` where there is none. */
+  readonly schema: Json
+  /** Undefined: nothing is sent. While `problem` is there, the last value that could be read, which is only shown. */
+  readonly value: Value | undefined
+  /** Shown to people: with masks in place of secrets that were not typed into it. */
+  readonly text: string
+  /** The masks in the text; they are never sent. */
+  readonly masks: Masks
+  /** What is wrong with the text. */
+  readonly problem?: JsonProblem
+}
+
+/** What a draft would send, if it can be sent at all, and everything that its schema has against it. */
+interface Checked { value?: Json, errors: FieldError[] }
+
+/** A draft with the defaults of its schema, or with a value from before. */
+export function newDraft (schema: Json | undefined, value?: Json): Draft {
+  const root = schema ?? true
+  return withValue({ schema: root }, value === undefined ? initialValue(root, root, true) : fromJson(value))
+}
+
+/** The draft after an edit in the form. Masks that stand where they may not stay masks. */
+export function withValue ({ schema, masks: earlier = new Map() }: Pick<Draft, 'schema'> & Partial<Draft>, value: Value | undefined): Draft {
+  const shown = masked(value, schema)
+  const text = print(shown.value)
+  const kept = [...earlier].filter(([mask]) => text.includes(mask))
+  return { schema, value, text, masks: new Map([...kept, ...shown.masks]) }
+}
+
+/** The draft after an edit of its text, which stays as it was typed. */
+export function withText ({ schema, value, masks }: Draft, text: string): Draft {
+  const read = parseJson(text)
+  if ('problem' in read) return { schema, value, text, masks, problem: read.problem }
+  return { schema, value: read.value === undefined ? undefined : unmasked(read.value, schema, masks), text, masks }
+}
+
+/** The draft for a schema that has changed; the text stays. */
+export function withSchema ({ text, masks }: Draft, schema: Json | undefined): Draft {
+  return withText({ ...newDraft(schema), masks }, text)
+}
+
+/** The draft with its text in order; the same draft if the text cannot be read. */
+export function formatted (draft: Draft): Draft {
+  return draft.problem === undefined ? withValue(draft, draft.value) : draft
+}
+
+/** What is sent, or why nothing can be. A value with errors may be sent by those who want to see the refusal. */
+export function checkDraft ({ schema, value, problem }: Draft): Checked {
+  if (problem !== undefined) return { errors: [{ at: '', message: problemWords(problem) }] }
+  const broken = brokenIn(value)
+  if (broken.length > 0) return { errors: broken }
+  const json = value === undefined ? undefined : toJson(value)
+  if (json === undefined) return { errors: [{ at: '', message: 'There is nothing to send yet.' }] }
+  return { value: json, errors: schemaErrors(json, schema, { patterns: true }) ?? [] }
+}
+
+export const problemWords = ({ line, column, message }: JsonProblem): string => `Line ${line}, column ${column}: ${message}.`

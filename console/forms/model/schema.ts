@@ -1,0 +1,62 @@
+import { isObject, type Json } from '../../client/contract.js'
+import { namesOf } from './value.js'
+
+/** A JSON Schema of a stranger: no member has to be what the specification says. */
+export type Schema = { [keyword: string]: Json }
+
+export const listOf = (json: Json | undefined): Json[] => Array.isArray(json) ? json : []
+export const textOf = (json: Json | undefined): string | undefined => typeof json === 'string' ? json : undefined
+export const numberOf = (json: Json | undefined): number | undefined => typeof json === 'number' ? json : undefined
+
+/** More references and parts of one schema than this are not followed: they go in circles. */
+const MAX_PARTS = 64
+
+/** A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are never fetched; `$ref` stays where one could not be followed. */
+export function resolve (schema: Json | undefined, root: Json, parts = { left: MAX_PARTS }): Schema | false {
+  if (schema === false) return false
+  if (!isObject(schema) || parts.left-- <= 0) return {}
+  const { $ref, allOf, ...own } = schema
+  let merged: Schema | false = {}
+  for (const part of listOf(allOf)) merged = merge(merged, resolve(part, root, parts))
+  merged = merge(merged, own)
+  if (typeof $ref !== 'string') return merged
+  const target = targetOf($ref, root)
+  return target === undefined ? merged && { ...merged, $ref } : merge(resolve(target, root, parts), merged)
+}
+
+/** What both schemas say; where both say the same keyword, the second does. */
+export function merge (first: Schema | false, second: Schema | false): Schema | false {
+  if (first === false || second === false) return false
+  const merged: Schema = { ...first, ...second }
+  if (isObject(first.properties) && isObject(second.properties)) merged.properties = mergeProperties(first.properties, second.properties)
+  if (Array.isArray(first.required) && Array.isArray(second.required)) merged.required = [...new Set([...first.required, ...second.required])]
+  return merged
+}
+
+function mergeProperties (first: Schema, second: Schema): Schema {
+  const merged: Schema = Object.assign(Object.create(null), first)
+  for (const [name, schema] of Object.entries(second)) {
+    const before = merged[name]
+    merged[name] = before === undefined ? schema : { allOf: [before, schema] }
+  }
+  return merged
+}
+
+/** What a local reference such as `#/$defs/a` leads to. */
+export function targetOf (reference: string, root: Json): Json | undefined {
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
+  return memberAt(root, reference.slice(1))
+}
+
+export function memberAt (json: Json | undefined, pointer: string): Json | undefined {
+  return namesOf(pointer).reduce<Json | undefined>((value, name) => {
+    if (typeof value !== 'object' || value === null) return undefined
+    const key = decoded(name)
+    return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+  }, json)
+}
+
+function decoded (name: string): string {
+  try { return decodeURIComponent(name) } catch { return name }
+}

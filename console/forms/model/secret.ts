@@ -1,0 +1,62 @@
+import { isObject, type Json } from '../../client/contract.js'
+import { safePattern } from './patterns.js'
+import { listOf, targetOf, type Schema } from './schema.js'
+import { below, type Pointer } from './value.js'
+
+/** Whether a field's value is hidden on the screen and left out of copies. */
+export const isSecret = (schema: Schema): boolean => schema.format === 'password' || schema.writeOnly === true
+
+/** When more schemas than this have a say in a value, what is left of it counts as secret. */
+const MAX_VISITS = 20_000
+
+interface Search { root: Json, left: number, found: Pointer[] }
+
+/** Where a value has secrets by its schema: under any reference, variant or condition, whether or not that one is meant. */
+export function secretsIn (value: Json, schema: Json | undefined, at: Pointer = ''): Pointer[] {
+  const search: Search = { root: schema ?? true, left: MAX_VISITS, found: [] }
+  look(value, [schema], at, search)
+  return search.found
+}
+
+function look (value: Json, given: Array<Json | undefined>, at: Pointer, search: Search): void {
+  const schemas = inPlace(given, search)
+  if (search.left <= 0 || schemas.some(isSecret)) {
+    search.found.push(at)
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => look(item, schemas.flatMap(schema => itemSchemas(schema, index)), below(at, index), search))
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) look(member, schemas.flatMap(schema => memberSchemas(schema, name)), below(at, name), search)
+  }
+}
+
+/** The schemas, and all those that they apply to the same value; each once, so that circles end. */
+function inPlace (given: Array<Json | undefined>, search: Search): Schema[] {
+  const all = new Set<Schema>()
+  const waiting = [...given]
+  while (waiting.length > 0 && search.left > 0) {
+    const schema = waiting.pop()
+    if (!isObject(schema) || all.has(schema)) continue
+    search.left--
+    all.add(schema)
+    const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise, dependentSchemas, dependencies } = schema
+    for (const part of [allOf, anyOf, oneOf]) waiting.push(...listOf(part))
+    for (const part of [dependentSchemas, dependencies]) waiting.push(...Object.values(isObject(part) ? part : {}))
+    waiting.push(condition, then, otherwise)
+    if (typeof $ref === 'string') waiting.push(targetOf($ref, search.root))
+  }
+  return [...all]
+}
+
+function itemSchemas ({ prefixItems, items, additionalItems, unevaluatedItems, contains }: Schema, index: number): Array<Json | undefined> {
+  const tuple = Array.isArray(prefixItems) ? prefixItems : listOf(items)
+  if (index < tuple.length) return [tuple[index], contains]
+  return [Array.isArray(items) ? additionalItems : items, unevaluatedItems, contains]
+}
+
+function memberSchemas ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema, name: string): Array<Json | undefined> {
+  const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
+  const matching = Object.entries(isObject(patternProperties) ? patternProperties : {}).filter(([pattern]) => mayMatch(pattern, name)).map(([, schema]) => schema)
+  return own.length + matching.length > 0 ? [...own, ...matching] : [additionalProperties, unevaluatedProperties]
+}
+
+const mayMatch = (pattern: string, name: string): boolean => !safePattern(pattern, name.length) || new RegExp(pattern, 'u').test(name)

@@ -1,0 +1,145 @@
+import { isObject, type Json } from '../../client/contract.js'
+import { listOf, merge, resolve, textOf, type Schema } from './schema.js'
+
+export interface Choice { value: Json, label: string }
+interface Variant { name: string, schema: Schema }
+
+/** Which control a schema gets. `json`: a box for JSON, since nothing else would do. `nothing`: no value fits. */
+type Kind = 'text' | 'number' | 'choice' | 'choices' | 'object' | 'array' | 'variants' | 'json' | 'nothing'
+
+/** What a form has to know of a schema. */
+export interface Shape {
+  kind: Kind
+  schema: Schema
+  /** `null` fits, too. */
+  nullable: boolean
+  /** Of `choice` and `choices`. */
+  choices: Choice[]
+  /** Of `variants`. */
+  variants: Variant[]
+}
+
+/** Up to this many choices are shown at once. */
+const MAX_RADIOS = 5
+
+/** Whether a shape is shown by several controls, which share a legend instead of a label. */
+export function isGroup ({ kind, choices }: Shape): boolean {
+  return kind === 'object' || kind === 'array' || kind === 'choices' || kind === 'variants' || (kind === 'choice' && choices.length <= MAX_RADIOS)
+}
+
+const known = new WeakMap<object, WeakMap<object, Shape>>()
+
+/** The shape of a schema; `root` is where its references lead. */
+export function shapeOf (schema: Json | undefined, root: Json): Shape {
+  if (!isObject(schema)) return makeShape(schema, root)
+  const owner = isObject(root) ? root : schema
+  const shapes = known.get(owner) ?? new WeakMap<object, Shape>()
+  known.set(owner, shapes)
+  const shape = shapes.get(schema) ?? makeShape(schema, root)
+  shapes.set(schema, shape)
+  return shape
+}
+
+function makeShape (given: Json | undefined, root: Json): Shape {
+  const schema = resolve(given, root)
+  const shape: Shape = { kind: 'json', schema: schema === false ? {} : schema, nullable: false, choices: [], variants: [] }
+  if (schema === false) return { ...shape, kind: 'nothing' }
+  if (schema.$ref !== undefined) return shape
+  return byEnum(shape) ?? byVariants(shape, root) ?? byType(shape, root)
+}
+
+function byEnum (shape: Shape): Shape | undefined {
+  const { schema } = shape
+  if (schema.const !== undefined) return { ...shape, kind: 'choice', choices: [choiceOf(schema.const, schema.title)] }
+  if (!Array.isArray(schema.enum)) return undefined
+  const names = listOf(schema.enumNames)
+  const choices = schema.enum.map((value, index) => choiceOf(value, names[index]))
+  return { ...shape, kind: 'choice', ...withoutNull(choices) }
+}
+
+/** `oneOf` or `anyOf`: titled choices, something that may be null, or variants to choose from. */
+function byVariants (shape: Shape, root: Json): Shape | undefined {
+  const { oneOf, anyOf, ...base } = shape.schema
+  const listed = Array.isArray(oneOf) ? oneOf : anyOf
+  if (!Array.isArray(listed)) return undefined
+  const parts = listed.map(part => resolve(part, root)).filter(part => part !== false)
+  const choices = parts.filter(part => part.const !== undefined).map(part => choiceOf(part.const ?? null, part.title))
+  if (choices.length > 0 && choices.length === parts.length) return { ...shape, kind: 'choice', ...withoutNull(choices) }
+  const others = parts.filter(part => part.type !== 'null')
+  const nullable = shape.nullable || others.length < parts.length
+  const schemas = others.map(part => merge(base, part)).filter(part => part !== false)
+  const [only] = schemas
+  if (only === undefined) return undefined
+  if (schemas.length > 1) return { ...shape, kind: 'variants', nullable, variants: schemas.map((schema, index) => ({ name: nameOf(others[index] ?? {}, schema, index, root), schema })) }
+  const inner = shapeOf(only, root)
+  return { ...inner, nullable: nullable || inner.nullable }
+}
+
+function byType (shape: Shape, root: Json): Shape {
+  const { schema } = shape
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? guess(schema)]
+  const others: Json[] = types.filter(type => type !== 'null' && (type !== 'integer' || !types.includes('number')))
+  const nullable = others.length < types.length && types.includes('null')
+  if (others.length > 1) return { ...shape, kind: 'variants', nullable, variants: others.map(type => ({ name: wordFor(type), schema: { ...schema, type } })) }
+  return { ...shape, nullable, ...byOneType(others[0] ?? 'null', schema, root) }
+}
+
+function byOneType (type: Json, schema: Schema, root: Json): Partial<Shape> {
+  switch (type) {
+    case 'string': return { kind: 'text' }
+    case 'number': case 'integer': return { kind: 'number' }
+    case 'boolean': return { kind: 'choice', choices: [choiceOf(true, undefined), choiceOf(false, undefined)] }
+    case 'null': return { kind: 'choice', choices: [choiceOf(null, undefined)] }
+    case 'object': return { kind: 'object' }
+    case 'array': return byItems(schema, root)
+    default: return { kind: 'json' }
+  }
+}
+
+function byItems (schema: Schema, root: Json): Partial<Shape> {
+  if (!isObject(schema.items) || schema.prefixItems !== undefined) return { kind: 'array' }
+  // An item that is a list of the same would be looked into for ever.
+  const items = resolve(schema.items, root)
+  if (items === false || items.type === 'array' || items.type === 'object' || items.type === 'boolean') return { kind: 'array' }
+  const { kind, choices, nullable } = makeShape(items, root)
+  return kind === 'choice' && !nullable ? { kind: 'choices', choices } : { kind: 'array' }
+}
+
+function guess (schema: Schema): string {
+  const has = (...keywords: string[]) => keywords.some(keyword => schema[keyword] !== undefined)
+  if (has('properties', 'required', 'additionalProperties', 'patternProperties')) return 'object'
+  if (has('items', 'prefixItems', 'minItems')) return 'array'
+  if (has('minLength', 'maxLength', 'pattern', 'format')) return 'string'
+  return has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum') ? 'number' : 'any'
+}
+
+const choiceOf = (value: Json, label: Json | undefined): Choice => ({ value, label: textOf(label) ?? (typeof value === 'string' ? value : JSON.stringify(value)) })
+
+function withoutNull (choices: Choice[]): { choices: Choice[], nullable: boolean } {
+  const others = choices.filter(({ value }) => value !== null)
+  return others.length === 0 ? { choices, nullable: false } : { choices: others, nullable: others.length < choices.length }
+}
+
+/** More names of fields do not make a variant clearer. */
+const MAX_NAMES = 3
+
+/** A variant's title, or what tells it from the others. */
+function nameOf (own: Schema, merged: Schema, index: number, root: Json): string {
+  const title = textOf(own.title)
+  if (title !== undefined) return title
+  if (own.const !== undefined) return choiceOf(own.const, undefined).label
+  for (const [name, property] of Object.entries(isObject(own.properties) ? own.properties : {})) {
+    const schema = resolve(property, root)
+    if (schema !== false && schema.const !== undefined) return `${name}: ${choiceOf(schema.const, undefined).label}`
+  }
+  const needed = listOf(own.required).filter(name => typeof name === 'string')
+  const names = needed.length > 0 ? needed : Object.keys(isObject(own.properties) ? own.properties : {})
+  if (names.length > 0) return `with ${names.slice(0, MAX_NAMES).join(', ')}`
+  const type = merged.type ?? guess(merged)
+  return typeof type === 'string' && type !== 'any' && type !== 'object' ? wordFor(type) : `variant ${index + 1}`
+}
+
+const TYPE_WORDS = new Map<Json | undefined, string>([['string', 'text'], ['number', 'number'], ['integer', 'whole number'], ['boolean', 'true or false'], ['object', 'object'], ['array', 'list'], ['null', 'null']])
+
+/** The word of the form for a type of JSON Schema. */
+export const wordFor = (type: Json | undefined): string => TYPE_WORDS.get(type) ?? 'any JSON'

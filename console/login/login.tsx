@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { LinkText } from '../parts/link-text.js'
+import { logInWithOAuth, need, oauth, useKey, type Need } from './credential.js'
+
+const WORDS: Record<Need['reason'], string> = {
+  missing: 'This gateway wants to know who you are.',
+  refused: 'The gateway did not accept that:',
+  expired: 'Your login has ended; what you typed is still there. The gateway says:',
+  failed: 'The login did not work:'
+}
+
+/** Asks for a credential while `need` says so. */
+export function Login () {
+  const why = need.value
+  return why === undefined ? null : <LoginForm why={why} />
+}
+
+function LoginForm ({ why }: { why: Need }) {
+  const place = useRef<HTMLElement>(null)
+  // What had the focus is not shown any more.
+  useEffect(() => { place.current?.querySelector<HTMLElement>('button, input')?.focus() }, [])
+  return (
+    <section class='login card' aria-labelledby='login-heading' ref={place}>
+      <h1 id='login-heading'>Log in</h1>
+      <p role='status' class={why.reason === 'missing' ? 'quiet' : 'login-problem'}>{why.why ?? WORDS[why.reason]} {why.detail !== undefined && <LinkText url={why.detail} />}</p>
+      {oauth.value !== undefined && <OAuthLogin />}
+      <KeyLogin />
+    </section>
+  )
+}
+
+function OAuthLogin () {
+  const scopes = useSignal('')
+  const leaving = useSignal(false)
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const asked = scopes.value.split(/\s+/).filter(scope => scope !== '')
+    leaving.value = true
+    await logInWithOAuth(asked.length === 0 ? undefined : asked)
+    leaving.value = false
+  }
+  return (
+    <form class='login-way' onSubmit={event => { void submit(event) }}>
+      <button type='submit' class='primary' disabled={leaving}>{leaving.value ? 'Going there' : 'Log in with OAuth'}</button>
+      <details>
+        <summary>Ask for other rights</summary>
+        <label class='login-field'>Scopes <input type='text' name='scopes' autocomplete='off' spellcheck={false} placeholder='mcp admin' value={scopes} onInput={event => { scopes.value = event.currentTarget.value }} /></label>
+      </details>
+    </form>
+  )
+}
+
+function KeyLogin () {
+  const typed = useSignal('')
+  const keep = useSignal(false)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const key = typed.value.trim()
+    if (key === '') return
+    typed.value = ''
+    useKey(key, keep.value)
+  }
+  return (
+    <form class='login-way' onSubmit={submit}>
+      <label class='login-field'>API key <input type='password' name='key' autocomplete='off' spellcheck={false} required value={typed} onInput={event => { typed.value = event.currentTarget.value }} /></label>
+      <p class='quiet small'>Keys are made by those who run the gateway, with the command <code>patchbay key NAME</code>.</p>
+      <label class='login-keep'><input type='checkbox' name='keep' checked={keep} onChange={event => { keep.value = event.currentTarget.checked }} /> Keep it for this tab</label>
+      <button type='submit' class={oauth.value === undefined ? 'primary' : ''}>Log in with this key</button>
+    </form>
+  )
+}

@@ -1,0 +1,36 @@
+import './style/main.css'
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { need } from './login/credential.js'
+import { App } from './shell/app.js'
+import { now } from './state/clock.js'
+import { client, era, Reconnector } from './state/connection.js'
+import { followLists } from './state/lists.js'
+import { MessageLog } from './state/messages.js'
+import { portsOf } from './state/open.js'
+import { parseRoute, route } from './state/route.js'
+import { theme } from './state/settings.js'
+import { resubscribe } from './state/subscriptions.js'
+
+const socketUrl = new URL('../mcp', location.href)
+socketUrl.protocol = socketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
+
+const log = new MessageLog(run => { requestAnimationFrame(run) })
+const connection = new Reconnector(portsOf(socketUrl.href, (url, protocols) => new WebSocket(url, protocols), log))
+
+const readRoute = (): void => { route.value = parseRoute(location.hash) }
+readRoute()
+addEventListener('hashchange', readRoute)
+setInterval(() => { now.value = Date.now() }, 1000)
+
+effect(() => {
+  if (theme.value === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme.value
+})
+// Connects at the start, after a login, and in another era.
+effect(() => { if (need.value === undefined) void connection.connect(era.value) })
+effect(() => client.value === undefined ? undefined : followLists(client.value))
+effect(() => { if (client.value !== undefined) resubscribe(client.value) })
+
+const place = document.getElementById('console')
+if (place !== null) render(<App connection={connection} log={log} />, place)

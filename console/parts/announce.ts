@@ -1,0 +1,9 @@
+import { signal } from '@preact/signals'
+
+/** What the live region says; `id` makes the same words heard again. */
+export const announcement = signal({ id: 0, text: '' })
+
+/** Tells people who listen to the page what has changed in it. */
+export function announce (text: string): void {
+  announcement.value = { id: announcement.peek().id + 1, text }
+}

@@ -1,0 +1,29 @@
+import type { Json, JsonObject } from '../client/contract.js'
+import { schemaErrors, type FieldError } from '../forms/check.js'
+
+/** Values with more parts are checked only when a person asks: it may take seconds. */
+const MAX_PARTS = 5_000
+
+/** Whether a result is as the tool's `outputSchema` says. */
+type Fit = { type: 'fits' | 'missing' | 'large' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
+
+/** `large`: not checked, since it was not asked for. `unknown`: not checked, since the schema cannot be followed, or not in a bearable time. */
+export function fitOf (result: JsonObject, outputSchema: Json, asked: boolean): Fit {
+  const value = result.structuredContent
+  if (value === undefined) return { type: 'missing' }
+  if (!asked && partsOf(value, MAX_PARTS) > MAX_PARTS) return { type: 'large' }
+  const errors = schemaErrors(value, outputSchema, { patterns: false, first: asked })
+  if (errors === undefined) return { type: 'unknown' }
+  return errors.length === 0 ? { type: 'fits' } : { type: 'wrong', errors }
+}
+
+/** Counts the values in a value, up to one more than `max`. */
+function partsOf (value: Json, max: number): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let count = 1
+  for (const member of Object.values(value)) {
+    count += partsOf(member, max - count)
+    if (count > max) break
+  }
+  return count
+}

@@ -1,0 +1,42 @@
+import { Login } from '../login/login.js'
+import { need } from '../login/credential.js'
+import { LiveRegion } from '../parts/live-region.js'
+import { client, type Reconnector } from '../state/connection.js'
+import type { MessageLog } from '../state/messages.js'
+import { route } from '../state/route.js'
+import { Confirm } from '../try/confirm.js'
+import { History } from '../try/history.js'
+import { Try } from '../try/try.js'
+import { Header } from './header.js'
+import { LateWatch } from './late-watch.js'
+import { mayWatch } from './may-watch.js'
+import { Messages } from './messages.js'
+import { StatusNotes } from './status.js'
+
+interface AppProps { connection: Reconnector, log: MessageLog }
+
+/** The whole page. */
+export function App ({ connection, log }: AppProps) {
+  return (
+    <>
+      <button type='button' class='skip' onClick={() => document.getElementById('main')?.focus()}>Skip to the content</button>
+      <Header connection={connection} log={log} />
+      <main id='main' tabIndex={-1}>
+        <StatusNotes connection={connection} />
+        <Login />
+        {need.value === undefined && <View log={log} />}
+      </main>
+      <Confirm />
+      <LiveRegion />
+    </>
+  )
+}
+
+function View ({ log }: { log: MessageLog }) {
+  switch (route.value.view) {
+    case 'history': return <History />
+    case 'messages': return <Messages log={log} />
+    case 'watch': return client.value === undefined || mayWatch(client.value) ? <LateWatch client={client.value} /> : <p class='card'>This gateway does not let you watch: that needs the scope <code>admin</code>.</p>
+    case 'try': return <Try />
+  }
+}

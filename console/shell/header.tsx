@@ -1,0 +1,104 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { REVISIONS } from '../client/revisions.js'
+import { loginKind, logOut } from '../login/credential.js'
+import { ServerText } from '../parts/server-text.js'
+import { calls, forgetCalls, isRunning } from '../state/calls.js'
+import { client, era, status, type Reconnector } from '../state/connection.js'
+import { forgetDrafts } from '../state/drafts.js'
+import { clearLists } from '../state/lists.js'
+import type { MessageLog } from '../state/messages.js'
+import { route, writeRoute, type Route } from '../state/route.js'
+import { forgetSubscriptions } from '../state/subscriptions.js'
+import { mayWatch } from './may-watch.js'
+import { Settings } from './settings.js'
+import { StatusLine } from './status.js'
+
+/** The name of the gateway, the views, the connection. */
+export function Header ({ connection, log }: { connection: Reconnector, log: MessageLog }) {
+  return (
+    <header class='top'>
+      <div class='top-brand'>
+        <Mark />
+        <strong>Patchbay</strong>
+        <Server />
+      </div>
+      <Navigation />
+      <div class='top-tools'>
+        <StatusLine />
+        <EraChoice />
+        <SettingsButton />
+        {loginKind.value !== 'open' && status.value.state !== 'login' && <button type='button' class='plain' onClick={() => leave(connection, log)}>Log out</button>}
+      </div>
+    </header>
+  )
+}
+
+/** Forgets what the caller saw and typed. */
+function leave (connection: Reconnector, log: MessageLog): void {
+  connection.stop()
+  clearLists()
+  forgetCalls()
+  forgetDrafts()
+  forgetSubscriptions()
+  log.clear()
+  logOut()
+}
+
+function Server () {
+  const server = client.value?.server
+  if (server === undefined) return null
+  const name = server.title ?? server.name
+  return <span class='quiet small top-server'>{name.toLowerCase() === 'patchbay' ? null : <ServerText text={name} />} <ServerText text={server.version} /></span>
+}
+
+function Navigation () {
+  const running = calls.value.filter(isRunning).length
+  return (
+    <nav aria-label='Views'>
+      <ul class='tabs'>
+        <Tab to={{ view: 'try' }}>Try</Tab>
+        <Tab to={{ view: 'history' }}>History{running > 0 && <span class='badge'>{running} running</span>}</Tab>
+        <Tab to={{ view: 'messages' }}>Messages</Tab>
+        {mayWatch(client.value) && <Tab to={{ view: 'watch' }}>Watch</Tab>}
+      </ul>
+    </nav>
+  )
+}
+
+function Tab ({ to, children }: { to: Route, children: ComponentChildren }) {
+  const isHere = route.value.view === to.view
+  return <li><a href={writeRoute(to)} {...(isHere ? { 'aria-current': 'page' } : {})}>{children}</a></li>
+}
+
+function EraChoice () {
+  return (
+    <label class='era'>
+      <span class='visually-hidden'>Protocol revision</span>
+      <select value={era.value} onChange={event => { era.value = event.currentTarget.value === 'legacy' ? 'legacy' : 'modern' }}>
+        <option value='modern'>{REVISIONS.modern}</option>
+        <option value='legacy'>{REVISIONS.legacy}</option>
+      </select>
+    </label>
+  )
+}
+
+function SettingsButton () {
+  const open = useSignal(false)
+  return (
+    <>
+      <button type='button' class='plain' onClick={() => { open.value = true }}>Settings</button>
+      {open.value && <Settings onClose={() => { open.value = false }} />}
+    </>
+  )
+}
+
+/** Three jacks, two of them patched together. */
+function Mark () {
+  return (
+    <svg class='mark' viewBox='0 0 24 24' width='24' height='24' aria-hidden='true'>
+      <path d='M5 8c0 10 14 10 14 0' fill='none' stroke='currentColor' stroke-width='2.5' stroke-linecap='round' />
+      <circle cx='5' cy='6' r='3' fill='currentColor' /><circle cx='12' cy='6' r='2.25' fill='none' stroke='currentColor' stroke-width='1.5' /><circle cx='19' cy='6' r='3' fill='currentColor' />
+    </svg>
+  )
+}

@@ -1,0 +1,129 @@
+import { signal, type Signal } from '@preact/signals'
+import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type Json, type JsonObject, type LogEntry, type Progress, type Question } from '../client/contract.js'
+import type { Kind } from './route.js'
+
+export type Outcome =
+  | { type: 'result', result: JsonObject }
+  | { type: 'error', code: number, message: string, data?: Json }
+  /** `declined`: a question that the call cannot go on without. */
+  | { type: 'cancelled', declined?: string }
+  | { type: 'lost', why: string }
+
+/** A question that was answered, for the record of its call. */
+export interface Answered { method: Question['method'], message: string, answer: string, at: number }
+
+export interface Call {
+  readonly id: number
+  readonly kind: Kind
+  /** What was called: the key of its item. */
+  readonly key: string
+  readonly method: string
+  readonly params: JsonObject
+  readonly variables?: ReadonlyMap<string, string>
+  readonly inputSchema?: Json | undefined
+  readonly startedAt: number
+  readonly endedAt: Signal<number | undefined>
+  readonly progress: Signal<Progress | undefined>
+  readonly logs: Signal<LogEntry[]>
+  readonly droppedLogs: Signal<number>
+  readonly questions: Signal<Question[]>
+  readonly answered: Signal<Answered[]>
+  readonly outcome: Signal<Outcome | undefined>
+  readonly cancel: () => void
+}
+
+export const MAX_CALLS = 100
+export const MAX_LOGS = 1_000
+
+/** The calls of this tab, newest first. */
+export const calls = signal<Call[]>([])
+/** Calls that were lost with the last connection, until they were seen. */
+export const lostCalls = signal<Call[]>([])
+
+let lastId = 0
+
+export interface CallRequest {
+  kind: Kind
+  key: string
+  method: string
+  params: JsonObject
+  /** What a template was filled in with. */
+  variables?: ReadonlyMap<string, string>
+  /** What the arguments of a tool had to fit. */
+  inputSchema?: Json | undefined
+}
+
+/** Starts a call; everything about it is in its signals. */
+export function startCall (client: Client, request: CallRequest): Call {
+  const { method, params } = request
+  const controller = new AbortController()
+  const call: Call = {
+    ...request,
+    id: ++lastId,
+    startedAt: Date.now(),
+    endedAt: signal<number | undefined>(undefined),
+    progress: signal<Progress | undefined>(undefined),
+    logs: signal<LogEntry[]>([]),
+    droppedLogs: signal(0),
+    questions: signal<Question[]>([]),
+    answered: signal<Answered[]>([]),
+    outcome: signal<Outcome | undefined>(undefined),
+    cancel: () => controller.abort()
+  }
+  calls.value = kept([call, ...calls.peek()])
+  void client.request(method, params, handlersOf(call, controller.signal)).then(result => ({ type: 'result' as const, result }), outcomeOf).then(outcome => end(call, outcome))
+  return call
+}
+
+/** Records how a question was answered, and answers it. */
+export function answerQuestion (call: Call, question: Question, result: JsonObject, inWords: string): void {
+  const { message } = question.params
+  call.answered.value = [...call.answered.peek(), { method: question.method, message: typeof message === 'string' ? message : '', answer: inWords, at: Date.now() }]
+  question.answer(result)
+}
+
+/** Forgets every call, for another caller. */
+export function forgetCalls (): void {
+  calls.value = []
+  lostCalls.value = []
+}
+
+export const isRunning = (call: Call): boolean => call.outcome.value === undefined
+
+function end (call: Call, outcome: Outcome): void {
+  call.endedAt.value = Date.now()
+  call.outcome.value = outcome
+  call.questions.value = []
+  // One that was forgotten is not told to the next caller.
+  if (outcome.type === 'lost' && calls.peek().includes(call)) lostCalls.value = [...lostCalls.peek(), call]
+}
+
+function handlersOf (call: Call, signal: AbortSignal): Handlers {
+  return {
+    signal,
+    onProgress: progress => { call.progress.value = progress },
+    onLog: entry => addLog(call, entry),
+    onQuestion: question => { call.questions.value = [...call.questions.peek(), question] },
+    onQuestionGone: id => { call.questions.value = call.questions.peek().filter(question => question.id !== id) }
+  }
+}
+
+function addLog ({ logs, droppedLogs }: Call, entry: LogEntry): void {
+  const all = [...logs.peek(), entry]
+  if (all.length > MAX_LOGS) droppedLogs.value++
+  logs.value = all.slice(-MAX_LOGS)
+}
+
+function outcomeOf (error: unknown): Outcome {
+  if (error instanceof Declined) return { type: 'cancelled', declined: error.message }
+  if (error instanceof Cancelled) return { type: 'cancelled' }
+  if (error instanceof ConnectionLost) return { type: 'lost', why: error.message }
+  if (error instanceof RpcError) return { type: 'error', code: error.code, message: error.message, ...(error.data === undefined ? {} : { data: error.data }) }
+  return { type: 'error', code: 0, message: String(error) }
+}
+
+/** Calls that still run are always kept. */
+function kept (all: Call[]): Call[] {
+  let ended = 0
+  return all.filter(call => call.outcome.peek() === undefined || ++ended <= MAX_CALLS)
+}

@@ -1,0 +1,4 @@
+import { signal } from '@preact/signals'
+
+/** The time, each second. */
+export const now = signal(Date.now())

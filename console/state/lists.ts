@@ -1,0 +1,111 @@
+import { batch, signal, type Signal } from '@preact/signals'
+import type { Client, JsonObject } from '../client/contract.js'
+import { listAll } from '../client/pages.js'
+import type { Kind } from './route.js'
+
+/** Something that a server offers, as it was listed. */
+export interface Item {
+  /** The name, or the URI of a resource or template: what a request names it by. */
+  key: string
+  name: string
+  title?: string
+  description?: string
+  /** The upstream that a name begins with; empty for what the gateway has itself. */
+  group: string
+  /** What the filter looks at, in lower case. */
+  searched: string
+  /** The definition as it came. */
+  raw: JsonObject
+}
+
+interface List {
+  /** `absent`: the server declares nothing of the kind. */
+  state: 'loading' | 'ready' | 'failed' | 'absent'
+  items: Item[]
+  error?: string
+}
+
+interface Source { method: string, member: string, key: string, capability: string, changed: string }
+
+const SOURCES: Record<Kind, Source> = {
+  tool: { method: 'tools/list', member: 'tools', key: 'name', capability: 'tools', changed: 'notifications/tools/list_changed' },
+  resource: { method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources', changed: 'notifications/resources/list_changed' },
+  template: { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate', capability: 'resources', changed: 'notifications/resources/list_changed' },
+  prompt: { method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts', changed: 'notifications/prompts/list_changed' }
+}
+
+export const KINDS = Object.keys(SOURCES) as Kind[]
+
+export const lists: Record<Kind, Signal<List>> = {
+  tool: signal<List>({ state: 'loading', items: [] }),
+  resource: signal<List>({ state: 'loading', items: [] }),
+  template: signal<List>({ state: 'loading', items: [] }),
+  prompt: signal<List>({ state: 'loading', items: [] })
+}
+
+/** Loads every list, and again each time one has changed. What was listed before stays until the new list is there. Returns how to end it. */
+export function followLists (client: Client): () => void {
+  const loads = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Record<Kind, number>
+  let ended = false
+  const load = async (kind: Kind): Promise<void> => {
+    const turn = ++loads[kind]
+    const list = await loaded(client, kind, items => { if (!ended && turn === loads[kind]) lists[kind].value = { state: 'loading', items } })
+    if (!ended && turn === loads[kind]) lists[kind].value = list
+  }
+  for (const kind of KINDS) void load(kind)
+  const off = client.onNotification(method => {
+    for (const kind of KINDS) if (SOURCES[kind].changed === method) void load(kind)
+  })
+  return () => { ended = true; off() }
+}
+
+/** Forgets what was listed, for another caller. */
+export function clearLists (): void {
+  batch(() => { for (const kind of KINDS) lists[kind].value = { state: 'loading', items: [] } })
+}
+
+/** A first list is shown while its other pages come, but not redrawn for each of them. */
+const REDRAW_MS = 250
+
+async function loaded (client: Client, kind: Kind, show: (items: Item[]) => void): Promise<List> {
+  const { method, member, key, capability } = SOURCES[kind]
+  if (!(capability in client.server.capabilities)) return { state: 'absent', items: [] }
+  try {
+    const isFirst = lists[kind].peek().items.length === 0
+    let shownAt = -Infinity
+    const all = await listAll(client, method, member, some => {
+      if (!isFirst || performance.now() - shownAt < REDRAW_MS) return
+      shownAt = performance.now()
+      show(itemsOf(some, key))
+    })
+    return { state: 'ready', items: itemsOf(all, key) }
+  } catch (error) {
+    return { state: 'failed', items: lists[kind].peek().items, error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Items by their key; of two with the same one, the first counts. */
+export function itemsOf (all: JsonObject[], key: string): Item[] {
+  const found = new Map<string, Item>()
+  for (const raw of all) {
+    const own = raw[key]
+    if (typeof own === 'string' && !found.has(own)) found.set(own, itemOf(own, raw))
+  }
+  return [...found.values()]
+}
+
+function itemOf (key: string, raw: JsonObject): Item {
+  const name = typeof raw.name === 'string' ? raw.name : key
+  const title = titleOf(raw)
+  const description = typeof raw.description === 'string' ? raw.description : undefined
+  const searched = [key, name, title, description].join('\n').toLowerCase()
+  return { key, name, group: groupOf(name), searched, raw, ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+}
+
+function titleOf ({ title, annotations }: JsonObject): string | undefined {
+  if (typeof title === 'string' && title !== '') return title
+  const annotated = (annotations as JsonObject | undefined)?.title
+  return typeof annotated === 'string' && annotated !== '' ? annotated : undefined
+}
+
+const groupOf = (name: string): string => /^(.+?)__./.exec(name)?.[1] ?? ''

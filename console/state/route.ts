@@ -1,0 +1,40 @@
+import { signal } from '@preact/signals'
+
+export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
+
+/** What the page shows, as its address says. Arguments are never in it. */
+export type Route =
+  | { view: 'try', kind?: Kind, name?: string }
+  | { view: 'history' | 'messages' | 'watch' }
+
+const KINDS: readonly string[] = ['tool', 'resource', 'template', 'prompt']
+const VIEWS: readonly string[] = ['history', 'messages', 'watch']
+
+export const route = signal<Route>({ view: 'try' })
+
+/** Reads the part of an address from `#` on. What is not known is the first view. */
+export function parseRoute (hash: string): Route {
+  const [view = '', kind = '', name] = hash.replace(/^#\/?/, '').split('/').map(decoded)
+  if (VIEWS.includes(view)) return { view: view as 'history' }
+  if (view !== 'try' || !KINDS.includes(kind)) return { view: 'try' }
+  return { view, kind: kind as Kind, ...(name === undefined || name === '' ? {} : { name }) }
+}
+
+export function writeRoute (to: Route): string {
+  if (to.view !== 'try') return `#/${to.view}`
+  const parts = [to.kind, to.name].filter(part => part !== undefined).map(part => `/${encoded(part)}`)
+  return `#/try${parts.join('')}`
+}
+
+/** A lone surrogate cannot be encoded: what has one in its name is found by no address. */
+function encoded (text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\uFFFD'))
+}
+
+function decoded (text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,146 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { ServerText } from '../parts/server-text.js'
+import { status } from '../state/connection.js'
+import { filterItems, groupItems, type Group } from '../state/filter.js'
+import { KINDS, lists, type Item } from '../state/lists.js'
+import { writeRoute, type Kind } from '../state/route.js'
+import { shortcuts } from '../state/settings.js'
+import { focusIfLost } from './focus.js'
+
+export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' }
+
+/** How many rows are drawn at first, and more with each step. */
+const STEP = 60
+
+/** The lists of the server: one is shown, with a filter. */
+export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefined }) {
+  const typed = useSignal('')
+  const box = useRef<HTMLElement>(null)
+  const last = useRef(opened)
+  useEffect(() => {
+    if (opened === undefined && last.current !== undefined) focusIfLost(() => box.current?.querySelector<HTMLElement>('[data-last]') ?? null)
+    last.current = opened ?? last.current
+  }, [opened])
+  return (
+    <section ref={box} class='lists' aria-label='What the server offers'>
+      <nav aria-label='Kinds'>
+        <ul class='kinds'>
+          {KINDS.map(each => (
+            <li key={each}>
+              <a href={writeRoute({ view: 'try', kind: each })} {...(each === kind ? { 'aria-current': 'true' } : {})}>{PLURALS[each]} <Count kind={each} /></a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Filter typed={typed.value} change={value => { typed.value = value }} kind={kind} />
+      <ItemList key={kind} kind={kind} typed={typed.value} opened={opened} last={last.current} />
+    </section>
+  )
+}
+
+function Count ({ kind }: { kind: Kind }) {
+  const { state, items } = lists[kind].value
+  return <span class='count'>{items.length === 0 && state === 'loading' ? '' : items.length.toLocaleString()}{state === 'loading' ? '…' : ''}</span>
+}
+
+function Filter ({ typed, change, kind }: { typed: string, change: (value: string) => void, kind: Kind }) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || shortcuts.value === 'off' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      event.preventDefault()
+      input.current?.focus()
+    }
+    addEventListener('keydown', focus)
+    return () => removeEventListener('keydown', focus)
+  }, [])
+  return (
+    <label class='filter'>
+      <span class='visually-hidden'>Filter {PLURALS[kind].toLowerCase()}</span>
+      <input ref={input} type='search' placeholder={`Filter ${PLURALS[kind].toLowerCase()}`} value={typed} autocomplete='off' spellcheck={false} onInput={event => change(event.currentTarget.value)} />
+      {shortcuts.value === 'on' && <kbd aria-hidden='true'>/</kbd>}
+    </label>
+  )
+}
+
+const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null)
+
+interface ItemListProps { kind: Kind, typed: string, opened: string | undefined, last: string | undefined }
+
+function ItemList ({ kind, typed, opened, last }: ItemListProps) {
+  const list = lists[kind].value
+  const limit = useSignal(STEP)
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => { limit.value = STEP }, [typed])
+  keepFocus(box)
+  const found = filterItems(list.items, typed)
+  const groups = groupItems(found, limit.value)
+  return (
+    <div ref={box} class='items'>
+      <p class='small quiet found' role='status'>{wordsFor(list.state, found.length, list.items.length, kind)}</p>
+      {list.error !== undefined && <p class='note bad'>The list could not be loaded: <ServerText text={list.error} /></p>}
+      {groups.map(group => <GroupView key={group.name} group={group} kind={kind} opened={opened} last={last} isOnly={groups.length === 1 && group.name === ''} />)}
+      {found.length > limit.value && <More left={found.length - limit.value} more={() => { limit.value += STEP }} />}
+    </div>
+  )
+}
+
+function wordsFor (state: string, found: number, all: number, kind: Kind): string {
+  const things = PLURALS[kind].toLowerCase()
+  if (state === 'loading' && all === 0) return status.value.state === 'connected' ? `Loading ${things}…` : 'Not connected.'
+  if (state === 'absent' || all === 0) return `The server offers no ${things}.`
+  return found === all ? '' : `${found.toLocaleString()} of ${all.toLocaleString()} ${things}`
+}
+
+interface GroupProps { group: Group, kind: Kind, opened: string | undefined, last: string | undefined, isOnly: boolean }
+
+function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly }: GroupProps) {
+  const folded = useSignal(false)
+  const rows = folded.value ? null : <ul>{items.map(item => <Row key={item.key} item={item} kind={kind} isOpened={item.key === opened} isLast={item.key === last} />)}</ul>
+  if (isOnly) return rows
+  return (
+    <section class='group'>
+      <h2>
+        <button type='button' class='plain' aria-expanded={!folded.value} onClick={() => { folded.value = !folded.value }}>
+          {name === '' ? 'This gateway' : <ServerText text={name} />} <span class='count'>{total.toLocaleString()}</span>
+        </button>
+      </h2>
+      {rows}
+    </section>
+  )
+}
+
+function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpened: boolean, isLast: boolean }) {
+  const { key, name, title, description, group } = item
+  const own = group === '' ? name : name.slice(group.length + 2)
+  return (
+    <li>
+      <a class='item' href={writeRoute({ view: 'try', kind, name: key })} {...(isOpened ? { 'aria-current': 'true' } : {})} {...(isLast ? { 'data-last': '' } : {})}>
+        <span class='item-name'><ServerText text={title ?? own} /></span>
+        {title !== undefined && title !== own && <code class='item-code'><ServerText text={own} /></code>}
+        {description !== undefined && <span class='item-description'><ServerText text={description.slice(0, 200)} /></span>}
+      </a>
+    </li>
+  )
+}
+
+/** Draws more rows when it comes into sight, and by hand. */
+function More ({ left, more }: { left: number, more: () => void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    const watcher = new IntersectionObserver(entries => { if (entries.some(entry => entry.isIntersecting)) more() })
+    if (button.current !== null) watcher.observe(button.current)
+    return () => watcher.disconnect()
+  })
+  return <button ref={button} type='button' class='plain' onClick={more}>Show more ({left.toLocaleString()} left)</button>
+}
+
+/** A row that had the focus and is gone gives it to the list, not to the page. */
+function keepFocus (box: { current: HTMLDivElement | null }): void {
+  const had = useRef(false)
+  had.current = box.current?.contains(document.activeElement) === true
+  useLayoutEffect(() => {
+    if (had.current && document.activeElement === document.body) box.current?.querySelector('a')?.focus()
+  })
+}

@@ -1,0 +1,28 @@
+import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { isObject } from '../../client/contract.js'
+import type { FieldError } from '../../forms/check.js'
+import { checkDraft, newDraft, withValue } from '../../forms/draft.js'
+import { ErrorSummary } from '../../forms/error-summary.js'
+import { SchemaForm } from '../../forms/schema-form.js'
+import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
+
+/** A form of the server. */
+export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
+  const id = useId()
+  const draft = useSignal(newDraft(params.requestedSchema))
+  const errors = useSignal<readonly FieldError[]>([])
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const checked = checkDraft(draft.value)
+    errors.value = checked.errors
+    if (checked.errors.length === 0 && isObject(checked.value)) answer({ action: 'accept', content: checked.value }, 'accepted')
+  }
+  return (
+    <form class='stack' onSubmit={submit} noValidate>
+      <ErrorSummary errors={errors.value} idPrefix={id} />
+      <SchemaForm schema={draft.value.schema} value={draft.value.value} onChange={value => { draft.value = withValue(draft.value, value); errors.value = [] }} errors={errors.value} idPrefix={id} />
+      <DeclineAndCancel answer={answer}><button type='submit' class='primary'>Accept</button></DeclineAndCancel>
+    </form>
+  )
+}

@@ -1,0 +1,32 @@
+import { ServerText } from '../parts/server-text.js'
+import { client } from '../state/connection.js'
+import { route } from '../state/route.js'
+import { Lists } from './lists.js'
+import { Opened } from './opened.js'
+
+/** What the server offers on one side, and the thing that is opened on the other. */
+export function Try () {
+  const current = route.value
+  if (current.view !== 'try') return null
+  const { kind = 'tool', name } = current
+  return (
+    <div class={name === undefined ? 'try' : 'try has-opened'}>
+      {name === undefined && <h1 class='visually-hidden'>Try</h1>}
+      <Lists kind={kind} opened={name} />
+      <div class='opened'>
+        {name === undefined ? <Nothing /> : <Opened key={`${kind} ${name}`} kind={kind} name={name} />}
+      </div>
+    </div>
+  )
+}
+
+/** What the server says of itself, while nothing is opened. */
+function Nothing () {
+  const server = client.value?.server
+  return (
+    <div class='card stack nothing'>
+      <p class='quiet'>Choose something in the list to see what it does, and to try it.</p>
+      {server?.instructions !== undefined && <section class='stack'><h2>Instructions of the server</h2><ServerText block text={server.instructions} /></section>}
+    </div>
+  )
+}

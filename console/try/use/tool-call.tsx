@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useId, useMemo } from 'preact/hooks'
+import { checkDraft, type Draft } from '../../forms/draft.js'
+import { DraftEditor } from '../../forms/draft-editor.js'
+import { refusalErrors } from '../../forms/refusal.js'
+import { calls, type Call } from '../../state/calls.js'
+import { client } from '../../state/connection.js'
+import { draftOf } from '../../state/drafts.js'
+import type { Item } from '../../state/lists.js'
+import { makeCall, toolCall } from '../actions.js'
+import { CallsOf } from '../call/calls-of.js'
+import { CopyButtons } from './copy-buttons.js'
+import { refusalOf, takesNothing } from './refused.js'
+
+/** The arguments of a tool, and its calls. */
+export function ToolCall ({ item }: { item: Item }) {
+  const id = useId()
+  const draft = draftOf('tool', item.key, item.raw.inputSchema)
+  // What was wrong when a person tried to call; an edit makes it out of date.
+  const tried = useSignal<Draft | undefined>(undefined)
+  const checked = useMemo(() => checkDraft(draft.value), [draft.value])
+  const refused = useRefusal(item, draft.value)
+  const isWrong = tried.value === draft.value && checked.errors.length > 0
+  const call = (): void => { if (checked.value !== undefined) makeCall(toolCall(item, checked.value)) }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    tried.value = draft.value
+    if (checked.errors.length === 0) call()
+  }
+  return (
+    <>
+      <form class='card stack' onSubmit={submit} noValidate aria-label='Arguments'>
+        {takesNothing(item.raw.inputSchema) && <p class='quiet'>This tool takes no arguments.</p>}
+        <Fold when={takesNothing(item.raw.inputSchema)}>
+          <DraftEditor draft={draft.value} onChange={changed => { draft.value = changed }} errors={isWrong ? checked.errors : refused} idPrefix={id} />
+        </Fold>
+        <div class='row spread'>
+          <div class='row'>
+            <button type='submit' class='primary' disabled={client.value === undefined}>Call</button>
+            {isWrong && checked.value !== undefined && <button type='button' disabled={client.value === undefined} onClick={call}>Call anyway</button>}
+          </div>
+          <CopyButtons request={() => checked.value === undefined ? undefined : toolCall(item, checked.value)} />
+        </div>
+      </form>
+      <CallsOf kind='tool' name={item.key} />
+    </>
+  )
+}
+
+/** Arguments where none are described can still be sent. */
+function Fold ({ when, children }: { when: boolean, children: ComponentChildren }) {
+  return when ? <details><summary class='small'>Send some anyway</summary>{children}</details> : <>{children}</>
+}
+
+/** What the last call was refused for, as long as the arguments are the same. */
+function useRefusal (item: Item, draft: Draft): ReturnType<typeof refusalErrors> {
+  const last: Call | undefined = calls.value.find(({ kind, key }) => kind === 'tool' && key === item.key)
+  const outcome = last?.outcome.value
+  const sent = JSON.stringify(last?.params.arguments)
+  return useMemo(() => {
+    const refusal = refusalOf(outcome)
+    const { value } = checkDraft(draft)
+    return refusal === undefined || JSON.stringify(value) !== sent ? [] : refusalErrors(draft, refusal.message, refusal.data)
+  }, [outcome, draft, sent])
+}

@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { httpErrors } from '../../protocol/http/http-errors.js'
+import type { Route } from '../paths.js'
+import { encodingFor } from './accepted-encoding.js'
+import { matchesTag } from './entity-tag.js'
+import { readBytes, type ConsoleFile } from './files.js'
+
+/** Sent with each reply. */
+type Headers = Readonly<Record<string, string>>
+
+const REVALIDATE = 'no-cache'
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** Serves a file whose name has the hash of its bytes. */
+export function serveFile (file: ConsoleFile, headers: Headers): Route['handler'] {
+  return async (request, reply) => await send(file, headers, FOREVER, request, reply)
+}
+
+/** The page names its files relative to itself, so it needs the slash; a relative redirect is right behind a proxy that serves another path, too. */
+export function servePage (file: ConsoleFile, headers: Headers): Route['handler'] {
+  return async (request, reply) => {
+    const [path = ''] = request.url.split('?', 1)
+    if (path.endsWith('/')) return await send(file, headers, REVALIDATE, request, reply)
+    return await reply.headers(headers).header('cache-control', REVALIDATE).code(308).header('location', `console/${request.url.slice(path.length)}`).send()
+  }
+}
+
+export function serveJson (value: object, headers: Headers): Route['handler'] {
+  return async (_request, reply) => await reply.headers(headers).header('cache-control', REVALIDATE).send(value)
+}
+
+async function send (file: ConsoleFile, headers: Headers, caching: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const encoding = encodingFor(request.headers['accept-encoding'])
+  const tag = `"${file.hash}${encoding === undefined ? '' : `-${encoding}`}"`
+  reply.headers(headers).headers({ 'cache-control': caching, etag: tag, vary: request.headers.origin === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding' })
+  if (matchesTag(request.headers['if-none-match'], tag)) return await reply.code(304).send()
+  const bytes = await readBytes(file, encoding).catch((error: Error) => { throw gone(request, error) })
+  if (encoding !== undefined) reply.header('content-encoding', encoding)
+  return await reply.type(file.type).send(bytes)
+}
+
+function gone (request: FastifyRequest, error: Error): Error {
+  request.log.warn({ reqId: request.id, err: error }, 'a file of the console cannot be read; if the gateway was built anew, restart it')
+  return httpErrors.notFound(request.method, '/console')
+}

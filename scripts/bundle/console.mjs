@@ -1,0 +1,55 @@
+// Builds the console: one page, its style and its scripts, each also compressed, and the list of them that the route serves from.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const root = new URL('../../', import.meta.url)
+const out = new URL('dist/console/', root)
+
+const TYPES = { '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8' }
+
+/** Returns the result of esbuild, whose inputs tell which licences go with the files. */
+export async function buildConsole () {
+  const made = await build({
+    absWorkingDir: fileURLToPath(root),
+    entryPoints: ['console/main.tsx'],
+    outdir: 'dist/console',
+    entryNames: '[name].[hash]',
+    chunkNames: '[name].[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+    metafile: true,
+    write: false
+  })
+  const files = new Map(made.outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]))
+  files.set('index.html', page([...files.keys()]))
+  mkdirSync(out, { recursive: true })
+  const list = [...files].map(([name, bytes]) => write(name, bytes))
+  writeFileSync(new URL('files.json', out), JSON.stringify(list, null, 2) + '\n')
+  return made
+}
+
+function page (names) {
+  const text = readFileSync(new URL('console/index.html', root), 'utf8')
+  const named = extension => names.find(name => name.startsWith('main.') && name.endsWith(extension))
+  return Buffer.from(text.replace('{{style}}', named('.css')).replace('{{script}}', named('.js')))
+}
+
+/** Writes a file and its compressed forms; returns what the route has to know of it. */
+function write (name, bytes) {
+  writeFileSync(new URL(name, out), bytes)
+  writeFileSync(new URL(`${name}.gz`, out), gzipSync(bytes, { level: 9 }))
+  writeFileSync(new URL(`${name}.br`, out), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+  return { name, type: TYPES[extname(name)], hash: createHash('sha256').update(bytes).digest('base64url').slice(0, 22) }
+}

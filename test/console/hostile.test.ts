@@ -1,0 +1,91 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { pieces } from '../../console/parts/hidden.js'
+import { until } from '../support/wait.js'
+import { withBrowser } from './support/browser.js'
+import { hostileServer, openCall } from './support/hostile-server.js'
+import { HOSTILE } from './support/hostile-strings.js'
+import { consoleGateway } from './support/open.js'
+import { scriptServer } from './support/scripted-server.js'
+import { call, connected, goTo, openTool, readable } from './support/steps.js'
+import { visit } from './support/visit.js'
+
+/** A text as the page draws it, with hidden characters named. */
+const drawn = (text: string): string => pieces(text).map(piece => typeof piece === 'string' ? piece : `⟨${[...piece.codes, ...(piece.more > 0 ? [`${piece.more} more`] : [])].join(' ')}⟩`).join('')
+
+const DRAWN = HOSTILE.map(drawn)
+
+/** Every text is there to be read, and none of them did anything. */
+async function showsAll (t: Test, page: Page, where: string): Promise<void> {
+  const missing = async (): Promise<string[]> => {
+    const text = await readable(page)
+    return DRAWN.filter(each => !text.includes(each))
+  }
+  await until(async () => (await missing()).length === 0, where, 20_000).catch(() => {})
+  t.strictSame(await missing(), [], `${where}: all texts can be read`)
+  await didNothing(t, page, where)
+}
+
+async function didNothing (t: Test, page: Page, where: string): Promise<void> {
+  t.equal(await page.evaluate('typeof window.__xss'), 'undefined', `${where}: nothing ran`)
+  t.equal(page.context().pages().length, 1, `${where}: no window was opened`)
+  const elements = await page.evaluate("document.querySelectorAll('script:not([src^=\"main.\"]), iframe, object, embed, base, meta[http-equiv], style, math, form[action], a[href^=\"javascript:\" i], a[href^=\"data:\" i]').length")
+  t.equal(elements, 0, `${where}: no element was made of them`)
+}
+
+t.test('what servers write is text, wherever it stands', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { url } = await consoleGateway(t)
+  const page = await visit(t, url, { prepare: async context => await scriptServer(context, hostileServer) })
+  await connected(page)
+  await showsAll(t, page, 'the list of tools')
+
+  for (const name of HOSTILE) {
+    await openTool(page, name)
+    const heading = await page.locator('article h1').textContent()
+    if (heading !== drawn(name)) t.equal(heading, drawn(name))
+  }
+  await didNothing(t, page, 'each tool')
+
+  await openTool(page, 'all')
+  await showsAll(t, page, 'a tool with its schema')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.getByRole('alert').filter({ hasText: 'to change' }).waitFor()
+  await showsAll(t, page, 'a form with mistakes')
+  const view = await call(page, 'Call anyway')
+  await view.getByRole('progressbar').waitFor()
+  await showsAll(t, page, 'progress and logs')
+  openCall.end?.()
+  await view.getByText('done', { exact: true }).waitFor()
+  await showsAll(t, page, 'a result')
+
+  await openTool(page, 'error')
+  await call(page)
+  await showsAll(t, page, 'an error')
+
+  await openTool(page, 'ask')
+  await call(page)
+  await showsAll(t, page, 'questions')
+  t.equal(new URL(page.url()).pathname, '/console/', 'the page is still there')
+})
+
+t.test('the same for resources, prompts, messages and what is watched', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { url } = await consoleGateway(t)
+  const page = await visit(t, url, { prepare: async context => await scriptServer(context, hostileServer) })
+  await connected(page)
+  for (const [kind, action] of [['resource', 'Read'], ['template', undefined], ['prompt', 'Get the prompt']] as const) {
+    await goTo(page, `#/try/${kind}`)
+    await showsAll(t, page, `the list of each ${kind}`)
+    await page.locator('.items a').first().click()
+    await page.locator('article h1').waitFor()
+    await didNothing(t, page, `one ${kind}`)
+    if (action === undefined) continue
+    await call(page, action)
+    await showsAll(t, page, `the content of a ${kind}`)
+  }
+  await goTo(page, '#/watch')
+  await page.getByRole('heading', { name: 'Upstreams' }).waitFor()
+  await showsAll(t, page, 'Watch')
+  await goTo(page, '#/messages')
+  await didNothing(t, page, 'messages')
+  t.equal(new URL(page.url()).pathname, '/console/', 'the page is still there')
+})

@@ -1,0 +1,79 @@
+import t from 'tap'
+import type { Client } from '../../../console/client/contract.js'
+import { Completer } from '../../../console/try/use/completion.js'
+import { hintsOf, isDestructive } from '../../../console/try/hints.js'
+import { linesFrom, wordsOf } from '../../../console/try/call/levels.js'
+import { progressInWords, shareOf } from '../../../console/parts/progress.js'
+import { refusalOf } from '../../../console/try/use/refused.js'
+import { rootsFrom, samplingAnswer, textOfContent } from '../../../console/try/questions/sampling.js'
+import { filled, missingOf, promptArguments } from '../../../console/try/use/text-arguments.js'
+import { verdictOf } from '../../../console/try/call/verdict.js'
+import { until } from '../../support/wait.js'
+
+t.test('hints of a tool in words; only one that says so destroys', async t => {
+  const hints = (annotations: Record<string, boolean>) => hintsOf({ annotations }).map(({ words }) => words)
+  t.strictSame(hints({ readOnlyHint: true, destructiveHint: true }), ['reads only'])
+  t.strictSame(hints({ destructiveHint: true, idempotentHint: true, openWorldHint: true }), ['destructive', 'safe to repeat', 'reaches outside'])
+  t.strictSame(hints({ readOnlyHint: false, destructiveHint: false }), ['changes things'])
+  t.strictSame(hintsOf({}), [])
+  t.equal(isDestructive({ annotations: { destructiveHint: true } }), true)
+  t.equal(isDestructive({ annotations: 'destructiveHint' }), false)
+})
+
+t.test('log lines by level; a level that is not known is never hidden', async t => {
+  const lines = ['debug', 'warning', 'odd', 'error'].map(level => ({ level, data: level }))
+  t.strictSame(linesFrom(lines, 'warning').map(({ level }) => level), ['warning', 'odd', 'error'])
+  t.equal(wordsOf({ a: 1 }), '{"a":1}')
+  t.equal(wordsOf('x'.repeat(9_999)).length, 2_000)
+})
+
+t.test('progress in words, with and without a total', async t => {
+  t.strictSame([shareOf({ progress: 1, total: 3 }), shareOf({ progress: 9, total: 3 }), shareOf({ progress: 1, total: 0 }), shareOf({ progress: 1 })], [1 / 3, 1, undefined, undefined])
+  t.strictSame([progressInWords({ progress: 1, total: 3 }), progressInWords({ progress: 7 })], ['33 %', '7 so far'])
+})
+
+t.test('how a call ended, in words', async t => {
+  t.equal(verdictOf(undefined).words, 'running')
+  t.equal(verdictOf({ type: 'result', result: { isError: true } }).words, 'tool failed')
+  t.equal(verdictOf({ type: 'result', result: {} }).words, 'done')
+  t.equal(verdictOf({ type: 'lost', why: '' }).words, 'lost')
+})
+
+t.test('only invalid params and failed tools say something about arguments', async t => {
+  t.strictSame(refusalOf({ type: 'error', code: -32602, message: 'm', data: 1 }), { message: 'm', data: 1 })
+  t.equal(refusalOf({ type: 'error', code: -32603, message: 'm' }), undefined)
+  t.strictSame(refusalOf({ type: 'result', result: { isError: true, content: [{ type: 'text', text: 'a' }, { type: 'image' }] } }), { message: 'a\n[image]' })
+  t.equal(refusalOf({ type: 'result', result: {} }), undefined)
+})
+
+t.test('an answer in place of a model, and folders', async t => {
+  t.match(samplingAnswer('hi'), { role: 'assistant', model: String, content: { type: 'text', text: 'hi' }, stopReason: 'endTurn' })
+  t.equal(textOfContent({ type: 'text', text: 'a' }), 'a')
+  t.strictSame(rootsFrom(' file:///a \n\nhttp://b\n'), { roots: [{ uri: 'file:///a' }], wrong: ['http://b'] })
+})
+
+t.test('arguments of a prompt: needed ones are missed, empty ones left out', async t => {
+  const wanted = promptArguments({ arguments: [{ name: 'a', required: true }, { name: 'b', description: 'd' }, { noName: 1 }, 3] })
+  t.strictSame(wanted, [{ name: 'a', required: true }, { name: 'b', required: false, description: 'd' }])
+  t.strictSame(missingOf(wanted, new Map([['b', 'x']])), ['a'])
+  t.strictSame(filled(wanted, new Map([['a', ''], ['b', 'x']])), [['b', 'x']])
+})
+
+t.test('completion is asked once after a pause, and only the last answer counts', async t => {
+  const asked: unknown[] = []
+  const found: string[][] = []
+  const client = { server: { capabilities: { completions: {} } }, request: async (_method: string, params: unknown) => { asked.push(params); return { completion: { values: ['one', 2, 'two'] } } } } as unknown as Client
+  const completer = new Completer(values => { found.push(values) })
+  completer.ask(client, { type: 'ref/prompt', name: 'p' }, 'who', 'a', {})
+  completer.ask(client, { type: 'ref/prompt', name: 'p' }, 'who', 'ab', { other: 'x' })
+  await until(() => found.length === 1, 'the values')
+  t.strictSame(found, [['one', 'two']])
+  t.strictSame(asked, [{ ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'who', value: 'ab' }, context: { arguments: { other: 'x' } } }])
+})
+
+t.test('a server that does not complete is not asked', async t => {
+  const client = { server: { capabilities: {} }, request: async () => { throw new Error('asked') } } as unknown as Client
+  const completer = new Completer(() => t.fail('found'))
+  completer.ask(client, { type: 'ref/resource', uri: 'u' }, 'a', '', {})
+  await new Promise(resolve => setTimeout(resolve, 200))
+})
