@@ -32,8 +32,8 @@ t.test('no container is root with rights, writes to its image, or is checked by 
   }
 })
 
-t.test('only nginx can be reached, from this machine, and only nodes reach Valkey', async t => {
-  t.strictSame(Object.entries(all).filter(([, { ports }]) => ports !== undefined).map(([name, { ports }]) => [name, ports]), [['nginx', ['127.0.0.1:8080:8080']]])
+t.test('only nginx and Grafana can be reached, from this machine, and only nodes reach Valkey', async t => {
+  t.strictSame(Object.entries(all).filter(([, { ports }]) => ports !== undefined).map(([name, { ports }]) => [name, ports]), [['nginx', ['127.0.0.1:8080:8080']], ['grafana', ['127.0.0.1:3000:3000']]])
   t.strictSame(Object.entries(all).filter(([, { networks }]) => networks?.includes('back')).map(([name]) => name), ['valkey', 'node1', 'node2', 'node3'])
   t.match(deployed('compose.yaml'), /back: \{ internal: true \}/)
 })

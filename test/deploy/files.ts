@@ -26,6 +26,7 @@ export interface Service {
   volumes?: string[]
   ports?: string[]
   networks?: string[]
+  profiles?: string[]
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test?: string[], disable?: boolean }
   build?: { context: string, dockerfile: string }
@@ -37,7 +38,7 @@ export interface Service {
 
 /** The services of deploy/compose.yaml, with the defaults of its variables. */
 export function services (): Record<string, Service> {
-  const withDefault = (_name: unknown, value: unknown): unknown => typeof value === 'string' ? value.replaceAll(/\$\{\w+:-(\w*)\}/g, '$1') : value
+  const withDefault = (_name: unknown, value: unknown): unknown => typeof value === 'string' ? value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1') : value
   return (parse(deployed('compose.yaml'), withDefault, { merge: true }) as { services: Record<string, Service> }).services
 }
 
