@@ -5,11 +5,11 @@ import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/watch/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
-import { authentication, resolveOptions, type Options } from './options.js'
+import { resolveOptions, scopeChallenge, type Options } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
+import { servesMetrics } from './options/exposure.js'
 import { overriddenOptions } from './options/overridden.js'
 import { serverOptions } from './options/server-options.js'
-import { challenge } from './protocol/http/challenge.js'
 import { LIMITS } from './protocol/wire/limits.js'
 import type { Store } from './protocol/store.js'
 import scopes from './plugins/core/scopes.js'
@@ -20,6 +20,7 @@ import clipboard from './plugins/builtin/clipboard.js'
 import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
 import views from './plugins/core/views.js'
+import watch from './plugins/observability/watch.js'
 import health from './plugins/core/health.js'
 import inquiries from './plugins/core/inquiries.js'
 import files from './plugins/builtin/files.js'
@@ -37,6 +38,7 @@ import roots from './plugins/capabilities/roots.js'
 import sampling from './plugins/capabilities/sampling.js'
 import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
+import tracing from './plugins/observability/tracing.js'
 import webSearch from './plugins/builtin/web-search.js'
 import { memoryStore } from './stores/memory/store.js'
 import upstreams from './upstreams/plugin.js'
@@ -56,6 +58,7 @@ export type {} from './plugins/core/views.js'
 export type {} from './plugins/builtin/files.js'
 export type {} from './plugins/core/unavailable.js'
 export type { Mcp } from './plugins/core/mcp.js'
+export type {} from './plugins/observability/metrics.js'
 export type {} from './plugins/builtin/notes.js'
 export type {} from './plugins/security/origin.js'
 export type {} from './plugins/capabilities/pagination.js'
@@ -160,18 +163,24 @@ function isPrivate ({ stdio, http, token, apiKeys, oauth }: Options): boolean {
 const capabilities = fp(async (fastify: FastifyInstance, options: Options & { standalone: boolean }) => {
   const { name, instructions, pageSize, maxCapabilities, standalone, secret } = options
   for (const sentence of overriddenOptions(options)) fastify.log.warn(sentence)
+  const measuring = servesMetrics(options, standalone) ? await import('./plugins/observability/metrics.js') : undefined
+  const measured = measuring && new measuring.StoreMetrics()
+  const opened = await openStore(options, sentence => fastify.log.warn(sentence))
+  const store = measured === undefined ? opened : (await import('./stores/observed.js')).observedStore(opened, measured.observerOf(opened.kind))
   await fastify.register(mcp, {
     info: { name, version },
     ...(instructions === undefined ? {} : { instructions }),
     secret,
     standalone,
-    store: await openStore(options, sentence => fastify.log.warn(sentence)),
+    store,
     limits: pick(options, Object.keys(LIMITS) as Array<keyof typeof LIMITS>),
-    challenge: scopes => challenge(authentication(fastify, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
+    challenge: scopes => scopeChallenge(fastify, options, scopes)
   })
   await fastify.register(inquiries)
   await fastify.register(unavailable)
   if (options.audit) await fastify.register(audit)
+  await fastify.register(tracing, { traces: options.traces })
+  if (measuring !== undefined && measured !== undefined) await fastify.register(measuring.default, { store: measured, version })
   await fastify.register(health)
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(scopes, { scopes: options.scopes })
@@ -184,6 +193,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
+  await fastify.register(watch, { maxQueue: options.maxQueue })
 })
 
 // What a store needs is loaded only where it is used.

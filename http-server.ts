@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { authentication, type Options } from './options.js'
+import { authentication, scopeChallenge, type Options } from './options.js'
+import { servesConsole, servesMetrics } from './options/exposure.js'
 import auth from './plugins/security/auth.js'
 import connectionLimits from './plugins/security/connection-limits.js'
 import connections from './plugins/http/connections.js'
@@ -13,11 +14,14 @@ import origin from './plugins/security/origin.js'
 import httpRateLimit from './plugins/security/http-rate-limit.js'
 import tlsErrors from './plugins/security/tls-errors.js'
 import readiness from './plugins/security/readiness.js'
+import refusals from './plugins/observability/refusals.js'
 import auditRejections from './plugins/observability/audit-rejections.js'
 import replyLimits from './plugins/http/reply-limits.js'
 import sessions from './plugins/http/sessions.js'
 import upgrades from './plugins/http/upgrades.js'
 import websocket from './plugins/http/websocket.js'
+import metricsRoutes from './routes/metrics.js'
+import consoleRoutes from './routes/console.js'
 import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
@@ -33,6 +37,7 @@ export const requestChecks = fp(async (fastify: FastifyInstance, options: Option
   if (standalone) await fastify.register(connectionLimits, options)
   if (standalone && options.tls !== undefined) await fastify.register(tlsErrors)
   if (options.audit) await fastify.register(auditRejections)
+  await fastify.register(refusals)
   await fastify.register(origin, options)
   if (standalone) await fastify.register(cors)
   await fastify.register(auth, authentication(fastify, options))
@@ -83,8 +88,8 @@ const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragment
 })
 
 const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {
-  const { prefix, oauth, heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
-  const { identities, eventStreams } = scope.mcp
+  const { name, prefix, oauth, heartbeat, maxQueue, writeDeadline, assemblyTimeout, maxPings } = options
+  const { identities, eventStreams, standalone } = scope.mcp
   if (oauth !== undefined) await scope.register(wellKnownRoutes, { ...oauth, endpoint: `${prefix}/mcp` })
   // Hooks of a route run behind all others, also behind those that a plugin or the host adds later.
   scope.addHook('onRoute', route => { route.onSend = [route.onSend ?? [], eventStreams.writeHead, writePrepared].flat() })
@@ -93,5 +98,7 @@ const allRoutes = fp(async (scope: FastifyInstance, options: Options) => {
     await routes.register(messageRoutes)
     await routes.register(healthRoutes)
     if (identities.required) await routes.register(ticketRoutes)
+    if (servesMetrics(options, standalone)) await routes.register(metricsRoutes, { challenge: scopes => scopeChallenge(scope, options, scopes) })
+    if (servesConsole(options, standalone)) await routes.register(consoleRoutes, { name, base: scope.prefix + prefix, hostPrefix: scope.prefix, oauth, isGuarded: identities.required })
   }, { prefix })
 })

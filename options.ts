@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { challenge } from './protocol/http/challenge.js'
 import { metadataUrl } from './protocol/http/protected-resource.js'
 import { compile } from './protocol/schema/schema.js'
 import { DEFAULT_SCOPES } from './protocol/wire/identity.js'
@@ -96,4 +97,9 @@ function defaults (): Record<string, unknown> {
 export function authentication ({ prefix }: { prefix: string }, { name, apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials }: Options) {
   const metadata = oauth === undefined ? undefined : metadataUrl(oauth.resource, prefix)
   return { apiKeys, oauth, ticketLifetime, allowAnonymous, maxWrongCredentials, scopes: oauth?.scopes ?? DEFAULT_SCOPES, challenger: { realm: name, metadata } }
+}
+
+/** The `WWW-Authenticate` header that names the scopes which a caller lacks. */
+export function scopeChallenge (application: { prefix: string }, options: Options, scopes: readonly string[]): string {
+  return challenge(authentication(application, options).challenger, { error: 'insufficient_scope', description: 'this needs more than was granted', scopes })
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Options, type Options as Values } from '../options.js'
-import { DEFAULT_SCOPES, grantingScopes, ADMIN_SCOPE } from '../protocol/wire/identity.js'
+import { ADMIN_SCOPE, DEFAULT_SCOPES, grantingScopes, METRICS_SCOPE } from '../protocol/wire/identity.js'
 import { didYouMean } from '../lib/nearest-name.js'
 
 type Named = Pick<Values, 'scopes' | 'toolRates' | 'apiKeys' | 'oauth'>
@@ -45,7 +45,7 @@ function scopesInUse ({ tools, resources, prompts }: Served, { scopes, oauth }: 
 
 /** Every scope that grants one of these or a built-in one. */
 function grantableScopes (needed: string[]): Set<string> {
-  return new Set([...DEFAULT_SCOPES, ADMIN_SCOPE, ...[...BUILT_IN_SCOPES, ...needed].flatMap(grantingScopes)])
+  return new Set([...DEFAULT_SCOPES, ADMIN_SCOPE, METRICS_SCOPE, ...[...BUILT_IN_SCOPES, ...needed].flatMap(grantingScopes)])
 }
 
 const isPreset = (name: string, toolRates: Values['toolRates']): boolean =>

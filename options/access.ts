@@ -14,20 +14,21 @@ const OAuth = Type.Object({
   resource: Type.String({ pattern: '^https?://[^#]+[^#/]$', 'x-expected': 'must be the https URL that clients use, without # and without a slash at the end, for example https://mcp.example.com/mcp' }),
   jwks: Type.Optional(Type.String({ pattern: '^https?://', 'x-expected': 'must be an https URL' })),
   algorithms: Type.Optional(Type.Array(Type.String({ pattern: '^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$', 'x-expected': 'must be a signature algorithm such as RS256, ES256 or EdDSA' }), { minItems: 1 })),
-  scopes: Type.Optional(Scopes)
+  scopes: Type.Optional(Scopes),
+  consoleClientId: Type.Optional(Type.String({ minLength: 1, 'x-expected': 'must be the id under which the console is registered at the authorization server' }))
 }, {
   additionalProperties: false,
-  description: 'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`',
+  description: 'The authorization server whose access tokens are accepted: `issuer`, and `resource`, the URL that clients use for this server; also `jwks`, `algorithms`, `scopes`, `consoleClientId`',
   examples: [{ issuer: 'https://auth.example.com', resource: 'https://mcp.example.com/mcp' }]
 })
 
 /** Who may call what, from where. */
 export const access = {
   allowedHosts: Type.Array(Type.String(), { default: [], description: 'Values of the `Host` header that are accepted, besides loopback names' }),
-  allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins that may send requests, besides loopback ones' }),
+  allowedOrigins: Type.Array(Type.String(), { default: [], description: 'Web origins that may send requests, besides loopback ones and that of the gateway itself' }),
   trustProxy: Type.Optional(Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1 }))], {
     'x-expected': 'must be true, false or a list of the addresses and networks of your proxies, for example ["10.0.0.0/8"]',
-    description: 'Addresses and networks of proxies whose `X-Forwarded-For` is trusted; `true` trusts every sender'
+    description: 'Addresses and networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted; `true` trusts every sender. Without it the gateway cannot know that a proxy ended TLS, and its own origin counts with `http:`, too'
   })),
   apiKeys: Type.Array(ApiKey, { default: [], examples: [[{ name: 'ada', hash: 'sha256:...', scopes: ['mcp'] }]], description: 'The accepted API keys (name, hash, scopes, expiry); `patchbay key NAME` creates one' }),
   oauth: Type.Optional(OAuth),

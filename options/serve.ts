@@ -10,6 +10,8 @@ export const serve = {
     additionalProperties: false, examples: [{ key: 'key.pem', cert: 'cert.pem' }], description: 'The files of the private key and of the certificate (PEM), to serve HTTPS and WebSocket over TLS: {"key":"key.pem","cert":"cert.pem"}'
   })),
   prefix: Type.String({ pattern: '^(/[^/]+)*$', 'x-expected': 'must begin with / and not end with one', default: '', description: 'The path before every route, for example /ai' }),
+  metrics: Type.Optional(Type.Boolean({ description: 'Measure calls and more, and serve that to Prometheus at `/metrics`. Without this option it is done where `host` is a loopback address; embedded: only with `true`' })),
+  console: Type.Optional(Type.Boolean({ description: 'Serve a page for people at `/console`. Without this option it is served where `host` is a loopback address; embedded: only with `true`' })),
   keepServing: Type.Boolean({ default: false, description: 'With `stdio` and `http`: keep serving HTTP and WebSocket when standard input ends or standard output breaks' }),
   name: Type.String({ minLength: 1, default: 'mcp-patchbay', description: 'The name of the server in `serverInfo` and `/health`' }),
   instructions: Type.Optional(Type.String({ description: 'Guidance for models, sent to every client' })),
@@ -19,5 +21,6 @@ export const serve = {
   logFormat: Type.Unsafe<'auto' | 'pretty' | 'json'>({
     type: 'string', enum: ['auto', 'pretty', 'json'], default: 'auto', description: 'The format of log lines: `pretty` for people, `json` for programs; `auto` is `pretty` on a terminal and `json` elsewhere'
   }),
-  audit: Type.Boolean({ default: true, description: 'Log one line for each call: caller, method, target and outcome, never arguments' })
+  audit: Type.Boolean({ default: true, description: 'Log one line for each call: caller, method, target and outcome, never arguments' }),
+  traces: Type.Optional(Type.Boolean({ description: 'Make an OpenTelemetry span of each call, with the SDK that you bring ([Traces](observe.md#traces)). When absent: if an SDK is registered when the gateway starts' }))
 }

@@ -17,6 +17,7 @@ export function describeStartError (error: Error, stdio: boolean): string[] {
 function describe ({ code, message, port, address }: StartError, stdio: boolean): string {
   if (code === 'EADDRINUSE' && port !== undefined) return `port ${port} on ${address} is in use; choose another with --port or PATCHBAY_PORT${stdio ? SECOND : ''}`
   if (code === 'EACCES' && port !== undefined) return `port ${port} may not be used by this user; choose another with --port or PATCHBAY_PORT`
+  if (code === 'FST_ERR_PLUGIN_TIMEOUT') return 'the start took too long and was given up; if a warning above names a plugin that is waited for, mend that, otherwise the machine is too busy: try again'
   return message.split(/\s*\n\s*/).join('; ')
 }
 

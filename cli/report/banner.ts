@@ -1,4 +1,5 @@
 import type { Options } from '../../options.js'
+import { servesConsole, servesMetrics } from '../../options/exposure.js'
 import { placeOf } from '../../system/redis/url.js'
 import { docsPage } from '../places.js'
 import { httpEntry, isBehindProxy } from './client-address.js'
@@ -10,7 +11,7 @@ export interface BannerContent {
   version: string
   /** The URL of the HTTP server, if there is one. */
   address: string | undefined
-  options: Pick<Options, 'prefix' | 'stdio' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
+  options: Pick<Options, 'prefix' | 'stdio' | 'http' | 'console' | 'metrics' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
   /** Whether standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
@@ -44,7 +45,7 @@ export function banner (content: BannerContent): string {
 export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal' | 'command'>): string[] {
   return [
     ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
-    ...(address === undefined ? [] : [...endpoints(address + options.prefix), ...access(options)]),
+    ...(address === undefined ? [] : [...endpoints(address + options.prefix, options), ...access(options)]),
     ...wrapWords('data', dataOf(options)),
     '',
     ...wrap('upstreams', inventory.upstreams),
@@ -69,13 +70,15 @@ function access ({ apiKeys, oauth }: BannerContent['options']): string[] {
   return lines.length === 0 ? wrapWords('access', 'callers need no credential') : lines
 }
 
-function endpoints (base: string): string[] {
+function endpoints (base: string, options: BannerContent['options']): string[] {
   return [
+    ...(servesConsole(options) ? wrapWords('console', `${base}/console`, 'for people, in a browser') : []),
     ...wrapWords('MCP', `${base}/mcp`, 'Streamable HTTP, every revision'),
     ...wrapWords('WebSocket', `${base.replace(/^http/, 'ws')}/mcp`),
     ...wrapWords('JSON-RPC', `${base}/message`, 'plain POST, no handshake'),
     ...wrapWords('HTTP+SSE', `${base}/sse`, 'for clients of the first revision'),
-    ...wrapWords('health', `${base}/health`)
+    ...wrapWords('health', `${base}/health`),
+    ...(servesMetrics(options) ? wrapWords('metrics', `${base}/metrics`, 'for Prometheus') : [])
   ]
 }
 

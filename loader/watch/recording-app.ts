@@ -82,7 +82,7 @@ function recordingMcp (mcp: Mcp, registration: Registration): Mcp {
     prompts: { ...prompts, ...registry('prompt', prompts) },
     resources: { ...resources, ...registry('resource', resources) },
     use: (middleware: Parameters<Mcp['use']>[0]) => { registration.addMiddleware(middleware) },
-    ...Object.fromEntries((['method', 'notification', 'onBegin', 'onEnd', 'onLog', 'onDrain'] as const).map(name => [name, effect(mcp[name] as (...args: unknown[]) => () => void)]))
+    ...Object.fromEntries((['method', 'notification', 'onBegin', 'onEnd', 'onRefusal', 'onLog', 'onDrain'] as const).map(name => [name, effect(mcp[name] as (...args: unknown[]) => () => void)]))
   }
   const permanent = PERMANENT_OF_MCP.map(name => [name, {
     get: () => {

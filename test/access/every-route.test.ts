@@ -4,13 +4,15 @@ import { WebSocket } from 'ws'
 import { exchange, request, statusOf, type Head } from '../support/http-client.js'
 import { upgradeHead } from '../support/websocket-client.js'
 import { expectUnharmed, startServer } from '../support/server.js'
+import { consolePaths } from '../support/console-files.js'
 import { routesOf, VIEW } from '../support/routes.js'
 import { startIssuer } from '../support/environment/issuer.js'
 import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
-const PUBLIC = [...['/health', '/livez', '/readyz'].flatMap(url => [`GET ${url}`, `HEAD ${url}`]), 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
+const CONSOLE_PATHS = [...consolePaths(), '/console/login.json', '/console/client.json']
+const PUBLIC = [...['/health', '/livez', '/readyz', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`]), 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
 
 t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)
@@ -22,7 +24,7 @@ t.test('every route but the public ones needs a credential', async t => {
   for (const [method, url] of [...routes, ['GET', '/nobody/serves/this'], ['POST', '/nobody/serves/this']] as const) {
     const what = `${method} ${url}`
     const stranger = await exchange(server.port, request(method, url, [HOST, ...STREAM, ...(method === 'HEAD' ? [['Connection', 'close'] as [string, string]] : [])]))
-    if (PUBLIC.includes(what)) t.equal(stranger.status, 200, `${what} is for everybody`)
+    if (PUBLIC.includes(what)) t.equal(stranger.status, url === '/console' ? 308 : 200, `${what} is for everybody`)
     else {
       t.equal(stranger.status, 401, `${what} is not for strangers`)
       t.strictSame(challengeOf(stranger.headers.get('www-authenticate')), full, what)

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { gateway, listening } from '../support/gateway.js'
+import { ANONYMOUS_ALL_SCOPES } from '../../protocol/wire/identity.js'
 import { until, within } from '../support/wait.js'
 import { dataFolder, FILE } from '../support/environment/on-disk.js'
 
@@ -79,9 +80,9 @@ t.test('the capabilities of a revision are built once, and again after a change'
   const app = await gateway(t)
   const [revision] = (await shakeHands(app), [...app.mcp.dispatcher.lifecycle.peers].map(peer => peer.revision))
   if (revision === undefined) throw new Error('nobody was there')
-  const declared = app.mcp.dispatcher.capabilities.of(revision)
+  const declared = app.mcp.dispatcher.capabilities.of(revision, ANONYMOUS_ALL_SCOPES)
   await shakeHands(app)
-  t.equal(app.mcp.dispatcher.capabilities.of(revision), declared)
+  t.equal(app.mcp.dispatcher.capabilities.of(revision, ANONYMOUS_ALL_SCOPES), declared)
   app.mcp.dispatcher.capabilities.declare('experimental', () => ({ news: {} }))
   const response = await app.inject({ method: 'POST', url: '/mcp', headers: { accept: '*/*' }, payload: { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} } })
   t.match(response.json(), { result: { capabilities: { ...declared, experimental: { news: {} } } } })

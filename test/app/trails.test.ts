@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { unobserved } from '../support/process.js'
 import { COMMAND } from '../support/command.js'
 import { encode, modernParams } from '../load/transports/transport.js'
 import { modernHeaders } from '../load/transports/post.js'
@@ -25,8 +24,7 @@ const DEADLINE = 60_000
 type CallTool = (caller: number, name: string, args?: Json) => Promise<string>
 
 function command (t: Test, ...args: string[]): ChildProcessWithoutNullStreams {
-  const [program, rest] = unobserved([process.execPath, '--expose-gc', '--max-semi-space-size=16', COMMAND, '--ephemeral', '--plugin', PLUGIN, ...args])
-  const child = spawn(program, rest, { cwd: tmpdir(), env: { PATH: process.env['PATH'] } })
+  const child = spawn(process.execPath, ['--expose-gc', '--max-semi-space-size=16', COMMAND, '--ephemeral', '--plugin', PLUGIN, ...args], { cwd: tmpdir(), env: { PATH: process.env['PATH'] } })
   const ended = once(child, 'close')
   t.teardown(async () => { child.kill('SIGKILL'); await ended })
   return child

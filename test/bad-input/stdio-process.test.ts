@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { COMMAND } from '../support/command.js'
-import { unobserved } from '../support/process.js'
 import { Inbox, inTime } from '../support/wait.js'
 import { call, callTool, initialize } from '../support/messages.js'
 import { summarise } from '../support/summary.js'
@@ -100,7 +99,7 @@ async function start (t: Test): Promise<Child> {
 }
 
 function launch (t: Test): Child {
-  const child = spawn(...unobserved([process.execPath, COMMAND, '--stdio', '--ephemeral']), { stdio: 'pipe' })
+  const child = spawn(process.execPath, [COMMAND, '--stdio', '--ephemeral'], { stdio: 'pipe' })
   t.teardown(() => { child.kill('SIGKILL') })
   const inbox = new Inbox<unknown>()
   readLines(child.stdout, line => inbox.push(JSON.parse(line)))

@@ -6,7 +6,7 @@ import { listed } from '../support/keys.js'
 const SERVED: BannerContent = {
   version: '1.2.3',
   address: 'http://127.0.0.1:8080',
-  options: { prefix: '', stdio: false, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
+  options: { prefix: '', stdio: false, http: true, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
   terminal: true,
   command: 'node dist/cli.js',
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
@@ -26,9 +26,24 @@ t.test('it has what is served and where, the data folder, and what is missing an
   t.ok(text.endsWith('\n'))
 })
 
+t.test('it has the URL of the console where that is served', async t => {
+  const of = (options: Partial<BannerContent['options']>): string => shown({ options: { ...SERVED.options, ...options } })
+  const line = /^ {2}console +http:\/\/127\.0\.0\.1:8080\/console +for people, in a browser$/m
+  for (const options of [{}, { host: 'localhost' }, { host: '0.0.0.0', console: true }]) t.match(of(options), line)
+  for (const options of [{ console: false }, { host: '0.0.0.0' }]) t.notMatch(of(options), /console/)
+  t.notMatch(shown({ address: undefined, options: { ...SERVED.options, http: false, stdio: true } }), /console/)
+})
+
+t.test('it has the URL of the metrics where they are served', async t => {
+  const of = (options: Partial<BannerContent['options']>): string => shown({ options: { ...SERVED.options, ...options } })
+  for (const options of [{}, { host: '0.0.0.0', metrics: true }]) t.match(of(options), /^ {2}metrics +http:\/\/127\.0\.0\.1:8080\/metrics +for Prometheus$/m)
+  for (const options of [{ metrics: false }, { host: '0.0.0.0' }]) t.notMatch(of(options), /metrics/)
+  t.notMatch(shown({ address: undefined, options: { ...SERVED.options, http: false, stdio: true } }), /metrics/)
+})
+
 t.test('the prefix is part of every address', async t => {
   const text = shown({ options: { ...SERVED.options, prefix: '/ai' } })
-  t.equal(text.match(/127\.0\.0\.1:8080\/ai\//g)?.length, 6)
+  t.equal(text.match(/127\.0\.0\.1:8080\/ai\//g)?.length, 8)
   t.equal(text.match(/127\.0\.0\.1:8080\/(?!ai)/g), null)
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { folder, FIXTURE, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
+import { FIXTURE, folder, initialize, launch, PROCESSES, toolCall, type Json } from '../support/process.js'
 
 const QUIET = ['--ephemeral', '--log-level', 'silent', '--plugin', FIXTURE]
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { watchInput } from '../../cli/process/stray-input.js'
 import { COMMAND } from '../support/command.js'
-import { initialize, Launched, launch, PROCESSES } from '../support/process.js'
+import { initialize, launch, Launched, PROCESSES } from '../support/process.js'
 import { until } from '../support/wait.js'
 
 const HINT = 'standard input carries JSON-RPC, but --stdio is not set; add --stdio to the arguments'

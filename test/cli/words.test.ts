@@ -1,3 +1,4 @@
+import Fastify from 'fastify'
 import t from 'tap'
 import { checkNode } from '../../cli/process/node-version.js'
 import { describeStartError } from '../../cli/process/start-error.js'
@@ -50,6 +51,12 @@ t.test('a port in use gets a hint for two clients that launch the same command',
   const error = Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 8080, address: '127.0.0.1' })
   t.strictSame(describeStartError(error, false), ['port 8080 on 127.0.0.1 is in use; choose another with --port or PATCHBAY_PORT'])
   t.match(describeStartError(error, true)[0], /; if two clients launch this command, give each its own port, or only --stdio$/)
+})
+
+t.test('a start that takes too long is given up in words that say what to do', async t => {
+  const app = Fastify({ pluginTimeout: 10 }).register(async () => await new Promise(() => {}))
+  const error = await app.ready().then(() => undefined, (error: Error) => error)
+  t.match(describeStartError(error ?? new Error('it is ready'), false), [/^the start took too long and was given up; .* try again$/])
 })
 
 t.test('a Node.js that is too old is refused in one sentence', async t => {
