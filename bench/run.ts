@@ -12,13 +12,14 @@ import { httpLarge } from './questions/http-large.js'
 import { idle } from './questions/idle.js'
 import { initialize } from './questions/initialize.js'
 import { nodes } from './questions/nodes.js'
+import { observability } from './questions/observability.js'
 import type { Question } from './questions/question.js'
 import { relay } from './questions/relay.js'
 import { stdio } from './questions/stdio.js'
 import { toolsList } from './questions/tools-list.js'
 import { websocket } from './questions/websocket.js'
 import { summary, table } from './report.js'
-import { machine, save, saveNodes } from './save.js'
+import { machine, save, saveApart } from './save.js'
 import { install } from './servers/packages.js'
 import { stopAll } from './servers/process.js'
 
@@ -34,10 +35,11 @@ const questions: Record<string, Question> = {
   growth,
   idle,
   initialize,
-  nodes
+  nodes,
+  observability
 }
-/** Asked only by name. It needs redis-server and no peers, and its results have a table of their own. */
-const APART = 'nodes'
+/** Asked only by name. They are about this gateway alone, without peers, and their results have tables of their own. */
+const APART = new Set(['nodes', 'observability'])
 
 const OPTIONS = {
   rounds: { type: 'string', default: '5' },
@@ -61,7 +63,7 @@ try {
 async function main (args: string[]): Promise<boolean> {
   if (!isMeasurable) throw new Error('CPU time of processes comes from /proc, which is there on Linux only')
   const { names, rounds, against, saving, ...wanted } = choices(args)
-  const isApart = names.every(name => name === APART)
+  const isApart = names.every(name => APART.has(name))
   const peers = wanted.peers && !isApart
   const trouble: string[] = []
   const complain = (line: string): void => { trouble.push(line); say(`!!! ${line}`) }
@@ -71,7 +73,9 @@ async function main (args: string[]): Promise<boolean> {
   const findings = await ask(names, { rounds, peers: peers && installed, say, complain, ...(against === undefined ? {} : { against }) })
   console.log(`${table(findings)}\n\n${summary(findings)}`)
   for (const line of trouble) console.log(`!!! ${line}`)
-  if (saving && trouble.length === 0) (isApart ? saveNodes : save)(findings, where)
+  const isSaved = saving && trouble.length === 0
+  if (isSaved && isApart) saveApart(String(names), findings, where)
+  else if (isSaved) save(findings, where)
   return trouble.length === 0
 }
 
@@ -86,8 +90,8 @@ function choices (args: string[]): Choices {
   const against = values.against === undefined ? undefined : resolve(values.against)
   if (against !== undefined && !existsSync(join(against, 'dist/cli.js'))) throw new Error(`--against: there is no dist/cli.js in ${against}; run npm run build there`)
   if (values.save && against !== undefined) throw new Error('--save is for a run without --against')
-  if (values.save && positionals.length > 0 && String(positionals) !== APART) throw new Error(`--save is for a run of all questions, or of ${APART} alone: figures of different runs do not belong into one table`)
-  return { names: positionals.length > 0 ? positionals : Object.keys(questions).filter(name => name !== APART), rounds, peers: !values['no-peers'], against, saving: values.save }
+  if (values.save && positionals.length > 0 && !APART.has(String(positionals))) throw new Error(`--save is for a run of all questions, or of ${[...APART].join(' or ')} alone: figures of different runs do not belong into one table`)
+  return { names: positionals.length > 0 ? positionals : Object.keys(questions).filter(name => !APART.has(name)), rounds, peers: !values['no-peers'], against, saving: values.save }
 }
 
 async function ask (names: string[], setting: Setting): Promise<Finding[]> {

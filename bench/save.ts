@@ -7,7 +7,7 @@ import { summary, table } from './report.js'
 import { ROOT } from './servers/catalogue.js'
 
 const RESULTS = /(<!-- results -->\n)[^]*(<!-- end of results -->)/
-const RESULTS_OF_NODES = /(<!-- results of nodes -->\n)[^]*(<!-- end of results of nodes -->)/
+const resultsOf = (question: string): RegExp => new RegExp(`(<!-- results of ${question} -->\\n)[^]*(<!-- end of results of ${question} -->)`)
 
 /** Where and when the figures were taken. */
 export function machine (rounds: number): string {
@@ -22,9 +22,9 @@ export function save (findings: Finding[], where: string): void {
   writeFileSync(join(ROOT, 'docs/bench.svg'), plot(findings, where))
 }
 
-/** The same for the question about several nodes. */
-export function saveNodes (findings: Finding[], where: string): void {
-  replaceResults(findings, where, RESULTS_OF_NODES)
+/** The same for a question whose results have a table of their own. */
+export function saveApart (question: string, findings: Finding[], where: string): void {
+  replaceResults(findings, where, resultsOf(question))
 }
 
 function replaceResults (findings: Finding[], where: string, place: RegExp): void {

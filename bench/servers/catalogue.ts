@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Server } from './process.js'
 
 /** The checkout. */
@@ -11,6 +11,7 @@ export const PACKAGES = join(ROOT, '.bench')
 const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { bin: { patchbay: string } }
 export const COMMAND = join(ROOT, bin.patchbay)
 const PLUGIN = join(ROOT, 'bench/servers/echo-plugin.mjs')
+const SDK = pathToFileURL(join(ROOT, 'bench/servers/tracing-sdk.mjs')).href
 
 const bare = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 const peer = (name: string, file: string, ...more: string[]): Server => ({ name, peer: true, args: ({ port }) => [join(PACKAGES, file), String(port), ...more] })
@@ -24,6 +25,12 @@ export const bareBatches: Server = { name: 'bare batching splitter', args: () =>
 /** The command as it is installed, with everything that is on by default. */
 export const patchbay: Server = { name: 'Patchbay', args: ({ port, data }) => [COMMAND, '--port', String(port), '--data', data, '--plugin', PLUGIN] }
 export const patchbayStdio: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data, '--plugin', PLUGIN] }
+/** The same over both at once. */
+export const patchbayBoth = (port: number): Server => ({ name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--port', String(port), '--data', data, '--plugin', PLUGIN] })
+/** The same with or without metrics. */
+export const measuring = (server: Server, metrics: boolean): Server => ({ ...server, env: { ...server.env, PATCHBAY_METRICS: String(metrics) } })
+/** The same with an OpenTelemetry SDK. */
+export const traced = (server: Server, sdk: 'no-op' | 'real'): Server => ({ ...server, args: place => ['--import', SDK, ...server.args(place)], env: { ...server.env, BENCH_SDK: sdk } })
 /** The same without anything of ours beside it. */
 export const patchbayAlone: Server = { name: 'Patchbay', args: ({ data }) => [COMMAND, '--stdio', '--data', data] }
 

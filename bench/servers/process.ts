@@ -93,13 +93,22 @@ function environment (): Environment {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PATCHBAY_|MCP_|NODE_OPTIONS$|NODE_V8_COVERAGE$)/.test(name)))
 }
 
-async function freePort (): Promise<number> {
+export async function freePort (): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   probe.close()
   await once(probe, 'close')
   return port
+}
+
+/** Settles when a server listens there. */
+export async function untilAccepted (port: number): Promise<void> {
+  const until = Date.now() + START
+  while (!await accepts(port)) {
+    if (Date.now() > until) throw new Error(`nothing listens on port ${port}`)
+    await sleep(20)
+  }
 }
 
 async function accepts (port: number): Promise<boolean> {
