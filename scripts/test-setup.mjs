@@ -9,15 +9,21 @@ export const PROGRAMS = [
   { program: 'Xvfb', package: 'xvfb' },
   { program: 'xsel', package: 'xsel' },
   { program: 'redis-server', package: 'redis-server' },
-  { program: 'nginx', package: 'nginx' }
+  { program: 'nginx', package: 'nginx' },
+  { program: 'chromium', package: 'chromium' }
 ]
 
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
-const TIMEOUT = 180_000
+const TIMEOUT = 300_000
 
 /** Those of the programs that are not on the PATH. */
 export function missing (programs = PROGRAMS) {
   return programs.filter(({ program }) => !isOnPath(program))
+}
+
+/** The file of a program on the PATH, or undefined. */
+export function pathOf (program) {
+  return (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, program)).find(isExecutable)
 }
 
 /** Installs what is missing. What cannot be installed is named on standard error, and the tests that need it are skipped. */
@@ -61,7 +67,7 @@ function complaint (left, trouble) {
 }
 
 function isOnPath (program) {
-  return (process.env.PATH ?? '').split(delimiter).some(folder => isExecutable(join(folder, program)))
+  return pathOf(program) !== undefined
 }
 
 function isExecutable (file) {

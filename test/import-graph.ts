@@ -3,7 +3,7 @@ import type ts from 'typescript'
 import { importsOf, type Rule } from './structure.js'
 
 /** The folders inside `protocol`, lowest first. A folder imports those on lower floors, types included. */
-const FLOORS = [['wire'], ['nodes'], ['schema', 'store'], ['revisions', 'http'], ['peer'], ['questions'], ['dispatch'], ['definitions', 'sessions']]
+const FLOORS = [['wire'], ['nodes'], ['schema', 'store'], ['revisions', 'http'], ['peer'], ['questions'], ['dispatch'], ['definitions', 'sessions'], ['watch']]
 
 export const followsFloors: Rule = source => importsOf(source)
   .filter(({ specifier }) => !mayImport(source.fileName, resolve(source.fileName, specifier)))
@@ -11,7 +11,9 @@ export const followsFloors: Rule = source => importsOf(source)
 
 /** Every circle of imports, types included, as the paths of its files in order, the first one again at the end. */
 export function importCircles (sources: ts.SourceFile[]): string[] {
-  const graph = new Map(sources.map(source => [source.fileName, importsOf(source).map(({ specifier }) => resolve(source.fileName, specifier))]))
+  const names = new Set(sources.map(source => source.fileName))
+  const found = (path: string): string => names.has(`${path}x`) ? `${path}x` : path
+  const graph = new Map(sources.map(source => [source.fileName, importsOf(source).map(({ specifier }) => found(resolve(source.fileName, specifier)))]))
   const done = new Set<string>()
   const circles: string[] = []
   const visit = (file: string, path: string[]): void => {

@@ -26,7 +26,7 @@ prepare()
 
 const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
   cwd: ROOT,
-  env: { ...process.env, TEST_FILES: words.join(' '), XDG_DATA_HOME: data, ...command() },
+  env: { ...process.env, TEST_FILES: words.join(' '), XDG_DATA_HOME: data, ...(words.length > 0 ? { TEST_PARTS: '1' } : {}) },
   stdio: ['ignore', 'pipe', 'inherit']
 })
 tap.stdout.pipe(reporter())
@@ -43,11 +43,6 @@ tap.on('close', code => {
 // Some of the tests cannot reach the coverage that .taprc asks of all, and one process is enough for them.
 function options () {
   return ['run', '--reporter=tap', ...(words.length > 0 ? ['--disable-coverage', 'build/test/parts/first.js'] : [])]
-}
-
-// What is launched is what is measured; some of the tests alone are run with the command as it is shipped.
-function command () {
-  return words.length > 0 ? { TEST_PARTS: '1' } : { TEST_COMMAND: 'build/cli.js' }
 }
 
 function reporter () {

@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { importsOf, nodes } from './structure.js'
 
 /** What `plugins/core/mcp.ts` itself gives to `app.mcp`. */
-const BASE = ['dispatcher', 'store', 'standalone', 'provide', 'method', 'notification', 'use', 'onBegin', 'onEnd', 'onLog']
+const BASE = ['dispatcher', 'store', 'standalone', 'provide', 'method', 'notification', 'use', 'onBegin', 'onEnd', 'onRefusal', 'onLog']
 
 interface Plugin { name: string, dependencies: string[] }
 

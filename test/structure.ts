@@ -18,7 +18,9 @@ const below: Record<string, string[]> = {
   protocol: ['lib'],
   system: ['lib'],
   version: [],
-  lib: []
+  lib: [],
+  // The page of the console: routes serve its built files, and nothing imports it.
+  console: []
 }
 
 export interface Import { specifier: string, line: number, typeOnly: boolean }
@@ -26,11 +28,13 @@ export interface Import { specifier: string, line: number, typeOnly: boolean }
 /** Reports what is wrong with a file, one `path:line what` for each offence. */
 export type Rule = (source: ts.SourceFile) => string[]
 
-/** Every file that ships, as the compiler finds them. */
+/** Every file that ships, as the compiler finds them: those of the gateway, and those of the console. */
 export function sources (): ts.SourceFile[] {
   const root = fileURLToPath(new URL('../../', import.meta.url))
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile) as { config: unknown }
-  return ts.parseJsonConfigFileContent(config, ts.sys, root).fileNames
+  return [root, `${root}console/`].flatMap(folder => {
+    const { config } = ts.readConfigFile(`${folder}tsconfig.json`, ts.sys.readFile) as { config: unknown }
+    return ts.parseJsonConfigFileContent(config, ts.sys, folder).fileNames
+  })
     .map(file => ({ path: posix.relative(root, file), text: ts.sys.readFile(file) ?? '' }))
     .filter(({ path }) => !/^(test|bench)\//.test(path))
     .map(({ path, text }) => parse(path, text))
@@ -47,9 +51,12 @@ export const followsLayers: Rule = source => offences(source, ({ from, to }) =>
 export const dialsOnly: Rule = source => offences(source, ({ from, to, specifier }) =>
   from === 'upstreams' && to === 'transports' && !posix.join(posix.dirname(source.fileName), specifier).startsWith('transports/client/'))
 
-/** The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`. */
+/** The parts of a plugin lie in a folder of its name: `auth.ts` may import `auth/authenticator.ts`, and the parts import each other. */
 export const keepsPluginsApart: Rule = source => offences(source, ({ from, to, typeOnly, specifier }) =>
-  from === 'plugins' && to === 'plugins' && !typeOnly && !specifier.startsWith(`./${posix.basename(source.fileName, '.ts')}/`))
+  from === 'plugins' && to === 'plugins' && !typeOnly && !specifier.startsWith(`./${posix.basename(source.fileName, '.ts')}/`) && !isPartOfSame(source.fileName, specifier))
+
+/** True inside of `plugins/AREA/PLUGIN/`. */
+const isPartOfSame = (path: string, specifier: string): boolean => path.split('/').length > 3 && /^\.\/[^/]+$/.test(specifier)
 
 export const keepsProtocolPure: Rule = source => offences(source, ({ from, to, specifier }) =>
   from === 'protocol' && to === 'package' && !/^(node:|(ajv|@sinclair\/typebox)(\/|$))/.test(specifier))
@@ -116,7 +123,7 @@ function mayImport (from: string, to: string): boolean {
 
 function placeOf (path: string): string {
   const [first = ''] = path.split('/')
-  return first.replace(/\.[jt]s$/, '')
+  return first.replace(/\.[jt]sx?$/, '')
 }
 
 function specifierOf (node: ts.Node): string | undefined {

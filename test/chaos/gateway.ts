@@ -6,15 +6,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { COMMAND } from '../support/command.js'
-import { unobserved } from '../support/process.js'
 import { freePort } from '../support/restarting.js'
 import type { State } from './plugin.js'
 
 const PLUGIN = fileURLToPath(new URL('plugin.js', import.meta.url))
 const TIMEOUT = 60_000
 
-/** `observed: false` keeps the coverage of the test runner out of a process whose CPU time is measured. */
-export interface GatewayOptions { env?: Record<string, string>, args?: string[], observed?: boolean, data?: string }
+export interface GatewayOptions { env?: Record<string, string>, args?: string[], data?: string }
+
+/** Settings of all gateways that are started from now on. */
+export const settings: Record<string, string> = {}
 
 const folders = new Set<string>()
 const running = new Set<Gateway>()
@@ -63,11 +64,10 @@ export class Gateway {
   /** Gives how long it took until a client could be served. */
   async start (): Promise<number> {
     const begun = performance.now()
-    const { env = {}, args = [], observed = true } = this.#options
-    const command = [process.execPath, COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args]
-    const [program, given] = observed ? [process.execPath, command.slice(1)] : unobserved(command)
-    const child = spawn(program, given, {
-      cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...env }
+    const { env = {}, args = [] } = this.#options
+    const command = [COMMAND, '--port', String(this.port), '--data', this.data, '--log-level', 'warn', '--plugin', PLUGIN, ...args]
+    const child = spawn(process.execPath, command, {
+      cwd: this.data, env: { PATH: process.env['PATH'], CHAOS_PARENT: String(process.pid), ...settings, ...env }
     })
     this.#child = child
     running.add(this)

@@ -59,7 +59,7 @@ async function open (): Promise<World> {
     const path = join(folders[alias] ?? '', name)
     return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
   }
-  const gateway = await Gateway.start({ args: ['--config', file], observed: false })
+  const gateway = await Gateway.start({ args: ['--config', file] })
   return { gateway, pids: alias => lines(alias, 'pids').map(Number), keys: alias => lines(alias, 'calls') }
 }
 

@@ -20,7 +20,7 @@ const OTHER_PORTS = ['8081', '8082', '6379']
 /** A line that starts a gateway which serves HTTP until the reader stops it. */
 const SERVES = /^((?:[A-Z_]+=(?:'[^']*'|\S*) )*(?:npm start|patchbay|node dist\/cli\.js)\b(?! (?:key|help|version)\b)(?!.*(?:--redis|--stdio|--help|--version|--check|\|))[^#&\n]*)&?(?: *#.*)?$/gm
 
-const NOT_COPIED = new Set(['node_modules', 'build', 'dist', 'test', 'bench', '.git', '.tap', 'docs'])
+const NOT_COPIED = /^\.|^(node_modules|build|dist|test|bench|docs)$/
 
 /** What a block printed, and the status of the last command if the block failed. */
 export interface Ran { block: Block, output: string, failure?: string }
@@ -79,7 +79,7 @@ async function checkout (t: Test, files: Block[], port: number): Promise<string>
   const root = fileURLToPath(ROOT)
   const copy = join(home, 'patchbay')
   mkdirSync(copy)
-  for (const name of readdirSync(root).filter(name => !NOT_COPIED.has(name))) cpSync(join(root, name), join(copy, name), { recursive: true })
+  for (const name of readdirSync(root).filter(name => !NOT_COPIED.test(name))) cpSync(join(root, name), join(copy, name), { recursive: true })
   for (const name of ['node_modules', 'build', 'docs']) symlinkSync(join(root, name), join(copy, name))
   for (const { file = '', code } of files) writeFileSync(join(copy, file), code)
   mkdirSync(join(home, 'bin'))

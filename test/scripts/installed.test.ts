@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { redisServer, withRedis } from '../support/environment/redis-server.js'
-import { folder, initialize, Launched, toolCall, unobserved } from '../support/process.js'
+import { folder, initialize, Launched, toolCall } from '../support/process.js'
 import { manifest, packedFiles, ROOT } from './packed.js'
 
 /** A folder in which the packed files and the dependencies are installed, and nothing else. */
@@ -22,8 +22,7 @@ async function copyInto (target: string, file: string): Promise<void> {
 
 function start (t: Test, path: string, args: string[], env: Record<string, string> = {}): Launched {
   const command = join(path, 'node_modules/mcp-patchbay/dist/cli.js')
-  const [program, rest] = unobserved([process.execPath, command, ...args])
-  const launched = new Launched(spawn(program, rest, { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000', ...env } }))
+  const launched = new Launched(spawn(process.execPath, [command, ...args], { cwd: path, env: { PATH: process.env['PATH'], XDG_DATA_HOME: path, PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000', ...env } }))
   t.teardown(async () => { launched.kill('SIGKILL'); await launched.ended })
   return launched
 }

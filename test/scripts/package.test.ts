@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { transform } from 'esbuild'
 import t from 'tap'
+import { consoleFiles } from '../support/console-files.js'
 import { manifest, packedFiles, ROOT } from './packed.js'
 
 interface Locked { dev?: boolean, devOptional?: boolean, hasInstallScript?: boolean }
@@ -16,6 +17,9 @@ const OPTIONAL = ['bufferutil', 'utf-8-validate', '@node-rs/xxhash', '@opentelem
 const GENERATED = /^(ajv|ajv-formats|fast-json-stringify)\//
 /** Modules that a bundled package imports in scripts for macOS. */
 const MACOS = ['AppKit', 'Foundation']
+
+/** The most that a browser loads before the console works, compressed with gzip. */
+const MAX_CONSOLE = 120 * 1024
 
 const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier)
@@ -61,7 +65,29 @@ t.test('SQLite is there for each platform, and the clipboard programs can be run
   }
   for (const platform of ['linux-x64', 'linux-arm64']) t.ok([...paths].some(path => path.startsWith(`dist/prebuilds/${platform}/`) && path.includes('musl')), `${platform} with musl`)
   t.equal((files.find(({ path }) => path === 'dist/fallbacks/linux/xsel')?.mode ?? 0) & 0o111, 0o111)
-  for (const name of ['@photostructure/sqlite', 'clipboardy', 'fastify', '@redis/client', 'ajv']) t.match(text('dist/LICENSES.txt'), `\n${name} `, `the licence of ${name}`)
+  for (const name of ['@photostructure/sqlite', 'clipboardy', 'fastify', '@redis/client', 'ajv', 'preact', '@preact/signals', '@preact/signals-core', '@cfworker/json-schema', 'oauth4webapi']) t.match(`\n${text('dist/LICENSES.txt')}`, `\n${name} `, `the licence of ${name}`)
+})
+
+t.test('the console is there, each of its files also compressed, and names no file that is not', async t => {
+  const names = consoleFiles().map(({ name }) => name)
+  for (const name of names) for (const suffix of ['', '.br', '.gz']) t.ok(paths.has(`dist/console/${name}${suffix}`), name + suffix)
+  t.ok(paths.has('dist/console/files.json'))
+  const named = [...text('dist/console/index.html').matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, name]) => name as string)
+  t.ok(named.length > 0)
+  for (const name of named) t.ok(names.includes(name), name)
+})
+
+t.test('what the console loads at start is small', async t => {
+  const html = text('dist/console/index.html')
+  const linked = [...html.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, name]) => name as string)
+  const loaded = new Set(['index.html', ...linked])
+  // Chunks that a script imports by a statement are loaded with it; `import(…)` is later.
+  for (const name of loaded) for (const [, chunk] of text(`dist/console/${name}`).matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) loaded.add(chunk as string)
+  const scripts = [...loaded].filter(name => name.endsWith('.js'))
+  t.ok(scripts.length > 0 && scripts.length <= 3, scripts.join(' '))
+  t.equal([...loaded].filter(name => name.endsWith('.css')).length, 1)
+  const bytes = [...loaded].map(name => files.find(({ path }) => path === `dist/console/${name}.gz`)?.size ?? NaN).reduce((sum, size) => sum + size, 0)
+  t.ok(bytes <= MAX_CONSOLE, `${bytes} bytes`)
 })
 
 t.test('every file that a page of docs or of the root links to is packed', async t => {

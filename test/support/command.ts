@@ -7,5 +7,5 @@ const { bin } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) 
 /** The command as it is shipped. */
 export const SHIPPED = fileURLToPath(new URL(bin.patchbay, ROOT))
 
-/** The command that tests launch: the shipped one, unless test/run.mjs wants the files whose coverage is measured. */
+/** The command that tests launch: the shipped one, unless TEST_COMMAND names another. */
 export const COMMAND = fileURLToPath(new URL(process.env['TEST_COMMAND'] ?? bin.patchbay, ROOT))

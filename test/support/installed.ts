@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { manifest, packedFiles, ROOT } from '../scripts/packed.js'
-import { unobserved } from './process.js'
 
 const PLACE = fileURLToPath(ROOT)
 
@@ -33,8 +32,7 @@ export async function installed (t: Test, files: Record<string, string>, package
 
 /** Runs Node.js to its end in a folder. */
 export async function runNode (cwd: string, args: string[]): Promise<{ code: number | null, output: string }> {
-  const [program, rest] = unobserved([process.execPath, ...args])
-  const child = spawn(program, rest, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: cwd } })
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: cwd } })
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close') as Promise<[number | null]>])
   return { code, output: stdout + stderr }
 }

@@ -26,19 +26,16 @@ export const FIXTURE = fileURLToPath(new URL('./gateway.js', import.meta.url))
 
 export interface Ended { code: number | null, signal: string | null, stdout: string, stderr: string }
 
-/** A program with what the test runner puts into the environment taken out: what is measured is not slowed down by its coverage. */
-export const unobserved = (command: string[]): [string, string[]] => ['env', ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', ...command]]
-
-export interface LaunchOptions { env?: Record<string, string>, cwd?: string, observed?: boolean, openFiles?: number, log?: string }
+export interface LaunchOptions { env?: Record<string, string>, cwd?: string, openFiles?: number, log?: string }
 
 /** A busy machine is no reason to refuse calls; tests of that set the limit themselves. */
 const BUSY_MACHINE = { PATCHBAY_MAX_EVENT_LOOP_DELAY: '60000' }
 
 /** A real process of the command. It is killed when the test ends, if it is still there. */
-export function launch (t: Owner, args: string[], { env = {}, cwd = tmpdir(), observed = true, openFiles, log }: LaunchOptions = {}): Launched {
+export function launch (t: Owner, args: string[], { env = {}, cwd = tmpdir(), openFiles, log }: LaunchOptions = {}): Launched {
   const shell = `${openFiles === undefined ? '' : `ulimit -n ${openFiles}; `}exec "$@"${log === undefined ? '' : ` 2>${log}`}`
-  const command = [...(openFiles === undefined && log === undefined ? [] : ['sh', '-c', shell, 'sh']), process.execPath, COMMAND, ...args]
-  const [program, rest] = observed ? [command[0] as string, command.slice(1)] : unobserved(command)
+  const command = [process.execPath, COMMAND, ...args]
+  const [program = 'sh', ...rest] = openFiles === undefined && log === undefined ? command : ['sh', '-c', shell, 'sh', ...command]
   const child = spawn(program, rest, { cwd, env: { PATH: process.env['PATH'], XDG_DATA_HOME: DATA, ...BUSY_MACHINE, ...env } })
   const launched = new Launched(child)
   t.teardown(async () => { child.kill('SIGKILL'); await launched.ended })

@@ -35,7 +35,7 @@ export class Gateway {
   /** Returns the time until a client could be served. */
   async start (): Promise<Start> {
     const begun = performance.now()
-    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env }, observed: false })
+    this.#process = launch(this.#t, ['--port', String(this.port), '--data', this.data, ...this.#args], { env: { PATCHBAY_LOG_LEVEL: 'error', ...this.#env } })
     const ended = this.#process.ended.then(({ stderr }) => { throw new Error(`the gateway did not start: ${stderr}`) })
     const answered = within(120_000, async signal => { while (!await this.#answers()) await sleep(Math.min(50, 5 + (performance.now() - begun) / 50), undefined, { signal }) })
     ended.catch(() => {})

@@ -68,6 +68,8 @@ function requestFaults (source: Official, message: Message, method: string, kind
 
 function kindsOf (message: Message, modern: boolean, method: string | undefined): Array<[name: string, value: unknown]> {
   const { id, result, error } = message
+  // An extension of ours, which the specification does not know.
+  if (message.method?.startsWith('notifications/patchbay/') === true) return [['JSONRPCNotification', message]]
   if (message.method !== undefined) return id === undefined ? [['JSONRPCNotification', message], ['ServerNotification', message]] : [['JSONRPCRequest', message], ['ServerRequest', message]]
   if (error !== undefined) {
     // Decided: an id that could not be read is null before the stateless revision.

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { unobserved } from '../../support/process.js'
 import { readResults } from '../../../system/search/results-page.js'
 import { ad, adLink, anomaly, found, noResults, page, redirecting, result, three } from '../../support/environment/search-pages.js'
 
@@ -129,8 +128,7 @@ async function timesOf (pages: string[]): Promise<number[]> {
       return (user + system) / 1_000
     })
     process.stdout.write(JSON.stringify(times))`
-  const [program, args] = unobserved([process.execPath, '--input-type=module', '-e', script])
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(JSON.stringify(pages))
   return JSON.parse(await text(child.stdout)) as number[]
 }
