@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { subjectOf } from '../../protocol/dispatch/observed/call-facts.js'
 import { withTimeout } from '../../lib/time/with-timeout.js'
 
 export interface TracingOptions {
@@ -20,7 +21,7 @@ export default fp(async (fastify, { traces }: TracingOptions) => {
   const { openTracing } = await import('./tracing/open-tracing.js')
   const { begin, flush } = openTracing(dispatcher.server.info.version, isSdkRegistered, method => dispatcher.serves(method))
   mcp.onBegin(call => { call.trace = begin(call) })
-  mcp.onEnd((call, ended) => call.trace?.end(ended))
+  mcp.onEnd((call, ended) => call.trace?.end(ended, subjectOf(call)))
   fastify.addHook('onReady', async () => { if (!isSdkRegistered()) log.warn(NO_SDK) })
   // The command ends its process, which a `beforeExit` listener of the operator would not see.
   fastify.addHook('onClose', async () => await withTimeout(flush(), FLUSH_WAIT, () => {}))

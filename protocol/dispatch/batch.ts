@@ -67,6 +67,7 @@ class BatchChannel {
       respond: text => this.#settle(index, text),
       end: () => this.#settle(index, undefined),
       emit: (text, method) => channel.emit(text, method),
+      ...(channel.emitUnkept === undefined ? {} : { emitUnkept: (text: string, method: string) => channel.emitUnkept?.(text, method) }),
       unwritten: () => channel.unwritten?.() ?? 0,
       isDetached: () => channel.isDetached?.() === true
     }

@@ -70,8 +70,11 @@ export class Call {
     this.identity = identity
     this.conversation = peer.conversation
     this.#meta = request.meta
-    // Checks what a retry brings before the handler runs.
-    if (revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.clientRequests
+  }
+
+  /** Reads the state and the answers that a retry brings. Throws when they are not good. */
+  readAnswers (): void {
+    if (this.revision.stateless && ('requestState' in this.params || 'inputResponses' in this.params)) this.#clientRequests = this.clientRequests
   }
 
   get id (): Id {

@@ -167,6 +167,7 @@ export class Dispatcher {
   #start (call: Call): void {
     this.observers.begin.notify(call)
     try {
+      call.readAnswers()
       const method = this.#methods.get(call.method)
       if (method === undefined || !call.revision.has(call.method)) throw errors.methodNotFound(call.method)
       // Before anything else is refused: another refusal would say that the method is there.

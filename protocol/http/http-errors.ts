@@ -125,6 +125,8 @@ export const httpErrors = {
    */
   postNotPassedOn: () => new HttpError(
     'PATCHBAY_POST_NOT_PASSED_ON', 504, 'the node with your stream does not reply; wait for an answer there before you send this again'),
+  /** HTTP+SSE: the node that has the stream could not be reached for 10 s, so it has not got the message. Remedy: send it again later. */
+  nodeAway: () => new HttpError('PATCHBAY_NODE_AWAY', 503, 'the node with your stream cannot be reached now; send this again later', SOON),
   /** The event that `Last-Event-ID` names is not stored, or is of another stream. Remedy: open the stream without `Last-Event-ID`. */
   nothingToResume: () => new HttpError('PATCHBAY_NOTHING_TO_RESUME', 404, 'nothing can be resumed from this Last-Event-ID'),
   /** HTTP+SSE: the client does not read its stream, whose queue is full. Remedy: read the stream before posting more. */

@@ -37,11 +37,16 @@ export class Inquiries {
 
   /** The answer of a node; undefined when it is not there or does not answer in time. Rejects when the store fails. */
   async ask (node: string, question: NodeQuestion, timeout = TIMEOUT): Promise<unknown> {
+    return (await this.deliver(node, question, timeout)).answer
+  }
+
+  /** The same, and whether the node was there, so that it may have heard the question. */
+  async deliver (node: string, question: NodeQuestion, timeout: number): Promise<{ isThere: boolean, answer: unknown }> {
     const number = ++this.#last
     const answered = new Promise<unknown>(resolve => this.#pending.set(number, { node, resolve }))
     try {
       const isThere = await this.#nodes.send(node, { kind: 'question', number, question })
-      return isThere ? await withTimeout(answered, timeout, () => undefined) : undefined
+      return { isThere, answer: isThere ? await withTimeout(answered, timeout, () => undefined) : undefined }
     } finally {
       this.#pending.delete(number)
     }

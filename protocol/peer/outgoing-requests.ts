@@ -30,6 +30,13 @@ interface PendingRequest {
   readonly stop: (() => void) | undefined
 }
 
+/** What a request of ours rejects with that we have taken back; `cause` is why. */
+export class RequestCancelled extends Error {
+  constructor (cause: unknown) {
+    super('the request was cancelled', { cause })
+  }
+}
+
 /** Our requests to the other end of a connection that it has not answered yet. */
 export class OutgoingRequests {
   readonly #idPrefix: string | undefined
@@ -45,7 +52,7 @@ export class OutgoingRequests {
   send (method: string, params: object | undefined, to: Channel | ChannelOf, options: RequestOptions): Promise<unknown> {
     const { signal, cancellation } = options
     const reason: unknown = signal?.aborted === true ? signal.reason : cancellation?.reason
-    if (reason !== undefined) return Promise.reject(cancelled(reason))
+    if (reason !== undefined) return Promise.reject(new RequestCancelled(reason))
     const id = this.#nextId()
     const channel = typeof to === 'function' ? to(id) : to
     return new Promise((resolve, reject) => {
@@ -87,7 +94,7 @@ export class OutgoingRequests {
     const request = this.#take(id, true)
     if (request === undefined) return
     channel.emit(encodeNotification('notifications/cancelled', { requestId: id }), 'notifications/cancelled')
-    request.reject(cancelled(reason))
+    request.reject(new RequestCancelled(reason))
   }
 
   #take (id: Id, isCancelled = false): PendingRequest | undefined {
@@ -104,5 +111,3 @@ export class OutgoingRequests {
     return this.#idPrefix === undefined ? number : `${this.#idPrefix}${number}`
   }
 }
-
-const cancelled = (reason: unknown): Error => new Error('the request was cancelled', { cause: reason })

@@ -17,16 +17,18 @@ export interface CallTrace extends Trace {
   startQuestion (method: string, params: object | undefined): RequestTrace | undefined
   /** Begins a request of the call to an upstream server. */
   startRelayed (request: TracedRequest): RequestTrace | undefined
-  end (ended: { readonly outcome: string, readonly code?: number | undefined }): void
+  /** `subject` is what the call is about, which may not have been known when it began. */
+  end (ended: { readonly outcome: string, readonly code?: number | undefined }, subject: TracedSubject): void
 }
+
+/** The name of a registered tool or prompt, or the URI of a registered resource. */
+export interface TracedSubject { readonly tool?: string, readonly prompt?: string, readonly resource?: string }
 
 /** A request as its span describes it. */
 export interface TracedRequest {
   readonly method: string
   readonly params: object | undefined
-  /** The name of a registered tool or prompt. */
-  readonly tool: string | undefined
-  readonly prompt: string | undefined
+  readonly subject: TracedSubject
   readonly transport: string
   /** The revision of the protocol. */
   readonly version: string

@@ -49,6 +49,7 @@ export class ClientRequests {
   readonly #given: Record<string, unknown>
   /** What an earlier round of the same request put into its state with `carry`. */
   readonly carried: unknown
+  readonly deferred: DeferredQuestions
   /** The methods of the questions that the client has been sent and has not answered yet, oldest first. */
   readonly #asked: string[] = []
   /** What the next round has to know: answers that were used, values of `once`. */
@@ -60,6 +61,7 @@ export class ClientRequests {
     this.#kinds = kinds
     this.#sealer = sealer
     this.#observer = observer
+    this.deferred = new DeferredQuestions(call.trace, observer)
     const { answers, once, carried } = call.revision.stateless ? readRounds(sealer, call.method, call.params, call.principal) : NO_ROUNDS
     this.#given = answers
     this.carried = carried
@@ -115,11 +117,9 @@ export class ClientRequests {
   async inputRequired (): Promise<object> {
     // What is still running in `once` belongs into the state, or the next round would do it again.
     await Promise.allSettled(this.#once.values())
-    const { method, params, principal, revision, trace } = this.#call
+    const { method, params, principal, revision } = this.#call
     const inputRequests = Object.fromEntries([...this.#pending].map(([key, request]) => {
-      const plain = this.#kinds(request.method).params(request.params, revision)
-      const wire = trace === undefined ? plain : tracedParams(trace, request.method, plain)
-      this.#observer.notify({ method: request.method, outcome: 'deferred', ms: 0 })
+      const wire = this.deferred.add(request.method, this.#kinds(request.method).params(request.params, revision))
       return [key, { method: request.method, ...(wire === undefined ? {} : { params: wire }) }]
     }))
     return {
@@ -218,11 +218,23 @@ function sendFor (call: Asker, method: string, params: object | undefined, optio
   }, options))
 }
 
-/** The params of a question that travels in a result: its span ends here, since the answer comes with another request. */
-export function tracedParams (trace: CallTrace, method: string, params: Params | undefined): Params | undefined {
-  const span = trace.startQuestion(method, params)
-  span?.end()
-  return span?.params ?? params
+/** The questions of a call that leave with its result. Keeps nothing of the call but its span. */
+export class DeferredQuestions {
+  readonly #trace: CallTrace | undefined
+  readonly #observer: QuestionObserver
+
+  constructor (trace: CallTrace | undefined, observer: QuestionObserver) {
+    this.#trace = trace
+    this.#observer = observer
+  }
+
+  /** Counts a question and returns its params. Its span ends here, since the answer comes with another request. */
+  add<P extends Params | undefined> (method: string, params: P): P | Params {
+    this.#observer.notify({ method, outcome: 'deferred', ms: 0 })
+    const span = this.#trace?.startQuestion(method, params)
+    span?.end()
+    return span?.params ?? params
+  }
 }
 
 /** A handler that asks twice and awaits the first may never look at the second; that is not a mistake of its own. */

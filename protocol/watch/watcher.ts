@@ -46,12 +46,12 @@ export class Watcher {
     this.#opening = opening
   }
 
-  /** Sends what has come since the last batch, if there is anything. Nothing while more than `maxQueue` bytes wait to be written. */
+  /** Sends what has come since the last batch, if there is anything. Nothing while more than `maxQueue` bytes wait to be written, or no stream is free for it. */
   send (news: News, maxQueue: number): void {
     const { channel, identity } = this.call
     // The scopes of a key may change while its connection is open.
     if (channel.isDetached?.() === true || !grants(identity, SCOPES)) return this.#onLost()
-    if ((channel.unwritten?.() ?? 0) > maxQueue) return
+    if (!channel.streams || (channel.unwritten?.() ?? 0) > maxQueue) return
     const members = [...this.#openingMembers(), ...this.#endedMembers(news), ...this.#secondMembers(news), ...this.#tableMembers(news)]
     if (members.length > 0) this.call.notifyNow(METHOD, `{${[...this.#heading(news.at), ...members].join(',')}}`)
   }

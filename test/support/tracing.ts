@@ -11,7 +11,7 @@ export interface RecordedSpan {
   parentId: string | undefined
   attributes: Attributes
   failed: boolean
-  /** What it was given besides: the message of its status, events and errors, attributes of links, other names. */
+  /** What it was given besides: the message of its status, events and errors, attributes of links. */
   notes: unknown[]
   /** The ids of the spans that it is linked to. */
   links: string[]
@@ -47,7 +47,7 @@ function recorder (spans: RecordedSpan[]): Tracer {
 }
 
 class MadeSpan implements Span {
-  readonly #name: string
+  #name: string
   readonly #options: SpanOptions
   readonly #ids: SpanContext
   readonly #parentId: string | undefined
@@ -70,7 +70,12 @@ class MadeSpan implements Span {
   isRecording = (): boolean => !this.#ended
   addEvent = (...event: unknown[]): this => this.#note(...event)
   recordException = (error: unknown): void => { this.#note(String(error), error) }
-  updateName = (name: string): this => this.#note(name)
+
+  updateName = (name: string): this => {
+    this.#name = name
+    return this
+  }
+
   setAttribute = (name: string, value: Attributes[string]): this => this.setAttributes({ [name]: value })
 
   setAttributes = (attributes: Attributes): this => {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { now } from '../../lib/time/clock.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { DELIVERY_TIMEOUT } from '../../protocol/nodes/inquiries.js'
 import type { PostAnswer, PostQuestion } from '../../protocol/nodes/message.js'
@@ -12,6 +14,9 @@ import { sendJson } from './json-reply.js'
 import { takeBody } from './posts.js'
 import { throwUnavailable } from './session-lookup.js'
 import { viewOf } from './view-parameter.js'
+
+/** In milliseconds. */
+const SEND_AGAIN_AFTER = 250
 
 const ACCEPTED = { status: 202, text: undefined } as const
 
@@ -39,12 +44,16 @@ export class ForwardedPosts {
     this.#ask(node, question).catch(throwUnavailable).then(answer => respond(answer, reply)).catch(error => { void reply.send(error) })
   }
 
-  // It is sent once: a node that hears it twice serves it twice.
+  // A node that hears it twice serves it twice, so it is sent again only to one that was not there: it may be connecting again.
   async #ask (node: string, question: PostQuestion): Promise<PostAnswer> {
     const { inquiries, store: { nodes } } = this.#gateway
-    const answer = await inquiries.ask(node, question, DELIVERY_TIMEOUT) as PostAnswer | undefined
-    if (answer === undefined && await nodes.isAlive(node)) throw httpErrors.postNotPassedOn()
-    return answer ?? 'unknown'
+    for (const until = now() + DELIVERY_TIMEOUT; ; await sleep(SEND_AGAIN_AFTER, undefined, { ref: false })) {
+      const { isThere, answer } = await inquiries.deliver(node, question, DELIVERY_TIMEOUT)
+      if (answer !== undefined) return answer as PostAnswer
+      if (!await nodes.isAlive(node)) return 'unknown'
+      if (isThere) throw httpErrors.postNotPassedOn()
+      if (now() >= until) throw httpErrors.nodeAway()
+    }
   }
 
   /** Takes a POST that another node passed on. The answer waits for nothing but the decoding. */

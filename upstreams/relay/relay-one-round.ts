@@ -3,7 +3,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import type { Connection, UpstreamRequest } from '../ports.js'
 import { carryState, type CarriedState } from './questions/carried-state.js'
 import { readInputRequired } from './questions/input-required.js'
-import { isAnswerable, notOffered } from './questions/question.js'
+import { isAnswerable, notOffered, type Question } from './questions/question.js'
 import { requestTraced } from './request-traced.js'
 
 /**
@@ -18,7 +18,14 @@ export async function relayOneRound (call: Call, upstream: string, connection: C
   for (const question of Object.values(asked.questions)) {
     if (!isAnswerable(question, request.capabilities ?? {}, call.revision)) throw errors.upstreamFailed(upstream, notOffered(question))
   }
-  return { ...result, requestState: carryState(call, { upstream, state: asked.state }) }
+  return { ...result, ...deferred(call, result.inputRequests, asked.questions), requestState: carryState(call, { upstream, state: asked.state }) }
+}
+
+/** Counts the questions. They stay as they are, but where calls are traced each names its span. */
+function deferred (call: Call, inputRequests: unknown, questions: Readonly<Record<string, Question>>): { inputRequests?: object } {
+  const named = Object.entries(questions).map(([key, { method, params }]) =>
+    [key, { ...(inputRequests as Record<string, object>)[key], params: call.clientRequests.deferred.add(method, params) }] as const)
+  return call.trace === undefined || named.length === 0 ? {} : { inputRequests: Object.fromEntries(named) }
 }
 
 function withAnswers (request: UpstreamRequest, inputResponses: unknown, state: string | undefined): UpstreamRequest {

@@ -1,5 +1,5 @@
 import type { Call } from '../../protocol/dispatch/call.js'
-import type { CallTrace, RequestTrace } from '../../protocol/peer/trace.js'
+import type { CallTrace, RequestTrace, TracedSubject } from '../../protocol/peer/trace.js'
 import type { Connection, UpstreamRequest } from '../ports.js'
 
 type Result = Record<string, unknown>
@@ -16,9 +16,13 @@ function startSpan (call: Call, trace: CallTrace, connection: Connection, { meth
   return trace.startRelayed({
     method,
     params,
-    tool: method === 'tools/call' ? name : undefined,
-    prompt: method === 'prompts/get' ? name : undefined,
+    subject: subjectOf(method, name),
     transport: connection.transport,
     version: connection.revision.version
   })
+}
+
+function subjectOf (method: string, name: string | undefined): TracedSubject {
+  if (name === undefined) return {}
+  return method === 'tools/call' ? { tool: name } : method === 'prompts/get' ? { prompt: name } : {}
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { now } from '../../../lib/time/clock.js'
+import type { Peer } from '../../../protocol/peer/peer.js'
 import { isMcpError } from '../../../protocol/wire/errors.js'
 import { OPERATION_BOUNDS, SESSION_BOUNDS, WAIT_BOUNDS } from './bounds.js'
 import { OTHER } from '../other.js'
+import { failureOf, isTimeout } from '../request-failure.js'
 import { codeLabel } from './call-metrics.js'
 import { Counter, Histogram, type Metric } from './series.js'
 
@@ -18,10 +20,12 @@ export function eventMetrics ({ onRefusal, dispatcher: { observers, backlogs } }
   const resumes = new Counter('patchbay_resume_total', 'Attempts of clients to resume a stream.', ['outcome'])
   // There from the start, so that their first increase is seen.
   for (const outcome of ['ok', 'gone', 'exhausted']) resumes.with(outcome)
+  const endSession = ({ conversation: { openedAt }, revision }: Peer): void => { if (openedAt !== undefined) sessions.with(revision?.version).observe((now() - openedAt) / 1_000) }
   const offs = [
     onRefusal(({ reason, status }) => refused.with(reason, status === undefined ? undefined : String(status)).add()),
     backlogs.cuts.add(reason => cut.with(reason).add()),
-    observers.disconnect.add(({ conversation: { openedAt }, revision }) => { if (openedAt !== undefined) sessions.with(revision?.version).observe((now() - openedAt) / 1_000) }),
+    observers.disconnect.add(endSession),
+    observers.reinitialize.add(endSession),
     observers.question.add(({ method, outcome, ms }) => {
       questions.with(method, outcome).add()
       if (outcome !== 'deferred') waits.with(method, outcome).observe(ms / 1_000)
@@ -31,19 +35,25 @@ export function eventMetrics ({ onRefusal, dispatcher: { observers, backlogs } }
   return { metrics: [refused, cut, sessions, questions, waits, resumes], stop: () => { for (const off of offs) off() } }
 }
 
+/** Lasts as long as its connection, or until something else is listened to. */
+const LISTEN = 'subscriptions/listen'
+
 /** Times the requests to upstream servers. `unreached` are those that did not answer the latest of them: a server behind a URL may have no connection that breaks. */
 export function upstreamRequestMetrics ({ dispatcher: { observers } }: Pick<Mcp, 'dispatcher'>): { metrics: Metric[], unreached: ReadonlySet<string>, stop: () => void } {
   const unreached = new Set<string>()
   const operations = new Histogram('mcp_client_operation_duration_seconds', 'How long requests to upstream servers took.', ['mcp_method_name', 'error_type'], OPERATION_BOUNDS)
-  const durations = new Histogram('patchbay_upstream_call_duration_seconds', 'How long requests to each upstream server took.', ['upstream'], OPERATION_BOUNDS)
+  const durations = new Histogram('patchbay_upstream_call_duration_seconds', 'How long requests to each upstream server took, without those that stay open.', ['upstream'], OPERATION_BOUNDS)
   const stop = observers.upstreamRequest.add(({ upstream, method, ms, failed, error }) => {
-    operations.with(method, error === undefined ? failed ? 'tool_error' : undefined : isMcpError(error) ? codeLabel(error.code) : OTHER).observe(ms / 1_000)
+    const failure = failureOf(error)
+    operations.with(method, failure === undefined ? failed ? 'tool_error' : undefined : isMcpError(failure) ? codeLabel(failure.code) : OTHER).observe(ms / 1_000)
+    if (method === LISTEN) return
     durations.with(upstream).observe(ms / 1_000)
-    if (isOfGateway(error, upstream)) unreached.add(upstream)
+    if (isUnanswered(failure, upstream)) unreached.add(upstream)
     else if (error === undefined || isMcpError(error)) unreached.delete(upstream)
   })
   return { metrics: [operations, durations], unreached, stop }
 }
 
-/** True for an error that the gateway made because the upstream gave no answer, or none that can be used. */
-const isOfGateway = (error: unknown, upstream: string): boolean => isMcpError(error) && (Object(error.data) as { upstream?: unknown }).upstream === upstream
+/** True for a request that got no answer, or none that can be used. */
+const isUnanswered = (failure: unknown, upstream: string): boolean =>
+  isTimeout(failure) || (isMcpError(failure) && (Object(failure.data) as { upstream?: unknown }).upstream === upstream)

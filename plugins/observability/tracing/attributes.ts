@@ -1,7 +1,13 @@
 import type { Attributes } from '@opentelemetry/api'
+import type { TracedSubject } from '../../../protocol/peer/trace.js'
+
+export function spanName (method: string, { tool, prompt }: TracedSubject): string {
+  const target = tool ?? prompt
+  return target === undefined ? method : method + ' ' + target
+}
 
 /** The attributes that a span begins with, by which a sampler may choose. */
-export function firstAttributes (method: string, tool: string | undefined, prompt: string | undefined): Attributes {
+export function firstAttributes (method: string, { tool, prompt }: TracedSubject): Attributes {
   if (tool !== undefined) return { 'mcp.method.name': method, 'gen_ai.tool.name': tool, 'gen_ai.operation.name': 'execute_tool' }
   return prompt === undefined ? { 'mcp.method.name': method } : { 'mcp.method.name': method, 'gen_ai.prompt.name': prompt }
 }

@@ -2,29 +2,30 @@ import { context, INVALID_TRACEID, SpanKind, trace, type Attributes, type Contex
 import type { Call } from '../../../protocol/dispatch/call.js'
 import { subjectOf } from '../../../protocol/dispatch/observed/call-facts.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
-import type { CallTrace, RequestTrace, TracedRequest } from '../../../protocol/peer/trace.js'
+import type { CallTrace, RequestTrace, TracedRequest, TracedSubject } from '../../../protocol/peer/trace.js'
 import { OTHER } from '../other.js'
-import { firstAttributes, networkAttributes } from './attributes.js'
+import { firstAttributes, networkAttributes, spanName } from './attributes.js'
 import { callFailure } from './failure.js'
 import { startRequest } from './request-span.js'
-import { describe, endSpan, isRecording, runIn } from './safely.js'
+import { describe, endedOnThrow, endSpan, isRecording, rename, runIn } from './safely.js'
 import { SpanInContext } from './span-in-context.js'
 import { flagsOf, parentIn } from './trace-parent.js'
 
 /** Begins the span of a call; undefined where the SDK is switched off. Throws what the SDK throws. */
 export function beginCall (tracer: Tracer, call: Call, isServed: boolean): CallTrace | undefined {
-  const { tool, prompt, resource } = subjectOf(call)
+  const subject = subjectOf(call)
   // An unknown method may be any text.
   const method = isServed ? call.method : OTHER
-  const target = tool ?? prompt
   const current = context.active()
   const ambient = trace.getSpanContext(current)
   const parent = parentContext(current, ambient, parentIn(call.meta))
-  const span = tracer.startSpan(target === undefined ? method : method + ' ' + target, optionsOf(firstAttributes(method, tool, prompt), ambient), parent)
-  const ids = span.spanContext()
-  if (ids.traceId === INVALID_TRACEID) return undefined
-  if (isRecording(span)) describe(span, callAttributes(call, resource))
-  return new CallSpan(tracer, call, span, ids, new SpanInContext(parent, span))
+  const span = tracer.startSpan(spanName(method, subject), optionsOf(firstAttributes(method, subject), ambient), parent)
+  return endedOnThrow(span, () => {
+    const ids = span.spanContext()
+    if (ids.traceId === INVALID_TRACEID) return undefined
+    if (isRecording(span)) describe(span, callAttributes(call, subject))
+    return new CallSpan(tracer, call, method, span, ids, new SpanInContext(parent, span), subject)
+  })
 }
 
 /** What is current where the message came, but for its span: that of the HTTP request becomes a link. */
@@ -39,24 +40,32 @@ function optionsOf (attributes: Attributes, ambient: SpanContext | undefined): S
     : { kind: SpanKind.SERVER, attributes, links: [{ context: ambient }] }
 }
 
-function callAttributes (call: Call, resource: string | undefined): Attributes {
+function callAttributes (call: Call, { resource }: TracedSubject): Attributes {
   const attributes = networkAttributes(call.peer.transport, call.revision.version)
   attributes['jsonrpc.request.id'] = String(call.id)
   if (resource !== undefined) attributes['mcp.resource.uri'] = resource
   return attributes
 }
 
+/** Questions are about nothing that is registered. */
+const NONE: TracedSubject = Object.freeze({})
+
 class CallSpan implements CallTrace {
   readonly #tracer: Tracer
   /** Of the call, which itself may be gone long before a question that belongs to it. */
   readonly #transport: Call['peer']['transport']
   readonly #version: string
+  readonly #method: string
   readonly #span: Span
   readonly #ids: SpanContext
   readonly #context: Context
+  /** What the span began with. */
+  readonly #subject: TracedSubject
 
-  constructor (tracer: Tracer, call: Call, span: Span, ids: SpanContext, current: Context) {
+  constructor (tracer: Tracer, call: Call, method: string, span: Span, ids: SpanContext, current: Context, subject: TracedSubject) {
     this.#tracer = tracer
+    this.#method = method
+    this.#subject = subject
     this.#transport = call.peer.transport
     this.#version = call.revision.version
     this.#span = span
@@ -84,14 +93,22 @@ class CallSpan implements CallTrace {
     // What an upstream asks names a span of the upstream as its parent, where that goes on with this trace.
     const asked = parentIn((params as { _meta?: Params } | undefined)?._meta ?? {})
     const parent = asked?.traceId === this.#ids.traceId ? new SpanInContext(this.#context, trace.wrapSpanContext(asked)) : this.#context
-    return startRequest(this.#tracer, parent, { method, params, tool: undefined, prompt: undefined, transport: this.#transport, version: this.#version })
+    return startRequest(this.#tracer, parent, { method, params, subject: NONE, transport: this.#transport, version: this.#version })
   }
 
   startRelayed (request: TracedRequest): RequestTrace | undefined {
     return startRequest(this.#tracer, this.#context, request)
   }
 
-  end ({ outcome, code }: { readonly outcome: string, readonly code?: number | undefined }): void {
+  end ({ outcome, code }: { readonly outcome: string, readonly code?: number | undefined }, subject: TracedSubject): void {
+    if (subject !== this.#subject && isRecording(this.#span)) this.#nameAgain(subject)
     endSpan(this.#span, callFailure(outcome, code))
+  }
+
+  // The lists of an upstream may have been read while the call waited.
+  #nameAgain (subject: TracedSubject): void {
+    rename(this.#span, spanName(this.#method, subject))
+    describe(this.#span, firstAttributes(this.#method, subject))
+    if (subject.resource !== undefined) describe(this.#span, { 'mcp.resource.uri': subject.resource })
   }
 }

@@ -1,5 +1,6 @@
 import { codes } from '../../../protocol/wire/errors.js'
 import { OTHER } from '../other.js'
+import { failureOf } from '../request-failure.js'
 
 /** How a call or a request failed. */
 export interface Failure {
@@ -28,8 +29,10 @@ export function resultFailure (result: unknown): Failure | undefined {
   return isError ? { type: 'tool_error', code: undefined, isFault: true } : undefined
 }
 
-/** How a request of ours failed that was rejected. */
-export function errorFailure (error: unknown): Failure {
+/** How a request of ours failed that was rejected; undefined for one that was taken back. */
+export function errorFailure (rejected: unknown): Failure | undefined {
+  const error = failureOf(rejected)
+  if (error === undefined) return undefined
   const code = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? String(error.code) : undefined
   return { type: code ?? OTHER, code, isFault: true }
 }

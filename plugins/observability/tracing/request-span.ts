@@ -1,21 +1,22 @@
 import { INVALID_TRACEID, SpanKind, type Context, type Span, type Tracer } from '@opentelemetry/api'
 import type { Id, Params } from '../../../protocol/wire/jsonrpc.js'
 import type { RequestTrace, TracedRequest } from '../../../protocol/peer/trace.js'
-import { firstAttributes, networkAttributes } from './attributes.js'
+import { firstAttributes, networkAttributes, spanName } from './attributes.js'
 import { errorFailure, resultFailure } from './failure.js'
-import { describe, endSpan, isRecording, runIn } from './safely.js'
+import { describe, endedOnThrow, endSpan, isRecording, runIn } from './safely.js'
 import { SpanInContext } from './span-in-context.js'
 import { withParent } from './trace-parent.js'
 
 /** Begins the span of a request to a client or an upstream; undefined where there can be none. */
-export function startRequest (tracer: Tracer, parent: Context, { method, params, tool, prompt, transport, version }: TracedRequest): RequestTrace | undefined {
+export function startRequest (tracer: Tracer, parent: Context, { method, params, subject, transport, version }: TracedRequest): RequestTrace | undefined {
   try {
-    const target = tool ?? prompt
-    const span = tracer.startSpan(target === undefined ? method : method + ' ' + target, { kind: SpanKind.CLIENT, attributes: firstAttributes(method, tool, prompt) }, parent)
-    const ids = span.spanContext()
-    if (ids.traceId === INVALID_TRACEID) return undefined
-    if (isRecording(span)) describe(span, networkAttributes(transport, version))
-    return new RequestSpan(span, new SpanInContext(parent, span), withParent(params, ids))
+    const span = tracer.startSpan(spanName(method, subject), { kind: SpanKind.CLIENT, attributes: firstAttributes(method, subject) }, parent)
+    return endedOnThrow(span, () => {
+      const ids = span.spanContext()
+      if (ids.traceId === INVALID_TRACEID) return undefined
+      if (isRecording(span)) describe(span, networkAttributes(transport, version))
+      return new RequestSpan(span, new SpanInContext(parent, span), withParent(params, ids))
+    })
   } catch {
     return undefined
   }

@@ -17,6 +17,22 @@ export function describe (span: Span, attributes: Attributes): void {
   } catch {}
 }
 
+export function rename (span: Span, name: string): void {
+  try {
+    span.updateName(name)
+  } catch {}
+}
+
+/** Runs work with a span that has just begun, and ends the span when that throws. */
+export function endedOnThrow<T> (span: Span, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    endSpan(span, undefined)
+    throw error
+  }
+}
+
 export function endSpan (span: Span, failure: Failure | undefined): void {
   if (failure !== undefined && isRecording(span)) markFailed(span, failure)
   try {

@@ -8,7 +8,8 @@ import WebSocket from 'ws'
 import { createClient, tool, ToolError, type Options } from '../../../app.js'
 import { host, asJson } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
-import { client, type Json } from '../../support/recorder.js'
+import { modernMeta } from '../../support/modern.js'
+import { client, revision, type Json } from '../../support/recorder.js'
 
 type Line = Json & { msg: string, audit?: Json }
 
@@ -79,6 +80,14 @@ t.test('a name of the wrong type is refused with a message, and is a line like a
     'completion/complete': { ref: { type: 'ref/prompt', name: odd }, argument: { name: 'a', value: '' } }
   })) t.match(await request(method, params), { error: { code: -32602 } }, method)
   t.equal((await lines()).length, 5)
+})
+
+t.test('a call whose state or answers are refused is a line like any other', async t => {
+  const { app, audited: lines } = await audited(t)
+  const { request } = client(app.mcp.dispatcher, { revision: revision('2026-07-28') })
+  t.match(await request('tools/call', { name: 'calculate', requestState: 'forged', _meta: modernMeta() }), { error: { code: -32602, message: /requestState/ } })
+  t.match(await request('tools/call', { name: 'calculate', inputResponses: 7, _meta: modernMeta() }), { error: { code: -32602 } })
+  t.match(await lines(), [{ tool: 'calculate', outcome: 'error', code: -32602 }, { tool: 'calculate', outcome: 'error', code: -32602 }])
 })
 
 t.test('the client is named as it names itself, but not at any length', async t => {

@@ -62,6 +62,16 @@ t.test('clients, sessions, streams and queues are counted when they are asked fo
   t.equal((await scrape(app)).get('mcp_server_session_duration_seconds_count{revision="2025-11-25"}'), 1)
 })
 
+t.test('a session that another handshake replaces on the same connection is counted, too', async t => {
+  const app = await gateway(t)
+  const { request, peer } = client(app.mcp.dispatcher, { transport: 'websocket' })
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
+  for (const each of [hello, hello]) await request('initialize', each)
+  t.equal((await scrape(app)).get('mcp_server_session_duration_seconds_count{revision="2025-06-18"}'), 1)
+  app.mcp.dispatcher.lifecycle.disconnect(peer, new Error('gone'))
+  t.equal((await scrape(app)).get('mcp_server_session_duration_seconds_count{revision="2025-06-18"}'), 2)
+})
+
 t.test('clients that do not read or answer are counted when they are cut', async t => {
   const { app, url } = await listening(t, { maxQueue: 1_000, writeDeadline: 50, heartbeat: 100 })
   const dead = new WebSocket(`${url.replace('http', 'ws')}/mcp`, { autoPong: false })

@@ -105,6 +105,21 @@ t.test('an SDK that throws fails no call, and no call is run twice', async t => 
   }
 })
 
+t.test('a span that cannot be used is ended', async t => {
+  let started = 0
+  let ended = 0
+  const unusable = (): Span => new Proxy({} as Span, {
+    get: (_target, name) => {
+      if (name === 'end') return () => { ended++ }
+      return () => { throw new Error('the SDK is broken') }
+    }
+  })
+  register(t, { getTracer: () => ({ startSpan: () => { started++; return unusable() }, startActiveSpan: () => { throw new Error('not used') } }) })
+  const app = await gateway(t, { http: false })
+  await client(app.mcp.dispatcher).request('tools/call', echo({}))
+  t.strictSame([started, ended], [1, 1])
+})
+
 t.test('an SDK that is switched off leaves calls as they are', async t => {
   let started = 0
   const off = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)

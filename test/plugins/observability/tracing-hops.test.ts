@@ -4,6 +4,9 @@ import { callTool } from '../../support/modern.js'
 import { client, revision, type Json } from '../../support/recorder.js'
 import { recordSpans, type RecordedSpan } from '../../support/tracing.js'
 import { inFrontOf } from '../../support/upstreams.js'
+import { until } from '../../support/wait.js'
+import { addUpstream } from '../../upstreams/relay/fake-upstream.js'
+import { RelayClient } from '../../upstreams/relay/relay-client.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = '00f067aa0ba902b7'
@@ -88,4 +91,40 @@ t.test('a call that goes on to an upstream is one trace: each hop the child of t
   spans.length = 0
   await callTool(app, 'far__refuse')
   t.match(spanOf(spans, 'tools/call refuse', 'CLIENT'), { failed: true, attributes: { 'error.type': 'tool_error' } })
+})
+
+t.test('a call that comes before the lists of its upstream are read has its name in the end', async t => {
+  const spans = recordSpans(t)
+  const { url } = await listening(t)
+  const app = await gateway(t, { plugins: [], tools: false, mcpServers: { far: { url: `${url}/mcp` } } })
+  t.equal(app.mcp.tools.get('far__echo'), undefined, 'they are not read yet')
+  t.match((await callTool(app, 'far__echo', { text: 'hi' }, { meta: _meta })).result, { structuredContent: { text: 'hi' } })
+  const span = spanOf(spans, 'tools/call far__echo')
+  t.match(span, { traceId: TRACE, parentId: PARENT, attributes: { 'gen_ai.tool.name': 'far__echo', 'gen_ai.operation.name': 'execute_tool' } })
+})
+
+t.test('a question of a stateless upstream names a span of the call, too', async t => {
+  const spans = recordSpans(t)
+  const app = await gateway(t)
+  const { connection } = addUpstream(app, '2026-07-28')
+  const { answer } = new RelayClient(app, '2026-07-28').call({}, { meta: _meta })
+  const { resolve } = await connection.arrived.next()
+  const params = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } }
+  resolve({ resultType: 'input_required', inputRequests: { key: { method: 'elicitation/create', params, more: 1 } } })
+  const { result } = await answer
+  const span = spanOf(spans, 'elicitation/create', 'CLIENT')
+  t.equal(span.parentId, spanOf(spans, 'tools/call files__tool').spanId)
+  t.strictSame(result.inputRequests, { key: { method: 'elicitation/create', params: { ...params, _meta: { traceparent: traceparentOf(span), tracestate: 'vendor=1' } }, more: 1 } })
+})
+
+t.test('a request to an upstream that was taken back is no failure', async t => {
+  const spans = recordSpans(t)
+  const { url } = await listening(t)
+  const { app } = await inFrontOf(t, { far: { url: `${url}/mcp` } })
+  const caller = client(app.mcp.dispatcher)
+  const id = caller.ask('tools/call', { name: 'far__slow', arguments: { ms: 60_000 }, _meta })
+  await until(() => app.mcp.dispatcher.callsInFlight().length === 1)
+  caller.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
+  await until(() => spans.some(({ kind, name }) => kind === 'CLIENT' && name === 'tools/call slow'))
+  t.notOk(spanOf(spans, 'tools/call slow', 'CLIENT').failed)
 })

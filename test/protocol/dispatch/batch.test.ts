@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
+import { splitBatch } from '../../../protocol/dispatch/batch.js'
 import type { Dispatcher } from '../../../protocol/dispatch/dispatcher.js'
 import { client, dispatcher, modern, revision } from '../../support/recorder.js'
 
@@ -80,3 +81,14 @@ for (const version of ['2025-06-18', '2025-11-25']) {
     t.equal(peer.inbound.size, 0)
   })
 }
+
+t.test('what is not to be kept is not kept inside of a batch, either', async t => {
+  const written: string[] = []
+  const channel = { streams: true, respond: () => {}, end: () => {}, emit: () => { written.push('kept') }, emitUnkept: () => { written.push('unkept') } }
+  const [[, slot] = []] = splitBatch([{ kind: 'notification', method: 'a', params: {} }], channel)
+  slot?.emitUnkept?.('{}', 'a')
+  slot?.emit('{}', 'a')
+  t.strictSame(written, ['unkept', 'kept'])
+  const [[, plain] = []] = splitBatch([{ kind: 'notification', method: 'a', params: {} }], { streams: true, respond: () => {}, end: () => {}, emit: () => {} })
+  t.equal(plain?.emitUnkept, undefined)
+})

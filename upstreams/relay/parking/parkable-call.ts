@@ -1,8 +1,7 @@
 import { Cancellation } from '../../../lib/calls/cancellation.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
 import type { Revision } from '../../../protocol/revisions/revision.js'
-import type { CallTrace } from '../../../protocol/peer/trace.js'
-import { tracedParams } from '../../../protocol/questions/client-requests.js'
+import type { DeferredQuestions } from '../../../protocol/questions/client-requests.js'
 import { binding } from '../../../protocol/questions/request-state.js'
 import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
@@ -31,7 +30,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   readonly #cancellation = new Cancellation()
   readonly #revision: Revision
   /** Of the call that the request to the upstream belongs to. */
-  readonly #trace: CallTrace | undefined
+  readonly #deferred: DeferredQuestions
   /** False where the client's request may not be answered with questions. */
   readonly #mayAsk: boolean
   /** The client's request that waits now; undefined while the call is parked. */
@@ -54,7 +53,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     this.upstream = upstream
     this.principal = call.principal
     this.#revision = call.revision
-    this.#trace = call.trace
+    this.#deferred = call.clientRequests.deferred
     this.#mayAsk = call.revision.mayRequestInput(call.method)
     this.#capabilities = call.capabilities
     this.#client = clientOf(call)
@@ -88,13 +87,9 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     if (refusal !== undefined) throw refusal
     const bytes = sizeOf(params)
     if (!this.#keep(bytes)) throw errors.tooManyParkedBytes(this.#parked.limits.maxParkedBytes)
-    const answer = this.#questions.ask(this.#traced(question), bytes, signal)
+    const answer = this.#questions.ask({ method, params: this.#deferred.add(method, question.params) }, bytes, signal)
     this.#wakeAfterTurn()
     return await answer
-  }
-
-  #traced (question: Question): Question {
-    return this.#trace === undefined ? question : { ...question, params: tracedParams(this.#trace, question.method, question.params) ?? question.params }
   }
 
   /** Sends the request, and serves the client's call. */
