@@ -103,9 +103,9 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     ],
     right: [['tools/a.ts', 'throw new ToolError("no") // new McpError(1)'], ['routes/a.ts', 'throw httpErrors.draining()']]
   },
-  'only protocol/revisions names a revision, and the client of the console': {
+  'only protocol/revisions names a revision, and the client of the console; its forms have examples of dates': {
     rule: namesNoRevision,
-    except: /^(protocol\/revisions|console\/client)\//,
+    except: /^(protocol\/revisions|console\/(client|forms))\//,
     wrong: [
       ['app.ts', 'const newest = "2025-11-25"', 'app.ts:1 names the revision "2025-11-25"'],
       ['app.ts', 'const link = `/2025-11-25/${page}`', 'app.ts:1 names the revision `/2025-11-25/${'] // eslint-disable-line no-template-curly-in-string

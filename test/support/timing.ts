@@ -1,4 +1,4 @@
-/** The shortest of several attempts in milliseconds: a busy machine may delay each of them, but hardly all. Ends with the first that is short enough. */
+/** The shortest of several attempts in milliseconds, or the least of another measure: a busy machine may delay each of them, but hardly all. Ends with the first that is short enough. */
 export async function bestTime (enough: number, attempt: () => Promise<number>, attempts = 10): Promise<number> {
   let best = Infinity
   for (let made = 0; made < attempts && best >= enough; made++) best = Math.min(best, await attempt())

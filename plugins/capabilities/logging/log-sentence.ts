@@ -1,6 +1,6 @@
 import { describeThrown, oneLine } from '../../../lib/one-line.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
-import { isFault } from '../../../protocol/dispatch/observers.js'
+import { isFault } from '../../../protocol/dispatch/observed/observers.js'
 
 const [MAX_SENTENCE, MAX_ERROR, MAX_ID] = [600, 400, 64]
 

@@ -1,8 +1,7 @@
 import type { CallOutcome } from '../../../protocol/dispatch/call-response.js'
 import type { Call } from '../../../protocol/dispatch/call.js'
-import { methodOf, outcomeOf, subjectOf } from '../../../protocol/dispatch/observed/call-facts.js'
+import { methodOf, OTHER, outcomeOf, subjectOf } from '../../../protocol/dispatch/observed/call-facts.js'
 import { codes } from '../../../protocol/wire/errors.js'
-import { OTHER } from '../other.js'
 import { OPERATION_BOUNDS } from './bounds.js'
 import { Counter, Histogram, type CounterSeries, type HistogramSeries } from './series.js'
 
@@ -34,7 +33,7 @@ export class CallMetrics {
     const target = subject.tool === undefined ? this.#ofMethod(methodOf(call, ended, subject) ?? OTHER) : this.#ofTool(call.method, subject.tool)
     const outcome = outcomeOf(call, ended)
     target.counter(call.peer.transport, call.revision.version, outcome).add()
-    target.histogram(errorType(outcome, ended.code)).observe(call.response.ms / 1_000)
+    target.histogram(errorType(outcome, ended.code)).observe(call.response.ms / 1_000, call.trace?.flags === '01' ? call.trace.traceId : undefined)
   }
 
   #ofMethod (name: string): TargetSeries {

@@ -1,5 +1,8 @@
 /** One value of a metric; `suffix` follows the name of the metric, `labels` are in the form of the text formats, without braces. */
-export interface Sample { readonly suffix: string, readonly labels: string, readonly value: number }
+export interface Sample { readonly suffix: string, readonly labels: string, readonly value: number, readonly exemplar?: Exemplar | undefined }
+
+/** A value that was observed, and the trace in which it was. */
+export interface Exemplar { readonly traceId: string, readonly value: number, /** In seconds since 1970. */ readonly at: number }
 
 /** A metric and all its series. */
 export interface Metric {
@@ -70,6 +73,8 @@ export class HistogramSeries {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
+  /** The latest of each bucket. */
+  #exemplars: Exemplar[] | undefined
 
   constructor (labels: string, bounds: readonly number[]) {
     this.#labels = labels
@@ -77,11 +82,13 @@ export class HistogramSeries {
     this.#counts = new Float64Array(bounds.length + 1)
   }
 
-  observe (value: number): void {
+  /** `traceId` is that of a recorded trace, if there is one. */
+  observe (value: number, traceId?: string): void {
     let index = 0
     while (index < this.#bounds.length && value > (this.#bounds[index] as number)) index++
     this.#counts[index] = (this.#counts[index] as number) + 1
     this.#sum += value
+    if (traceId !== undefined) (this.#exemplars ??= [])[index] = { traceId, value, at: Date.now() / 1_000 }
   }
 
   * samples (): Iterable<Sample> {
@@ -89,7 +96,7 @@ export class HistogramSeries {
     let count = 0
     for (const [index, own] of this.#counts.entries()) {
       count += own
-      yield { suffix: '_bucket', labels: `${prefix}le="${this.#bounds[index] ?? '+Inf'}"`, value: count }
+      yield { suffix: '_bucket', labels: `${prefix}le="${this.#bounds[index] ?? '+Inf'}"`, value: count, exemplar: this.#exemplars?.[index] }
     }
     yield { suffix: '_sum', labels: this.#labels, value: this.#sum }
     yield { suffix: '_count', labels: this.#labels, value: count }

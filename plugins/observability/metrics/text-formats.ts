@@ -1,4 +1,4 @@
-import type { Metric } from './series.js'
+import type { Exemplar, Metric } from './series.js'
 
 /** The formats in which metrics are served, by their content types. */
 export const FORMATS = {
@@ -24,9 +24,13 @@ function writeMetric (metric: Metric, format: Format): string {
   // In OpenMetrics a counter is named without the end of its samples' names.
   const family = format === 'openMetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
   let text = `# HELP ${family} ${help}\n# TYPE ${family} ${type}\n`
-  for (const { suffix, labels, value } of metric.samples()) text += `${name}${suffix}${labels === '' ? '' : `{${labels}}`} ${writeNumber(value)}\n`
+  for (const { suffix, labels, value, exemplar } of metric.samples()) {
+    text += `${name}${suffix}${labels === '' ? '' : `{${labels}}`} ${writeNumber(value)}${exemplar === undefined || format !== 'openMetrics' ? '' : writeExemplar(exemplar)}\n`
+  }
   return text
 }
+
+const writeExemplar = ({ traceId, value, at }: Exemplar): string => ` # {trace_id="${traceId}"} ${writeNumber(value)} ${at.toFixed(3)}`
 
 function writeNumber (value: number): string {
   if (Number.isFinite(value)) return String(value)

@@ -1,6 +1,6 @@
 import { codes } from '../../../protocol/wire/errors.js'
-import { OTHER } from '../other.js'
-import { failureOf } from '../request-failure.js'
+import { OTHER } from '../../../protocol/dispatch/observed/call-facts.js'
+import { failureOf } from '../../../protocol/dispatch/observed/request-failure.js'
 
 /** How a call or a request failed. */
 export interface Failure {

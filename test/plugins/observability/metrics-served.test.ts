@@ -5,6 +5,7 @@ import { gateway, listening } from '../../support/gateway.js'
 import { openSession } from '../../support/http-session.js'
 import { promtool, scrape, seriesOf, sum } from '../../support/metrics.js'
 import { client } from '../../support/recorder.js'
+import { recordSpans } from '../../support/tracing.js'
 import { until } from '../../support/wait.js'
 
 t.test('both text formats are valid, and Accept chooses', async t => {
@@ -26,6 +27,18 @@ t.test('both text formats are valid, and Accept chooses', async t => {
     t.ok(families.some(({ name: family, type }) => name === family || (type === 'counter' && name === `${family}_total`) || (type === 'histogram' && /^_(bucket|sum|count)$/.test(name.slice(family.length)) && name.startsWith(family))), key)
   }
   t.equal((await app.inject('/metrics')).body.match(/^# TYPE (\S+) counter$/m)?.[1]?.endsWith('_total'), true, 'and the other format is as before')
+})
+
+t.test('a bucket has the trace of its latest recorded call, in OpenMetrics alone', async t => {
+  const spans = recordSpans(t)
+  const app = await gateway(t, { audit: false })
+  const { request } = client(app.mcp.dispatcher)
+  for (let count = 0; count < 2; count++) await request('tools/call', { name: 'echo', arguments: { text: 'a' } })
+  const open = await app.inject({ url: '/metrics', headers: { accept: 'application/openmetrics-text' } })
+  const lines = open.body.split('\n').filter(line => line.includes(' # '))
+  const last = spans.at(-1)?.traceId
+  t.ok(lines.some(line => new RegExp(`^mcp_server_operation_duration_seconds_bucket\\{mcp_method_name="tools/call",gen_ai_tool_name="echo",le="[^"]+"\\} \\d+ # \\{trace_id="${last}"\\} [0-9.e-]+ \\d+\\.\\d{3}$`).test(line)), lines.join('\n'))
+  t.notMatch((await app.inject('/metrics')).body, / # \{/)
 })
 
 t.test('two gateways in one process have metrics of their own, and a closed one measures nothing', async t => {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { client, dispatcher, type Json } from '../../support/recorder.js'
+import { client, dispatcher, type Json } from '../../../support/recorder.js'
 
 const broken = () => { throw new Error('a secret of the listener') }
 

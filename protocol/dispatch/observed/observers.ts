@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { Listeners, type Report } from '../../lib/listeners.js'
-import type { Peer } from '../peer/peer.js'
-import { errors, isMcpError, type McpError, type Refusal, type RefusalReason } from '../wire/errors.js'
-import type { LogLevel } from '../wire/log-level.js'
-import type { Call } from './call.js'
-import type { CallOutcome } from './call-response.js'
+import { Listeners, type Report } from '../../../lib/listeners.js'
+import type { Peer } from '../../peer/peer.js'
+import { errors, isMcpError, type McpError, type Refusal, type RefusalReason } from '../../wire/errors.js'
+import type { LogLevel } from '../../wire/log-level.js'
+import type { Call } from '../call.js'
+import type { CallOutcome } from '../call-response.js'
 
 export type CallListener = (call: Call) => void
 export type EndListener = (call: Call, outcome: CallOutcome) => void

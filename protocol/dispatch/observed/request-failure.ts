@@ -1,5 +1,5 @@
-import { RequestCancelled } from '../../protocol/peer/outgoing-requests.js'
-import { isMcpError } from '../../protocol/wire/errors.js'
+import { RequestCancelled } from '../../peer/outgoing-requests.js'
+import { isMcpError } from '../../wire/errors.js'
 
 /** Why a request of ours failed; undefined for one that did not, and for one that we took back because its answer was not wanted any more. */
 export function failureOf (error: unknown): unknown {
