@@ -10,7 +10,8 @@ export const PROGRAMS = [
   { program: 'xsel', package: 'xsel' },
   { program: 'redis-server', package: 'redis-server' },
   { program: 'nginx', package: 'nginx' },
-  { program: 'chromium', package: 'chromium' }
+  { program: 'chromium', package: 'chromium' },
+  { program: 'promtool', package: 'prometheus' }
 ]
 
 const APT = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60']
