@@ -50,13 +50,13 @@ function subscriber (session: Session): Client['subscribe'] {
 }
 
 function factsOf ({ serverInfo, protocolVersion, capabilities, instructions }: JsonObject): ServerFacts {
-  return { ...namesOf(serverInfo), revision: String(protocolVersion), capabilities: isObject(capabilities) ? capabilities : {}, ...(typeof instructions === 'string' ? { instructions } : {}) }
+  return { ...namesOf(serverInfo), revision: typeof protocolVersion === 'string' ? protocolVersion : REVISIONS.legacy, capabilities: isObject(capabilities) ? capabilities : {}, ...(typeof instructions === 'string' ? { instructions } : {}) }
 }
 
 /** Name, title and version out of a server's description of itself. */
 export function namesOf (info: unknown): { name: string, title?: string, version: string } {
   const { name, title, version } = isObject(info) ? info : {}
-  return { name: String(name ?? 'unnamed server'), version: String(version ?? ''), ...(typeof title === 'string' ? { title } : {}) }
+  return { name: typeof name === 'string' ? name : 'unnamed server', version: typeof version === 'string' ? version : '', ...(typeof title === 'string' ? { title } : {}) }
 }
 
 export function withMeta (params: JsonObject, more: JsonObject): JsonObject {

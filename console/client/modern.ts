@@ -75,7 +75,7 @@ async function answersTo (requests: Json | undefined, questions: OpenQuestions, 
 
 async function answerTo (key: string, request: Json, questions: OpenQuestions): Promise<JsonObject> {
   const { method, params } = isObject(request) ? request : {}
-  if (typeof method !== 'string' || !isQuestionMethod(method)) throw new RpcError(INVALID_REQUEST, `the server asks ${String(method)}, which nothing here answers`)
+  if (typeof method !== 'string' || !isQuestionMethod(method)) throw new RpcError(INVALID_REQUEST, `the server asks ${typeof method === 'string' ? method : 'something'}, which nothing here answers`)
   return await new Promise((resolve, reject) => {
     questions.add(method, isObject(params) ? params : {}, { answer: resolve, refuse: reason => reject(new Declined(reason)) }, key)
   })

@@ -10,7 +10,8 @@ export async function listAll (client: Client, method: string, member: string, s
   for (let page = 0; page < MAX_PAGES; page++) {
     const result: JsonObject = await client.request(method, cursor === undefined ? {} : { cursor })
     const items = result[member]
-    all.push(...(Array.isArray(items) ? items.filter(isObject) : []))
+    // One by one: a page may have more items than a call can have arguments.
+    for (const item of Array.isArray(items) ? items : []) if (isObject(item)) all.push(item)
     some(all)
     if (typeof result.nextCursor !== 'string') return all
     cursor = result.nextCursor

@@ -1,4 +1,5 @@
-import { ConnectionLost, isObject, RpcError, type Json, type JsonObject } from './contract.js'
+import { isObject, type ConnectionLost, type Json, type JsonObject } from './contract.js'
+import { rpcErrorOf } from './received.js'
 
 export type Id = number | string
 export type Direction = 'sent' | 'received'
@@ -74,7 +75,7 @@ export class Rpc {
 
   #settle (id: Id, { result, error }: JsonObject): void {
     const pending = this.#take(id)
-    if (isObject(error)) pending?.reject(new RpcError(Number(error.code), String(error.message), error.data))
+    if (error !== undefined && error !== null) pending?.reject(rpcErrorOf(isObject(error) ? error : {}))
     else pending?.resolve(isObject(result) ? result : {})
   }
 
@@ -97,7 +98,7 @@ export const isId = (value: unknown): value is Id => typeof value === 'string' |
 function parse (text: string): JsonObject | undefined {
   try {
     const value = JSON.parse(text) as Json
-    return isObject(value) ? value : undefined
+    return isObject(value) && (isId(value.id) || value.id === undefined || value.id === null) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
-import { Cancelled, isObject, type Client, type ConnectionLost, type Handlers, type JsonObject, type LogEntry, type Progress, type Question } from './contract.js'
+import { Cancelled, isObject, type Client, type ConnectionLost, type Handlers, type JsonObject, type Question } from './contract.js'
 import { isQuestionMethod, OpenQuestions } from './open-questions.js'
+import { logEntryOf, progressOf } from './received.js'
 import { isId, Rpc, type Id, type OnMessage } from './rpc.js'
 
 type NotificationListener = Parameters<Client['onNotification']>[0]
@@ -79,16 +80,21 @@ export class Session {
   }
 
   #onNotification (method: string, params: JsonObject): void {
-    if (method === 'notifications/progress') this.#calls.get(params.progressToken as Id)?.handlers.onProgress?.(params as unknown as Progress)
+    if (method === 'notifications/progress') this.#onProgress(params)
     else if (method === 'notifications/cancelled') this.#takeBack(params.requestId)
     else if (method === 'notifications/message') this.#onLog(params)
     else this.#tell(method, params)
   }
 
+  #onProgress (params: JsonObject): void {
+    const progress = progressOf(params)
+    if (progress !== undefined) this.#calls.get(params.progressToken as Id)?.handlers.onProgress?.(progress)
+  }
+
   #onLog (params: JsonObject): void {
     const call = this.#callOf(params, 'onLog')
     if (call === undefined) this.#tell('notifications/message', params)
-    else call.handlers.onLog?.(params as unknown as LogEntry)
+    else call.handlers.onLog?.(logEntryOf(params))
   }
 
   #takeBack (id: unknown): void {

@@ -1,5 +1,5 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import type { Client, JsonObject } from '../client/contract.js'
+import { isObject, type Client, type JsonObject } from '../client/contract.js'
 import { listAll } from '../client/pages.js'
 import type { Kind } from './route.js'
 
@@ -104,7 +104,7 @@ function itemOf (key: string, raw: JsonObject): Item {
 
 function titleOf ({ title, annotations }: JsonObject): string | undefined {
   if (typeof title === 'string' && title !== '') return title
-  const annotated = (annotations as JsonObject | undefined)?.title
+  const annotated = isObject(annotations) ? annotations.title : undefined
   return typeof annotated === 'string' && annotated !== '' ? annotated : undefined
 }
 

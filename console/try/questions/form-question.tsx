@@ -5,12 +5,13 @@ import type { FieldError } from '../../forms/check.js'
 import { checkDraft, newDraft, withValue } from '../../forms/draft.js'
 import { ErrorSummary } from '../../forms/error-summary.js'
 import { SchemaForm } from '../../forms/schema-form.js'
+import { formSchema } from './form-schema.js'
 import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 
 /** A form of the server. */
 export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
   const id = useId()
-  const draft = useSignal(newDraft(params.requestedSchema))
+  const draft = useSignal(newDraft(formSchema(params)))
   const errors = useSignal<readonly FieldError[]>([])
   const submit = (event: Event): void => {
     event.preventDefault()

@@ -5,9 +5,12 @@ export const samplingAnswer = (text: string): JsonObject => ({ role: 'assistant'
 
 /** What a message says; what is not text is named. */
 export function textOfContent (content: Json | undefined): string {
-  if (Array.isArray(content)) return content.map(textOfContent).join('\n')
-  if (!isObject(content)) return typeof content === 'string' ? content : ''
-  return typeof content.text === 'string' ? content.text : `[${String(content.type ?? 'something')}]`
+  return Array.isArray(content) ? content.map(textOfBlock).join('\n') : textOfBlock(content)
+}
+
+function textOfBlock (block: Json | undefined): string {
+  if (!isObject(block)) return typeof block === 'string' ? block : ''
+  return typeof block.text === 'string' ? block.text : `[${typeof block.type === 'string' ? block.type : 'something'}]`
 }
 
 /** The roots that were typed, one URI a line; those that are no file URI are wrong. */

@@ -36,7 +36,7 @@ export class Completer {
   }
 }
 
-function valuesOf ({ completion }: JsonObject): string[] {
+export function valuesOf ({ completion }: JsonObject): string[] {
   const values = isObject(completion) ? completion.values : undefined
   return Array.isArray(values) ? values.filter(value => typeof value === 'string').slice(0, MAX_VALUES) : []
 }

@@ -59,6 +59,14 @@ t.test('a list that fails keeps what was there and says why', async t => {
   end()
 })
 
+t.test('the texts of an item are texts, whatever a server lists', async t => {
+  for (const odd of [null, 7, [], {}, { toString: 1 }, 'annotations']) {
+    const [item] = itemsOf([{ name: 'a', title: odd === 'annotations' ? 3 : odd, description: odd === 'annotations' ? 3 : odd, annotations: odd }], 'name')
+    t.match(item, { key: 'a', name: 'a', searched: 'a\na\n\n' })
+    t.strictSame([item?.title, item?.description], [undefined, undefined])
+  }
+})
+
 t.test('the filter wants every word, anywhere, in any case', async t => {
   const items = named('Alpha', 'beta', 'alphabet')
   t.strictSame(filterItems(items, ' ALPHA  bout ').map(({ key }) => key), ['Alpha', 'alphabet'])

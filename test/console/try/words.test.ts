@@ -1,10 +1,11 @@
 import t from 'tap'
 import type { Client } from '../../../console/client/contract.js'
-import { Completer } from '../../../console/try/use/completion.js'
+import { Completer, valuesOf } from '../../../console/try/use/completion.js'
 import { hintsOf, isDestructive } from '../../../console/try/hints.js'
 import { linesFrom, wordsOf } from '../../../console/try/call/levels.js'
 import { progressInWords, shareOf } from '../../../console/parts/progress.js'
 import { refusalOf } from '../../../console/try/use/refused.js'
+import { formSchema } from '../../../console/try/questions/form-schema.js'
 import { rootsFrom, samplingAnswer, textOfContent } from '../../../console/try/questions/sampling.js'
 import { filled, missingOf, promptArguments } from '../../../console/try/use/text-arguments.js'
 import { verdictOf } from '../../../console/try/call/verdict.js'
@@ -50,6 +51,24 @@ t.test('an answer in place of a model, and folders', async t => {
   t.match(samplingAnswer('hi'), { role: 'assistant', model: String, content: { type: 'text', text: 'hi' }, stopReason: 'endTurn' })
   t.equal(textOfContent({ type: 'text', text: 'a' }), 'a')
   t.strictSame(rootsFrom(' file:///a \n\nhttp://b\n'), { roots: [{ uri: 'file:///a' }], wrong: ['http://b'] })
+})
+
+t.test('what a question says is text, and its form is of an object, whatever the server sends', async t => {
+  const odd = [null, 7, true, [], {}, { text: 5 }, { type: { toString: 1 } }, [[['deep']]], undefined]
+  for (const content of odd) t.type(textOfContent(content), 'string')
+  t.equal(textOfContent([{ type: 'text', text: 'a' }, null, { type: { toString: 1 } }]), 'a\n\n[something]')
+  for (const requestedSchema of [null, 7, true, 'x', []]) t.strictSame(formSchema({ requestedSchema }), { type: 'object' })
+  t.strictSame(formSchema({}), { type: 'object' })
+  t.strictSame(formSchema({ requestedSchema: { type: 'string', title: 'T' } }), { type: 'object', title: 'T' })
+})
+
+t.test('arguments of a prompt that are no list of objects with names are none', async t => {
+  for (const listed of [null, 7, 'x', {}, [null, [], 'a', { name: 5 }, { name: null }]]) t.strictSame(promptArguments({ arguments: listed }), [])
+  t.strictSame(promptArguments({ arguments: [{ name: 'a', description: 5, required: 'yes' }] }), [{ name: 'a', required: false }])
+})
+
+t.test('values of a completion that are no texts are none', async t => {
+  for (const completion of [null, 7, [], { values: 'x' }, { values: [null, 5, {}] }]) t.strictSame(valuesOf({ completion }), [])
 })
 
 t.test('arguments of a prompt: needed ones are missed, empty ones left out', async t => {
