@@ -1,6 +1,9 @@
 import { signal, type Signal } from '@preact/signals'
 import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type Json, type JsonObject, type LogEntry, type Progress, type Question } from '../client/contract.js'
+import { sizeOf } from './calls/json-size.js'
+import { logLineOf, MAX_LINE, type LogLine } from './calls/log-line.js'
 import type { Kind } from './route.js'
+import { shorten } from './calls/short-text.js'
 
 export type Outcome =
   | { type: 'result', result: JsonObject }
@@ -24,16 +27,20 @@ export interface Call {
   readonly startedAt: number
   readonly endedAt: Signal<number | undefined>
   readonly progress: Signal<Progress | undefined>
-  readonly logs: Signal<LogEntry[]>
+  readonly logs: Signal<LogLine[]>
   readonly droppedLogs: Signal<number>
   readonly questions: Signal<Question[]>
   readonly answered: Signal<Answered[]>
   readonly outcome: Signal<Outcome | undefined>
+  /** About how many characters it takes, when it has ended. */
+  readonly size: Signal<number>
   readonly cancel: () => void
 }
 
 export const MAX_CALLS = 100
 export const MAX_LOGS = 1_000
+/** Characters of all calls that have ended; the oldest ones go first. */
+export const MAX_SIZE = 64 * 1024 * 1024
 
 /** The calls of this tab, newest first. */
 export const calls = signal<Call[]>([])
@@ -63,11 +70,12 @@ export function startCall (client: Client, request: CallRequest): Call {
     startedAt: Date.now(),
     endedAt: signal<number | undefined>(undefined),
     progress: signal<Progress | undefined>(undefined),
-    logs: signal<LogEntry[]>([]),
+    logs: signal<LogLine[]>([]),
     droppedLogs: signal(0),
     questions: signal<Question[]>([]),
     answered: signal<Answered[]>([]),
     outcome: signal<Outcome | undefined>(undefined),
+    size: signal(0),
     cancel: () => controller.abort()
   }
   calls.value = kept([call, ...calls.peek()])
@@ -78,7 +86,7 @@ export function startCall (client: Client, request: CallRequest): Call {
 /** Records how a question was answered, and answers it. */
 export function answerQuestion (call: Call, question: Question, result: JsonObject, inWords: string): void {
   const { message } = question.params
-  call.answered.value = [...call.answered.peek(), { method: question.method, message: typeof message === 'string' ? message : '', answer: inWords, at: Date.now() }]
+  call.answered.value = [...call.answered.peek(), { method: question.method, message: typeof message === 'string' ? shorten(message, MAX_LINE) : '', answer: inWords, at: Date.now() }]
   question.answer(result)
 }
 
@@ -94,14 +102,16 @@ function end (call: Call, outcome: Outcome): void {
   call.endedAt.value = Date.now()
   call.outcome.value = outcome
   call.questions.value = []
+  call.size.value = sizeOf([call.params, ...call.logs.peek().map(({ text }) => text), contentOf(outcome)])
   // One that was forgotten is not told to the next caller.
   if (outcome.type === 'lost' && calls.peek().includes(call)) lostCalls.value = [...lostCalls.peek(), call]
+  calls.value = kept(calls.peek())
 }
 
 function handlersOf (call: Call, signal: AbortSignal): Handlers {
   return {
     signal,
-    onProgress: progress => { call.progress.value = progress },
+    onProgress: ({ message, ...progress }) => { call.progress.value = { ...progress, ...(message === undefined ? {} : { message: shorten(message, MAX_LINE) }) } },
     onLog: entry => addLog(call, entry),
     onQuestion: question => { call.questions.value = [...call.questions.peek(), question] },
     onQuestionGone: id => { call.questions.value = call.questions.peek().filter(question => question.id !== id) }
@@ -109,7 +119,7 @@ function handlersOf (call: Call, signal: AbortSignal): Handlers {
 }
 
 function addLog ({ logs, droppedLogs }: Call, entry: LogEntry): void {
-  const all = [...logs.peek(), entry]
+  const all = [...logs.peek(), logLineOf(entry)]
   if (all.length > MAX_LOGS) droppedLogs.value++
   logs.value = all.slice(-MAX_LOGS)
 }
@@ -122,8 +132,12 @@ function outcomeOf (error: unknown): Outcome {
   return { type: 'error', code: 0, message: String(error) }
 }
 
-/** Calls that still run are always kept. */
+const contentOf = (outcome: Outcome): Json => outcome.type === 'result' ? outcome.result : outcome.type === 'error' ? [outcome.message, outcome.data ?? null] : null
+
+/** Those that still run, the one that ended last, and of the others as many as the limits allow. */
 function kept (all: Call[]): Call[] {
-  let ended = 0
-  return all.filter(call => call.outcome.peek() === undefined || ++ended <= MAX_CALLS)
+  const ended = all.filter(call => call.outcome.peek() !== undefined).sort((a, b) => (b.endedAt.peek() ?? 0) - (a.endedAt.peek() ?? 0))
+  let size = 0
+  const dropped = new Set(ended.filter((call, index) => (size += call.size.peek()) > MAX_SIZE ? index > 0 : index >= MAX_CALLS))
+  return dropped.size === 0 ? all : all.filter(call => !dropped.has(call))
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
 import type { Call } from '../../state/calls.js'
-import { LEVELS, linesFrom, toneOf, wordsOf } from './levels.js'
+import { LEVELS, linesFrom, toneOf } from './levels.js'
 
 /** The newest lines; more are there, but not drawn. */
 const MAX_DRAWN = 200
@@ -20,7 +20,7 @@ export function LogLines ({ call }: { call: Call }) {
       {found.length > MAX_DRAWN && <p class='small quiet'>{hidden.toLocaleString()} older lines are not shown.</p>}
       <ol class='log-lines' tabIndex={0} aria-label='Log lines'>
         {found.slice(-MAX_DRAWN).map((entry, index) => (
-          <li key={index}><span class={`badge ${toneOf(entry.level)}`}><ServerText text={entry.level} /></span>{entry.logger !== undefined && <span class='quiet'><ServerText text={entry.logger} /></span>}<ServerText text={wordsOf(entry.data)} /></li>
+          <li key={index}><span class={`badge ${toneOf(entry.level)}`}><ServerText text={entry.level} /></span>{entry.logger !== undefined && <span class='quiet'><ServerText text={entry.logger} /></span>}<ServerText text={entry.text} /></li>
         ))}
       </ol>
     </details>

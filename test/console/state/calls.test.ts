@@ -1,6 +1,9 @@
 import t from 'tap'
 import { Cancelled, ConnectionLost, Declined, RpcError, type Client, type Handlers, type JsonObject, type Question } from '../../../console/client/contract.js'
-import { answerQuestion, calls, forgetCalls, lostCalls, MAX_CALLS, MAX_LOGS, startCall } from '../../../console/state/calls.js'
+import { answerQuestion, calls, forgetCalls, lostCalls, MAX_CALLS, MAX_LOGS, MAX_SIZE, startCall } from '../../../console/state/calls.js'
+import { sizeOf } from '../../../console/state/calls/json-size.js'
+import { logLineOf } from '../../../console/state/calls/log-line.js'
+import { shorten } from '../../../console/state/calls/short-text.js'
 import { until } from '../../support/wait.js'
 
 const REQUEST = { kind: 'tool' as const, key: 'x', method: 'tools/call', params: { name: 'x', arguments: {} } }
@@ -24,7 +27,7 @@ t.test('a call keeps its progress, log and result', async t => {
     onLog?.({ level: 'info', data: 'a' })
     return { content: [] }
   })
-  t.strictSame([call.progress.value, call.logs.value, call.outcome.value], [{ progress: 1, total: 2 }, [{ level: 'info', data: 'a' }], { type: 'result', result: { content: [] } }])
+  t.strictSame([call.progress.value, call.logs.value, call.outcome.value], [{ progress: 1, total: 2 }, [{ level: 'info', text: 'a' }], { type: 'result', result: { content: [] } }])
   t.ok((call.endedAt.value ?? 0) >= call.startedAt)
 })
 
@@ -73,4 +76,56 @@ t.test('a flood of log lines and calls is bounded; calls that run are never drop
   startCall(answering(async () => ({})), REQUEST)
   t.ok(calls.value.includes(running))
   t.ok(calls.value.length <= MAX_CALLS + 2)
+})
+
+t.test('of a log message, a progress and a question the beginning of each text is kept', async t => {
+  const long = 'x'.repeat(9_999)
+  const call = await ended(async ({ onProgress, onLog }) => {
+    onProgress?.({ progress: 1, message: long })
+    onLog?.({ level: long, logger: long, data: { a: long } })
+    return {}
+  })
+  const [line] = call.logs.value
+  t.strictSame([line?.level.length, line?.logger?.length, line?.text.length, call.progress.value?.message?.length], [200, 200, 2_000, 2_000])
+  answerQuestion(call, { id: 'q', method: 'elicitation/create', params: { message: long }, answer: () => {}, refuse: () => {} }, {}, 'declined')
+  t.equal(call.answered.value[0]?.message.length, 2_000)
+})
+
+t.test('a log line has the data as text, and no line is cut inside a character', async t => {
+  t.strictSame(logLineOf({ level: 'info', data: { a: 1 } }), { level: 'info', text: '{"a":1}' })
+  t.strictSame(logLineOf({ level: 'info', logger: 'l', data: 'a' }), { level: 'info', logger: 'l', text: 'a' })
+  t.strictSame([shorten('ab🎉', 3), shorten('ab🎉', 4), shorten('ab\uDC00c', 3)], ['ab', 'ab🎉', 'ab\uDC00'])
+})
+
+t.test('the size of a value grows with its texts, its names and its parts, however deep they are', async t => {
+  t.ok(sizeOf('x'.repeat(1_000)) >= 1_000 && sizeOf({ ['x'.repeat(1_000)]: null }) >= 1_000 && sizeOf(Array(1_000).fill({})) >= 2_000)
+  t.ok(sizeOf({ a: [1, null, true] }) < 100)
+  let deep: JsonObject = {}
+  for (let level = 0; level < 100_000; level++) deep = { a: deep }
+  t.ok(sizeOf(deep) >= 100_000)
+})
+
+t.test('results that are too large together are dropped, the oldest first, and the newest is kept whatever its size', async t => {
+  // A text that is concatenated takes no memory until it is read.
+  const half = 'x'.repeat(MAX_SIZE / 2)
+  const first = await ended(async () => ({ text: half }))
+  const second = await ended(async () => ({ text: 'small' }))
+  const third = await ended(async () => ({ text: half }))
+  t.strictSame(calls.value, [third, second])
+  const huge = await ended(async () => ({ text: half + half + half }))
+  t.strictSame(calls.value, [huge])
+  t.ok(first.outcome.value !== undefined)
+  const refused = await ended(async () => { throw new RpcError(1, half, half + half) })
+  t.strictSame(calls.value, [refused])
+})
+
+t.test('a long call is kept when it ends, although others began and ended after it', async t => {
+  let end = (_result: JsonObject): void => {}
+  const long = startCall(answering(async () => await new Promise(resolve => { end = resolve })), REQUEST)
+  const text = 'x'.repeat(MAX_SIZE * 0.75)
+  const other = await ended(async () => ({ text }))
+  await until(() => Date.now() > (other.endedAt.value ?? 0), 'the next millisecond')
+  end({ text })
+  await until(() => long.outcome.value !== undefined, 'the end of the call')
+  t.strictSame(calls.value, [long])
 })
