@@ -4,6 +4,7 @@ import { logEntryOf, progressOf } from './received.js'
 import { isId, Rpc, type Id, type OnMessage } from './rpc.js'
 
 type NotificationListener = Parameters<Client['onNotification']>[0]
+type CloseListener = (error: ConnectionLost) => void
 
 /** The gateway names the request that a question or a log message belongs to under this key of `_meta`. */
 const REQUEST_ID = 'patchbay/requestId'
@@ -20,6 +21,8 @@ export class Session {
   /** The questions that were sent as requests: their ids on the wire, and what takes them back. */
   readonly #asked = new Map<Id, () => void>()
   readonly #listeners = new Set<NotificationListener>()
+  readonly #closeListeners = new Set<CloseListener>()
+  #closed: ConnectionLost | undefined
 
   constructor (write: (text: string) => void, onMessage: OnMessage) {
     this.#rpc = new Rpc(write, { request: this.#onRequest.bind(this), notification: this.#onNotification.bind(this) }, onMessage)
@@ -36,6 +39,13 @@ export class Session {
   onNotification (listener: NotificationListener): () => void {
     this.#listeners.add(listener)
     return () => { this.#listeners.delete(listener) }
+  }
+
+  /** Calls the listener when the connection ends, or at once if it has ended. Returns how to remove it. */
+  onClose (listener: CloseListener): () => void {
+    if (this.#closed !== undefined) listener(this.#closed)
+    else this.#closeListeners.add(listener)
+    return () => { this.#closeListeners.delete(listener) }
   }
 
   /** Sends one request. `paramsOf` gets its id, which is also the progress token to use. */
@@ -59,7 +69,10 @@ export class Session {
   }
 
   close (error: ConnectionLost): void {
+    this.#closed = error
     this.#rpc.close(error)
+    for (const listener of [...this.#closeListeners]) listener(error)
+    this.#closeListeners.clear()
     for (const takeBack of this.#asked.values()) takeBack()
     this.#asked.clear()
   }

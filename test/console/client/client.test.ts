@@ -236,6 +236,18 @@ for (const era of eras) {
     await t.rejects(client.request('tools/list'), { name: 'ConnectionLost' })
   })
 
+  t.test(`${era}: a call that waits for an answer is lost with the connection, and so is its question`, async t => {
+    const sockets: WebSocket[] = []
+    const { client } = await connected(t, era, {}, { makeSocket: (url, protocols) => { sockets.push(new WebSocket(url, protocols)); return sockets[0] as unknown as SocketLike } })
+    const [asked, gone]: [Question[], string[]] = [[], []]
+    const lost = call(client, 'ask_name', {}, { onQuestion: (question: Question) => { asked.push(question) }, onQuestionGone: (id: string) => { gone.push(id) } }).catch((error: Error) => error)
+    await until(() => asked.length === 1, 'the question')
+    sockets[0]?.terminate()
+    t.match(await lost, { name: 'ConnectionLost', message: /1006/ })
+    t.strictSame(gone, [asked[0]?.id])
+    asked[0]?.answer({ action: 'accept', content: { name: 'Ada' } })
+  })
+
   t.test(`${era}: reports every message in both directions`, async t => {
     const seen: string[] = []
     const { client } = await connected(t, era, {}, { onMessage: (direction, { method, id }) => { seen.push(`${direction} ${String(method ?? id)}`) } })
