@@ -1,4 +1,4 @@
-import { hiddenCount, pieces, type HiddenRun } from './hidden.js'
+import { hiddenCount, pieces, type HiddenRun } from './text/hidden.js'
 
 /** Text that a server wrote: always text nodes, isolated from the direction of what surrounds it, with hidden characters drawn. */
 export function ServerText ({ text, block = false }: { text: string, block?: boolean }) {
@@ -14,6 +14,6 @@ export function HiddenBadge ({ texts }: { texts: Array<string | undefined> }) {
 }
 
 function Hidden ({ run: { codes, more } }: { run: HiddenRun }) {
-  const rest = more === 0 ? [] : [codes.length === 0 ? `${more} hidden` : `${more} more`]
+  const rest = more === 0 ? [] : [`${more} more`]
   return <span class='hidden-character'>⟨{[...codes, ...rest].join(' ')}⟩</span>
 }

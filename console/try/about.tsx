@@ -1,4 +1,6 @@
+import { useMemo } from 'preact/hooks'
 import { isObject, type JsonObject } from '../client/contract.js'
+import { CutText } from '../parts/text/cut-text.js'
 import { HiddenBadge, ServerText } from '../parts/server-text.js'
 import type { Item } from '../state/lists.js'
 import type { Kind } from '../state/route.js'
@@ -6,19 +8,20 @@ import { hintsOf } from './hints.js'
 
 /** Name, description, annotations and schema of a thing, all of it the server's own words. */
 export function About ({ item: { key, name, title, description, raw }, kind }: { item: Item, kind: Kind }) {
+  const whole = useMemo(() => JSON.stringify(raw), [raw])
   return (
     <header class='about stack'>
       <div>
-        <h1><ServerText text={title ?? name} /></h1>
-        {key !== (title ?? name) && <code class='quiet'><ServerText text={key} /></code>}
+        <h1><CutText text={title ?? name} /></h1>
+        {key !== (title ?? name) && <code class='quiet'><CutText text={key} /></code>}
       </div>
       <div class='row badges'>
         {kind === 'tool' && hintsOf(raw).map(({ words, tone }) => <span key={words} class={`badge ${tone}`}>{words}</span>)}
         {typeof raw.mimeType === 'string' && <span class='badge'><ServerText text={raw.mimeType} /></span>}
         {typeof raw.size === 'number' && <span class='badge'>{raw.size.toLocaleString()} bytes</span>}
-        <HiddenBadge texts={[JSON.stringify(raw)]} />
+        <HiddenBadge texts={[whole]} />
       </div>
-      {description !== undefined && <div class='description'><ServerText text={description} /></div>}
+      {description !== undefined && <div class='description'><CutText text={description} /></div>}
       <Definition raw={raw} />
     </header>
   )
@@ -26,10 +29,11 @@ export function About ({ item: { key, name, title, description, raw }, kind }: {
 
 function Definition ({ raw }: { raw: JsonObject }) {
   const { inputSchema, outputSchema } = raw
+  const text = useMemo(() => JSON.stringify(raw, null, 2), [raw])
   return (
     <details class='definition'>
       <summary>{isObject(inputSchema) ? (isObject(outputSchema) ? 'Schemas and definition' : 'Schema and definition') : 'Definition'}</summary>
-      <ServerText block text={JSON.stringify(raw, null, 2)} />
+      <CutText block text={text} />
     </details>
   )
 }

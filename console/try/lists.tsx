@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { beginningOf } from '../parts/text/beginning.js'
+import { CutText } from '../parts/text/cut-text.js'
 import { ServerText } from '../parts/server-text.js'
 import { status } from '../state/connection.js'
 import { filterItems, groupItems, type Group } from '../state/filter.js'
@@ -9,6 +11,9 @@ import { shortcuts } from '../state/settings.js'
 import { focusIfLost } from './focus.js'
 
 export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' }
+
+/** So many characters of a name or description stand in a row. */
+const MAX_DRAWN = 200
 
 /** How many rows are drawn at first, and more with each step. */
 const STEP = 60
@@ -79,7 +84,7 @@ function ItemList ({ kind, typed, opened, last }: ItemListProps) {
   return (
     <div ref={box} class='items'>
       <p class='small quiet found' role='status'>{wordsFor(list.state, found.length, list.items.length, kind)}</p>
-      {list.error !== undefined && <p class='note bad'>The list could not be loaded: <ServerText text={list.error} /></p>}
+      {list.error !== undefined && <p class='note bad'>The list could not be loaded: <CutText text={list.error} /></p>}
       {groups.map(group => <GroupView key={group.name} group={group} kind={kind} opened={opened} last={last} isOnly={groups.length === 1 && group.name === ''} />)}
       {found.length > limit.value && <More left={found.length - limit.value} more={() => { limit.value += STEP }} />}
     </div>
@@ -113,13 +118,13 @@ function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly 
 
 function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpened: boolean, isLast: boolean }) {
   const { key, name, title, description, group } = item
-  const own = group === '' ? name : name.slice(group.length + 2)
+  const own = beginningOf(group === '' ? name : name.slice(group.length + 2), MAX_DRAWN)
   return (
     <li>
       <a class='item' href={writeRoute({ view: 'try', kind, name: key })} {...(isOpened ? { 'aria-current': 'true' } : {})} {...(isLast ? { 'data-last': '' } : {})}>
-        <span class='item-name'><ServerText text={title ?? own} /></span>
+        <span class='item-name'><ServerText text={title === undefined ? own : beginningOf(title, MAX_DRAWN)} /></span>
         {title !== undefined && title !== own && <code class='item-code'><ServerText text={own} /></code>}
-        {description !== undefined && <span class='item-description'><ServerText text={description.slice(0, 200)} /></span>}
+        {description !== undefined && <span class='item-description'><ServerText text={beginningOf(description, MAX_DRAWN)} /></span>}
       </a>
     </li>
   )

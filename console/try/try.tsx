@@ -1,4 +1,4 @@
-import { ServerText } from '../parts/server-text.js'
+import { CutText } from '../parts/text/cut-text.js'
 import { client } from '../state/connection.js'
 import { route } from '../state/route.js'
 import { Lists } from './lists.js'
@@ -26,7 +26,7 @@ function Nothing () {
   return (
     <div class='card stack nothing'>
       <p class='quiet'>Choose something in the list to see what it does, and to try it.</p>
-      {server?.instructions !== undefined && <section class='stack'><h2>Instructions of the server</h2><ServerText block text={server.instructions} /></section>}
+      {server?.instructions !== undefined && <section class='stack'><h2>Instructions of the server</h2><CutText block text={server.instructions} /></section>}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { withBrowser } from './support/browser.js'
 import { consoleGateway } from './support/open.js'
-import { scriptServer, type Answers, type Json } from './support/scripted-server.js'
+import { Refusal, scriptServer, type Answers, type Json } from './support/scripted-server.js'
 import { call, connected, goTo, openTool } from './support/steps.js'
 import { visit } from './support/visit.js'
 
@@ -75,4 +75,31 @@ t.test('members of a wrong type, or without a value, break nothing', { ...withBr
   await goTo(page, '#/messages')
   await page.locator('.message-list button').first().click()
   await page.getByRole('region', { name: 'One message' }).waitFor()
+})
+
+const LONG = 'a\u200B'.repeat(150_000)
+
+const longServer: Answers = {
+  ...malformedServer,
+  'server/discover': () => ({ capabilities: { tools: {} }, instructions: LONG }),
+  'tools/list': () => ({ tools: ['ask', 'error'].map(name => ({ name, title: LONG, description: LONG, inputSchema: { type: 'object' } })) }),
+  'tools/call': ({ name }) => {
+    if (name === 'error') throw new Refusal(1, LONG, { text: LONG })
+    return { resultType: 'input_required', inputRequests: { form: { method: 'elicitation/create', params: { message: LONG } }, url: { method: 'elicitation/create', params: { mode: 'url', url: LONG } }, model: { method: 'sampling/createMessage', params: { systemPrompt: LONG, messages: Array(500).fill({ role: 'user', content: { type: 'text', text: 'Hi' } }) } } } }
+  }
+}
+
+t.test('of a text that is too long the beginning is drawn, with few elements, and the page says so', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { url } = await consoleGateway(t)
+  const page = await visit(t, url, { prepare: async context => await scriptServer(context, longServer) })
+  await connected(page)
+  await page.getByText('The first 100,000 of 300,000 characters.').waitFor()
+  for (const [name, count] of [['error', 1], ['ask', 2]] as const) {
+    await openTool(page, name)
+    const view = await call(page)
+    await view.getByText('The first 100,000 of 300,000 characters.').nth(count - 1).waitFor()
+    if (name === 'ask') await view.getByText('450 more messages are not shown here').waitFor()
+    const elements = await page.evaluate("document.querySelectorAll('*').length") as number
+    t.ok(elements < 15_000, `${name}: ${elements} elements`)
+  }
 })

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { announce } from '../../parts/announce.js'
-import { ServerText } from '../../parts/server-text.js'
+import { CutText } from '../../parts/text/cut-text.js'
 import { Time } from '../../parts/time.js'
 import { duration, span } from '../../parts/time-words.js'
+import { JsonTree } from '../../results/json-tree.js'
 import { Result } from '../../results/result.js'
 import { isRunning, type Call, type Outcome } from '../../state/calls.js'
 import { now } from '../../state/clock.js'
@@ -72,8 +73,8 @@ function OutcomeView ({ call, outcome }: { call: Call, outcome: Outcome | undefi
 function Refusal ({ outcome: { code, message, data } }: { outcome: Outcome & { type: 'error' } }) {
   return (
     <div class='note bad stack'>
-      <p><strong>Error {code}:</strong> <ServerText text={message} /></p>
-      {data !== undefined && <details><summary>Details</summary><ServerText block text={JSON.stringify(data, null, 2)} /></details>}
+      <p><strong>Error {code}:</strong> <CutText text={message} /></p>
+      {data !== undefined && <details><summary>Details</summary><JsonTree value={data} open /></details>}
     </div>
   )
 }

@@ -1,6 +1,8 @@
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Question } from '../../client/contract.js'
 import { announce } from '../../parts/announce.js'
+import { beginningOf } from '../../parts/text/beginning.js'
+import { CutText } from '../../parts/text/cut-text.js'
 import { ServerText } from '../../parts/server-text.js'
 import { Time } from '../../parts/time.js'
 import { answerQuestion, type Answered, type Call } from '../../state/calls.js'
@@ -16,6 +18,9 @@ const HEADINGS: Record<Question['method'], string> = {
   'roots/list': 'The server asks which folders you work in'
 }
 
+/** So many characters of a question are spoken; the rest is read. */
+const MAX_SPOKEN = 500
+
 /** Something that the server asks, beside the call that it belongs to. */
 export function QuestionView ({ call, question }: { call: Call, question: Question }) {
   const id = useId()
@@ -23,11 +28,11 @@ export function QuestionView ({ call, question }: { call: Call, question: Questi
   const heading = HEADINGS[question.method]
   const { message } = question.params
   useLayoutEffect(() => keepFocus(own.current), [])
-  useEffect(() => announce(`Call ${call.id}: ${heading}${typeof message === 'string' ? `: ${message}` : ''}`), [])
+  useEffect(() => announce(`Call ${call.id}: ${heading}${typeof message === 'string' ? `: ${beginningOf(message, MAX_SPOKEN)}` : ''}`), [])
   return (
     <div ref={own} class='question stack' role='group' aria-labelledby={id}>
       <h3 id={id}>{heading}</h3>
-      {typeof message === 'string' && <p class='question-message'><ServerText text={message} /></p>}
+      {typeof message === 'string' && <p class='question-message'><CutText text={message} /></p>}
       <Body question={question} answer={(result, inWords) => answerQuestion(call, question, result, inWords)} />
     </div>
   )

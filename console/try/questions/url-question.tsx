@@ -1,5 +1,5 @@
 import { CopyButton } from '../../parts/copy-button.js'
-import { ServerText } from '../../parts/server-text.js'
+import { CutText } from '../../parts/text/cut-text.js'
 import { webUrl } from '../../parts/web-url.js'
 import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 
@@ -13,7 +13,7 @@ export function UrlQuestion ({ question: { params }, answer }: QuestionProps) {
   }
   return (
     <>
-      <p class='url'><code><ServerText text={text} /></code></p>
+      <p class='url'><code><CutText text={text} /></code></p>
       {url === undefined
         ? <p class='note warn'>This address cannot be opened from here: only http and https addresses without a name or password are.</p>
         : <p>This page is at <strong>{url.host}</strong>. Open it only if you know why {url.host} should ask you something.</p>}

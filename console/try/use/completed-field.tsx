@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo } from 'preact/hooks'
 import type { JsonObject } from '../../client/contract.js'
 import { RequiredMark } from '../../parts/required-mark.js'
+import { CutText } from '../../parts/text/cut-text.js'
 import { ServerText } from '../../parts/server-text.js'
 import { client } from '../../state/connection.js'
 import { Completer, type Reference } from './completion.js'
@@ -29,7 +30,7 @@ export function CompletedField ({ name, description, required, value, wrong, cha
   return (
     <div class='field'>
       <label for={id}><ServerText text={name} /><RequiredMark required={required} /></label>
-      {description !== undefined && <p id={`${id}-about`} class='small quiet'><ServerText text={description} /></p>}
+      {description !== undefined && <p id={`${id}-about`} class='small quiet'><CutText text={description} /></p>}
       <input
         id={id} type='text' list={`${id}-values`} autocomplete='off' spellcheck={false} value={value} aria-required={required} aria-invalid={wrong !== undefined} aria-describedby={`${id}-about ${id}-wrong`}
         onFocus={() => ask(value)} onInput={event => { change(event.currentTarget.value); ask(event.currentTarget.value) }}

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { isObject } from '../../client/contract.js'
 import { announce } from '../../parts/announce.js'
-import { ServerText } from '../../parts/server-text.js'
+import { CutText } from '../../parts/text/cut-text.js'
 import { ago } from '../../parts/time-words.js'
 import { now } from '../../state/clock.js'
 import { client } from '../../state/connection.js'
@@ -19,7 +19,7 @@ export function SubscribeButton ({ uri }: { uri: string }) {
 }
 
 function Heard ({ own: { state, error, changedAt, changes } }: { own: Subscription }) {
-  if (state === 'failed') return <span class='error small'>Not subscribed: <ServerText text={error ?? ''} /></span>
+  if (state === 'failed') return <span class='error small'>Not subscribed: <CutText text={error ?? ''} /></span>
   if (changedAt === undefined) return <span class='quiet small'>{state === 'starting' ? 'Subscribing…' : 'Subscribed; no change yet'}</span>
   return <span class='badge good'>changed {ago(now.value - changedAt)}{changes > 1 ? `, ${changes} times` : ''}</span>
 }

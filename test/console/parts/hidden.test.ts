@@ -1,5 +1,6 @@
 import t from 'tap'
-import { hiddenCount, pieces } from '../../../console/parts/hidden.js'
+import { hiddenCount, pieces } from '../../../console/parts/text/hidden.js'
+import { beginningOf } from '../../../console/parts/text/beginning.js'
 import { webUrl } from '../../../console/parts/web-url.js'
 
 const drawn = (text: string) => pieces(text).map(piece => typeof piece === 'string' ? piece : `⟨${piece.codes.join(' ')}${piece.more === 0 ? '' : ` +${piece.more}`}⟩`).join('')
@@ -24,8 +25,18 @@ t.test('newlines, tabs and emoji are not hidden', async t => {
 t.test('hidden characters are counted, however many they are', async t => {
   t.equal(hiddenCount('\u{E0041}'.repeat(300)), 300)
   t.equal(drawn('\u200B'.repeat(20)), `⟨${Array(16).fill('U+200B').join(' ')} +4⟩`)
-  const many = pieces('a\u200B'.repeat(2_000))
-  t.same(many.at(-1), { codes: [], more: 1 })
+})
+
+t.test('after a thousand runs the rest is one text, in which each run is a mark', async t => {
+  const many = pieces('a\u200B'.repeat(1_000) + 'b\u200B\u200Dc\u202E')
+  t.equal(many.length, 2_001)
+  t.equal(many.at(-1), 'b⟨2 hidden⟩c⟨1 hidden⟩')
+  t.ok(pieces('a\u200B'.repeat(100_000)).length <= 2_002)
+  t.equal(pieces('a\u200B'.repeat(1_000)).length, 2_000)
+})
+
+t.test('a text that is too long is cut, and never inside a character', async t => {
+  t.strictSame([beginningOf('abc', 3), beginningOf('abcd', 3), beginningOf('ab🎉', 3), beginningOf('ab🎉', 4)], ['abc', 'abc', 'ab', 'ab🎉'])
 })
 
 t.test('only http and https without a name before the host are opened', async t => {

@@ -3,7 +3,7 @@ export interface HiddenRun { codes: string[], more: number }
 
 /** More code points of one run than this are counted, not drawn. */
 const MAX_DRAWN_IN_RUN = 16
-/** After this many runs the rest of them is drawn as one mark each, without code points. */
+/** After this many runs the rest of the text is one piece, in which each run is a mark without code points: each piece becomes an element. */
 const MAX_RUNS = 1_000
 
 // Controls, formats (bidi, zero width, tags) and whatever else fonts ignore, but not newline, tab and the two selectors of emoji and text style.
@@ -16,22 +16,29 @@ export function pieces (text: string): Array<string | HiddenRun> {
   let runs = 0
   for (const { 0: run, index } of text.matchAll(HIDDEN)) {
     if (index > end) found.push(text.slice(end, index))
-    found.push(describe(run, ++runs > MAX_RUNS ? 0 : MAX_DRAWN_IN_RUN))
+    found.push(describe(run))
     end = index + run.length
+    if (++runs === MAX_RUNS) break
   }
-  if (end < text.length) found.push(text.slice(end))
+  if (end < text.length) found.push(text.slice(end).replace(HIDDEN, run => `⟨${lengthOf(run)} hidden⟩`))
   return found
 }
 
 /** How many characters of a text a reader would not see. */
 export function hiddenCount (text: string): number {
   let count = 0
-  for (const [run] of text.matchAll(HIDDEN)) count += [...run].length
+  for (const [run] of text.matchAll(HIDDEN)) count += lengthOf(run)
   return count
 }
 
-function describe (run: string, drawn: number): HiddenRun {
-  const points = Array.from(run, character => character.codePointAt(0) ?? 0)
-  const codes = points.slice(0, drawn).map(point => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`)
-  return { codes, more: points.length - codes.length }
+function describe (run: string): HiddenRun {
+  const codes: string[] = []
+  for (const character of run) {
+    if (codes.length === MAX_DRAWN_IN_RUN) break
+    codes.push(`U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`)
+  }
+  return { codes, more: lengthOf(run) - codes.length }
 }
+
+/** In code points. */
+const lengthOf = (run: string): number => run.length - (run.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0)
