@@ -32,9 +32,14 @@ export function serveJson (value: object, headers: Headers): Route['handler'] {
 async function send (file: ConsoleFile, headers: Headers, caching: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   const tag = `"${file.hash}${encoding === undefined ? '' : `-${encoding}`}"`
-  reply.headers(headers).headers({ 'cache-control': caching, etag: tag, vary: request.headers.origin === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding' })
-  if (matchesTag(request.headers['if-none-match'], tag)) return await reply.code(304).send()
-  const bytes = await readBytes(file, encoding).catch((error: Error) => { throw gone(request, error) })
+  const ofFile = { 'cache-control': caching, etag: tag, vary: request.headers.origin === undefined ? 'Accept-Encoding' : 'Origin, Accept-Encoding' }
+  reply.headers(headers)
+  if (matchesTag(request.headers['if-none-match'], tag)) return await reply.headers(ofFile).code(304).send()
+  const bytes = await readBytes(file, encoding).catch((error: Error) => {
+    reply.header('cache-control', 'no-store')
+    throw gone(request, error)
+  })
+  reply.headers(ofFile)
   if (encoding !== undefined) reply.header('content-encoding', encoding)
   return await reply.type(file.type).send(bytes)
 }

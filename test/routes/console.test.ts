@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import t from 'tap'
@@ -188,6 +191,23 @@ t.test('the page of a login is beside the endpoint, or at the origin that the re
   t.equal(pageOf('https://mcp.example.com/x/mcp', '/y'), 'https://mcp.example.com/x/console/', 'a proxy may serve another path')
   t.equal(pageOf('https://mcp.example.com', '/ai'), 'https://mcp.example.com/ai/console/')
   t.match(clientMetadata('shop', { clientId: 'c', redirectUri: 'r' }), { client_name: 'Console of shop' })
+})
+
+t.test('a file that cannot be read is a 404 that no cache keeps', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-console-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'files.json'), JSON.stringify([{ name: 'gone.abc.js', type: 'text/javascript', hash: 'abc' }, { name: 'index.html', type: 'text/html', hash: 'def' }]))
+  const app = await build({ console: false })
+  t.teardown(async () => await app.close())
+  await app.register(consoleRoutes, { name: 'x', base: '', isGuarded: false, folders: [pathToFileURL(`${folder}/`)] })
+  for (const url of ['/console/gone.abc.js', '/console/']) {
+    const response = await app.inject({ url, headers: { 'accept-encoding': 'br' } })
+    t.match(response, { statusCode: 404, headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } })
+    for (const name of ['etag', 'content-encoding']) t.equal(response.headers[name], undefined, `${name} of ${url}`)
+  }
+  writeFileSync(join(folder, 'gone.abc.js'), 'x')
+  t.match(await app.inject('/console/gone.abc.js'), { statusCode: 200, payload: 'x', headers: { etag: '"abc"', 'cache-control': /immutable/ } }, 'it is read again')
+  t.match(await app.inject({ url: '/console/gone.abc.js', headers: { 'if-none-match': '"abc"' } }), { statusCode: 304, headers: { etag: '"abc"', 'cache-control': /immutable/ } })
 })
 
 t.test('a build without the files says so, and serves everything else', async t => {
