@@ -10,7 +10,7 @@ export interface Item {
   name: string
   title?: string
   description?: string
-  /** The upstream that a name begins with; empty for what the gateway has itself. */
+  /** The upstream that the name of a tool or prompt begins with; empty for what the gateway has itself, and for resources and templates, which keep the names that their servers chose. */
   group: string
   /** What the filter looks at, in lower case. */
   searched: string
@@ -25,13 +25,14 @@ interface List {
   error?: string
 }
 
-interface Source { method: string, member: string, key: string, capability: string, changed: string }
+interface Source { method: string, member: string, key: string, hasAlias: boolean, capability: string, changed: string }
 
+/** `hasAlias`: the gateway puts the alias of the upstream before the name. */
 const SOURCES: Record<Kind, Source> = {
-  tool: { method: 'tools/list', member: 'tools', key: 'name', capability: 'tools', changed: 'notifications/tools/list_changed' },
-  resource: { method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources', changed: 'notifications/resources/list_changed' },
-  template: { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate', capability: 'resources', changed: 'notifications/resources/list_changed' },
-  prompt: { method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts', changed: 'notifications/prompts/list_changed' }
+  tool: { method: 'tools/list', member: 'tools', key: 'name', hasAlias: true, capability: 'tools', changed: 'notifications/tools/list_changed' },
+  resource: { method: 'resources/list', member: 'resources', key: 'uri', hasAlias: false, capability: 'resources', changed: 'notifications/resources/list_changed' },
+  template: { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate', hasAlias: false, capability: 'resources', changed: 'notifications/resources/list_changed' },
+  prompt: { method: 'prompts/list', member: 'prompts', key: 'name', hasAlias: true, capability: 'prompts', changed: 'notifications/prompts/list_changed' }
 }
 
 export const KINDS = Object.keys(SOURCES) as Kind[]
@@ -68,7 +69,7 @@ export function clearLists (): void {
 const REDRAW_MS = 250
 
 async function loaded (client: Client, kind: Kind, show: (items: Item[]) => void): Promise<List> {
-  const { method, member, key, capability } = SOURCES[kind]
+  const { method, member, capability } = SOURCES[kind]
   if (!(capability in client.server.capabilities)) return { state: 'absent', items: [] }
   try {
     const isFirst = lists[kind].peek().items.length === 0
@@ -76,30 +77,31 @@ async function loaded (client: Client, kind: Kind, show: (items: Item[]) => void
     const all = await listAll(client, method, member, some => {
       if (!isFirst || performance.now() - shownAt < REDRAW_MS) return
       shownAt = performance.now()
-      show(itemsOf(some, key))
+      show(itemsOf(some, kind))
     })
-    return { state: 'ready', items: itemsOf(all, key) }
+    return { state: 'ready', items: itemsOf(all, kind) }
   } catch (error) {
     return { state: 'failed', items: lists[kind].peek().items, error: error instanceof Error ? error.message : String(error) }
   }
 }
 
 /** Items by their key; of two with the same one, the first counts. */
-export function itemsOf (all: JsonObject[], key: string): Item[] {
+export function itemsOf (all: JsonObject[], kind: Kind): Item[] {
+  const { key, hasAlias } = SOURCES[kind]
   const found = new Map<string, Item>()
   for (const raw of all) {
     const own = raw[key]
-    if (typeof own === 'string' && !found.has(own)) found.set(own, itemOf(own, raw))
+    if (typeof own === 'string' && !found.has(own)) found.set(own, itemOf(own, raw, hasAlias))
   }
   return [...found.values()]
 }
 
-function itemOf (key: string, raw: JsonObject): Item {
+function itemOf (key: string, raw: JsonObject, hasAlias: boolean): Item {
   const name = typeof raw.name === 'string' ? raw.name : key
   const title = titleOf(raw)
   const description = typeof raw.description === 'string' ? raw.description : undefined
   const searched = [key, name, title, description].join('\n').toLowerCase()
-  return { key, name, group: groupOf(name), searched, raw, ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+  return { key, name, group: hasAlias ? groupOf(name) : '', searched, raw, ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
 }
 
 function titleOf ({ title, annotations }: JsonObject): string | undefined {

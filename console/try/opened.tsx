@@ -34,4 +34,4 @@ export function Opened ({ kind, name }: { kind: Kind, name: string }) {
 }
 
 /** A resource that results name may be read without being listed. */
-const unlisted = (uri: string): Item | undefined => itemsOf([{ uri, description: 'This resource is not in the list of the server.' }], 'uri')[0]
+const unlisted = (uri: string): Item | undefined => itemsOf([{ uri, description: 'This resource is not in the list of the server.' }], 'resource')[0]

@@ -4,7 +4,7 @@ import { filterItems, groupItems } from '../../../console/state/filter.js'
 import { clearLists, followLists, itemsOf, lists } from '../../../console/state/lists.js'
 import { until } from '../../support/wait.js'
 
-const named = (...names: string[]) => itemsOf(names.map(name => ({ name, description: `About ${name}` })), 'name')
+const named = (...names: string[]) => itemsOf(names.map(name => ({ name, description: `About ${name}` })), 'tool')
 
 /** A server with these pages of tools, and nothing else. */
 function server (pages: JsonObject[][]) {
@@ -61,7 +61,7 @@ t.test('a list that fails keeps what was there and says why', async t => {
 
 t.test('the texts of an item are texts, whatever a server lists', async t => {
   for (const odd of [null, 7, [], {}, { toString: 1 }, 'annotations']) {
-    const [item] = itemsOf([{ name: 'a', title: odd === 'annotations' ? 3 : odd, description: odd === 'annotations' ? 3 : odd, annotations: odd }], 'name')
+    const [item] = itemsOf([{ name: 'a', title: odd === 'annotations' ? 3 : odd, description: odd === 'annotations' ? 3 : odd, annotations: odd }], 'tool')
     t.match(item, { key: 'a', name: 'a', searched: 'a\na\n\n' })
     t.strictSame([item?.title, item?.description], [undefined, undefined])
   }
@@ -76,6 +76,12 @@ t.test('the filter wants every word, anywhere, in any case', async t => {
 t.test('items are grouped by their upstream, the own ones first; a limit cuts rows, not counts', async t => {
   const groups = groupItems(named('z__one', 'own', 'a__one', 'z__two', '__odd'), 3)
   t.strictSame(groups.map(({ name, items, total }) => [name, items.map(({ key }) => key), total]), [['', ['own', '__odd'], 2], ['a', ['a__one'], 1], ['z', [], 2]])
+})
+
+t.test('only names of tools and prompts tell their upstream: those of resources are what any server wrote', async t => {
+  const entry = { name: 'github__Secrets', uri: 'test://a', uriTemplate: 'test://{a}' }
+  const groups = (['tool', 'prompt', 'resource', 'template'] as const).map(kind => itemsOf([entry], kind)[0]?.group)
+  t.strictSame(groups, ['github', 'github', '', ''])
 })
 
 t.test('5,000 items are filtered and grouped in much less than 100 ms', async t => {

@@ -59,7 +59,7 @@ t.test('where a schema has too many parts to look at, nothing is shown', async t
 })
 
 t.test('shown and exported messages are redacted by the schema of their tool, also when it is not listed any more', async t => {
-  lists.tool.value = { state: 'ready', items: itemsOf([{ name: 'login', inputSchema: schema }], 'name') }
+  lists.tool.value = { state: 'ready', items: itemsOf([{ name: 'login', inputSchema: schema }], 'tool') }
   t.teardown(() => { lists.tool.value = { state: 'loading', items: [] } })
   const log = new MessageLog(run => run())
   log.add('sent', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'login', arguments: { user: 'u', pin: 'CANARY' } } }, 1)
@@ -79,7 +79,7 @@ t.test('answers to questions are redacted by the schema of their question, and c
   const other = { type: 'object', properties: { pin: { type: 'string' } } }
   for (const requestedSchema of [schema, other]) log.add('received', { jsonrpc: '2.0', id: 1, result: { resultType: 'input_required', inputRequests: { 'a/b': { method: 'elicitation/create', params: { requestedSchema } } } } }, 1)
   log.add('sent', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'x', inputResponses: { 'a/b': { action: 'accept', content } } } }, 1)
-  lists.tool.value = { state: 'ready', items: itemsOf([{ name: 'login', inputSchema: schema }], 'name') }
+  lists.tool.value = { state: 'ready', items: itemsOf([{ name: 'login', inputSchema: schema }], 'tool') }
   for (const id of [3, 4]) {
     log.add('sent', { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'login', arguments: content } }, 1)
     lists.tool.value = { state: 'ready', items: [] }
