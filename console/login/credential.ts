@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { ConnectionLost } from '../client/contract.js'
+import { isHeaderText } from './header-text.js'
 import { LoginFailed } from './login-failed.js'
 import type { Tokens } from './oauth.js'
 import { takeReturned, type Returned } from './returned.js'
@@ -60,7 +61,7 @@ export async function openSocketProtocols (): Promise<string[]> {
   return ['mcp', `ticket.${answer.ticket}`]
 }
 
-/** Uses this API key from the next connection on. */
+/** Uses this API key, which has to be `isHeaderText`, from the next connection on. */
 export function useKey (key: string, keepForTab: boolean): void {
   forget()
   credential = { kind: 'key', key }
@@ -91,7 +92,9 @@ function forget (): void {
 
 function keptKey (): Credential | undefined {
   const key = readTab(KEY)
-  return key === undefined ? undefined : { kind: 'key', key }
+  if (key !== undefined && isHeaderText(key)) return { kind: 'key', key }
+  writeTab(KEY, undefined)
+  return undefined
 }
 
 const tokenOf = (held: Credential | undefined): string | undefined => held?.kind === 'oauth' ? held.tokens.access : held?.key

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { LinkText } from '../parts/link-text.js'
 import { logInWithOAuth, need, oauth, useKey, type Need } from './credential.js'
+import { isHeaderText } from './header-text.js'
 
 const WORDS: Record<Need['reason'], string> = {
   missing: 'This gateway wants to know who you are.',
@@ -51,19 +52,25 @@ function OAuthLogin () {
   )
 }
 
+const WRONG_KEY = 'A key has only letters, digits and signs of ASCII; this one has another character, perhaps a typographic quote or a space.'
+
 function KeyLogin () {
+  const id = useId()
+  const wrong = useSignal(false)
   const typed = useSignal('')
   const keep = useSignal(false)
   const submit = (event: Event): void => {
     event.preventDefault()
     const key = typed.value.trim()
-    if (key === '') return
+    wrong.value = key !== '' && !isHeaderText(key)
+    if (key === '' || wrong.value) return
     typed.value = ''
     useKey(key, keep.value)
   }
   return (
     <form class='login-way' onSubmit={submit}>
-      <label class='login-field'>API key <input type='password' name='key' autocomplete='off' spellcheck={false} required value={typed} onInput={event => { typed.value = event.currentTarget.value }} /></label>
+      <label class='login-field'>API key <input type='password' name='key' autocomplete='off' spellcheck={false} required value={typed} aria-invalid={wrong} aria-describedby={id} onInput={event => { typed.value = event.currentTarget.value; wrong.value = false }} /></label>
+      <p id={id} class='error small' role='alert'>{wrong.value ? WRONG_KEY : ''}</p>
       <p class='quiet small'>Keys are made by those who run the gateway, with the command <code>patchbay key NAME</code>.</p>
       <label class='login-keep'><input type='checkbox' name='keep' checked={keep} onChange={event => { keep.value = event.currentTarget.checked }} /> Keep it for this tab</label>
       <button type='submit' class={oauth.value === undefined ? 'primary' : ''}>Log in with this key</button>

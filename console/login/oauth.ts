@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi'
+import { isHeaderText } from './header-text.js'
 import { LoginFailed } from './login-failed.js'
 import { rememberLogin, type Pending, type Returned } from './returned.js'
 import { readJson, type OAuthFacts } from './ticket.js'
@@ -60,6 +61,7 @@ const isRefusal = ({ status }: Response): boolean => status >= 400 && status < 5
 
 function tokensOf ({ access_token: access, refresh_token: refresh, token_type: type }: oauth.TokenEndpointResponse, from: Tokens['from'], before?: string): Tokens {
   if (type !== 'bearer') throw new LoginFailed('The authorization server gave a token of a kind that this page does not know:', type)
+  if (!isHeaderText(access)) throw new LoginFailed('The authorization server gave a token that cannot be sent: it has characters that are not ASCII, or spaces.')
   return { access, refresh: refresh ?? before, from }
 }
 

@@ -115,6 +115,34 @@ t.test('a key that is removed brings the login back, and another one goes on whe
   t.equal(await page.getByRole('textbox', { name: 'text' }).first().inputValue(), 'half a sentence')
 })
 
+t.test('a key that no header can have is refused beside its field, and the next one works', withBrowser, async t => {
+  const { url } = await listening(t, { apiKeys })
+  const page = await visit(t, url, { path: `/console/${TRY}` })
+  await heading(page).waitFor()
+  await page.getByLabel('Keep it for this tab').check()
+  for (const key of [`“${ADA}”`, `${ADA}\u200B`, 'pb_ä', 'two words']) {
+    await giveKey(page, key)
+    await page.getByRole('alert').filter({ hasText: 'perhaps a typographic quote' }).waitFor()
+    t.equal(await page.getByLabel('API key').getAttribute('aria-invalid'), 'true')
+  }
+  await checkAccessibility(t, page, 'a key that is refused')
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
+  await page.getByLabel('API key').fill(ADA)
+  t.equal(await page.getByRole('alert').textContent(), '')
+  await page.getByRole('button', { name: 'Log in with this key' }).click()
+  await tools(page).waitFor()
+})
+
+t.test('a key that was kept and that no header can have is forgotten', withBrowser, async t => {
+  const { url } = await listening(t, { apiKeys })
+  const page = await visit(t, url)
+  await heading(page).waitFor()
+  await page.evaluate("sessionStorage.setItem('patchbay-key', '“pb_x”')")
+  await page.reload()
+  await heading(page).waitFor()
+  t.equal(await page.evaluate('sessionStorage.length'), 0)
+})
+
 interface Secured { url: string, server: AuthorizationServer, visited: VisitOptions }
 
 /** A gateway that takes the tokens of an authorization server. */
@@ -229,6 +257,15 @@ for (const [what, change, said] of WRONG) {
     t.equal(await page.getByRole('button', { name: 'Log in with OAuth' }).isEnabled(), true)
   })
 }
+
+t.test('a login is refused with a token that no header can have', withBrowser, async t => {
+  const { url, server, visited } = await secured(t)
+  server.issuer.answers.set('/token', (_request, response) => { response.writeHead(200, { 'content-type': 'application/json', ...CORS }).end('{"access_token":"a “token”","token_type":"Bearer"}') })
+  const page = await visit(t, url, visited)
+  await logIn(page)
+  await page.getByText('gave a token that cannot be sent').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Log in with OAuth' }).isEnabled(), true)
+})
 
 t.test('an answer that no login of this tab asked for is refused', withBrowser, async t => {
   const { url, server, visited } = await secured(t)
