@@ -30,6 +30,9 @@ export const loginKind = signal<'open' | 'key' | 'oauth'>('open')
 /** How to log in with OAuth; undefined where that is not possible. */
 export const oauth = signal<OAuthFacts | undefined>(undefined)
 
+/** True from the first connection on until everything is forgotten: the page holds what a caller saw and typed. */
+export const wasUsed = signal(false)
+
 const KEY = 'patchbay-key'
 
 let credential = keptKey()
@@ -45,7 +48,10 @@ export async function openSocketProtocols (): Promise<string[]> {
   const begun = generation
   const facts = await readLoginFacts()
   oauth.value = facts.oauth
-  if (facts.credential === 'none') return ['mcp']
+  if (facts.credential === 'none') {
+    wasUsed.value = true
+    return ['mcp']
+  }
   if (returned !== undefined) {
     finishing ??= finishOAuth(returned).finally(() => { returned = undefined })
     await finishing
@@ -56,7 +62,7 @@ export async function openSocketProtocols (): Promise<string[]> {
   const answer = first.kind === 'refused' && await renewed() ? await requestTicket(tokenOf(credential)) : first
   if (begun !== generation) throw new LoginNeeded()
   if (answer.kind === 'refused') throw refuse(answer.detail)
-  worked = true
+  worked = wasUsed.value = true
   loginKind.value = credential?.kind ?? 'open'
   return ['mcp', `ticket.${answer.ticket}`]
 }
@@ -76,9 +82,10 @@ export async function logInWithOAuth (scopes?: string[]): Promise<void> {
   await import('./oauth.js').then(async ({ beginLogin }) => await beginLogin(facts, scopes)).catch((error: unknown) => { fail(error) })
 }
 
-/** Forgets every credential. The caller closes the connection. */
+/** Forgets every credential. The caller closes the connection, and forgets what came over it. */
 export function logOut (): void {
   forget()
+  wasUsed.value = false
   need.value = { reason: 'missing' }
 }
 

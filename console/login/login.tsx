@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useContext, useEffect, useId, useRef } from 'preact/hooks'
 import { LinkText } from '../parts/link-text.js'
-import { logInWithOAuth, need, oauth, useKey, type Need } from './credential.js'
+import { logInWithOAuth, need, oauth, useKey, wasUsed, type Need } from './credential.js'
+import { ForgetAll } from './forget-all.js'
 import { isHeaderText } from './header-text.js'
 
 const WORDS: Record<Need['reason'], string> = {
@@ -19,15 +20,27 @@ export function Login () {
 
 function LoginForm ({ why }: { why: Need }) {
   const place = useRef<HTMLElement>(null)
-  // What had the focus is not shown any more.
-  useEffect(() => { place.current?.querySelector<HTMLElement>('button, input')?.focus() }, [])
+  // What had the focus is not shown any more: the view, or the button that forgets.
+  useEffect(() => { place.current?.querySelector<HTMLElement>('button, input')?.focus() }, [why])
   return (
     <section class='login card' aria-labelledby='login-heading' ref={place}>
       <h1 id='login-heading'>Log in</h1>
       <p role='status' class={why.reason === 'missing' ? 'quiet' : 'login-problem'}>{why.why ?? WORDS[why.reason]} {why.detail !== undefined && <LinkText url={why.detail} />}</p>
       {oauth.value !== undefined && <OAuthLogin />}
       <KeyLogin />
+      {wasUsed.value && <Forget />}
     </section>
+  )
+}
+
+/** What a login left stays for the same person to go on; another one must not see it. */
+function Forget () {
+  const forgetAll = useContext(ForgetAll)
+  return (
+    <div class='login-way'>
+      <p class='quiet small'>This page still has what was typed, called and received.</p>
+      <button type='button' onClick={forgetAll}>Forget everything</button>
+    </div>
   )
 }
 

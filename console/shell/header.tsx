@@ -1,15 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { REVISIONS } from '../client/revisions.js'
-import { loginKind, logOut } from '../login/credential.js'
+import { loginKind } from '../login/credential.js'
 import { ServerText } from '../parts/server-text.js'
-import { calls, forgetCalls, isRunning } from '../state/calls.js'
+import { calls, isRunning } from '../state/calls.js'
 import { client, era, status, type Reconnector } from '../state/connection.js'
-import { forgetDrafts } from '../state/drafts.js'
-import { clearLists } from '../state/lists.js'
 import type { MessageLog } from '../state/messages.js'
 import { route, writeRoute, type Route } from '../state/route.js'
-import { forgetSubscriptions } from '../state/subscriptions.js'
+import { leave } from './leave.js'
 import { mayWatch } from './may-watch.js'
 import { Settings } from './settings.js'
 import { StatusLine } from './status.js'
@@ -32,17 +30,6 @@ export function Header ({ connection, log }: { connection: Reconnector, log: Mes
       </div>
     </header>
   )
-}
-
-/** Forgets what the caller saw and typed. */
-function leave (connection: Reconnector, log: MessageLog): void {
-  connection.stop()
-  clearLists()
-  forgetCalls()
-  forgetDrafts()
-  forgetSubscriptions()
-  log.clear()
-  logOut()
 }
 
 function Server () {

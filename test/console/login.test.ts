@@ -143,6 +143,38 @@ t.test('a key that was kept and that no header can have is forgotten', withBrows
   t.equal(await page.evaluate('sessionStorage.length'), 0)
 })
 
+t.test('after the end of a login everything that it left can be forgotten, before another one', withBrowser, async t => {
+  const { app, url } = await listening(t, { apiKeys })
+  const page = await visit(t, url, { path: `/console/${TRY}`, expected: [REFUSED] })
+  const forget = page.getByRole('button', { name: 'Forget everything' })
+  await heading(page).waitFor()
+  await giveKey(page, 'pb_wrong')
+  await page.getByText('did not accept').waitFor()
+  t.equal(await forget.count(), 0, 'there is nothing to forget')
+  await giveKey(page, ADA)
+  await tools(page).waitFor()
+  await page.getByRole('textbox', { name: 'text' }).first().fill('CANARY')
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.locator('section.call').getByText('done').waitFor()
+
+  app.mcp.identities.replaceKeys([listed('bob', BOB)])
+  await page.getByText('what you typed is still there').waitFor()
+  await giveKey(page, 'pb_wrong')
+  await page.getByText('did not accept').waitFor()
+  await checkAccessibility(t, page, 'the end of a login')
+  await forget.click()
+  await forget.waitFor({ state: 'detached' })
+  await page.getByLabel('API key').and(page.locator(':focus')).waitFor()
+  await giveKey(page, BOB)
+  await tools(page).waitFor()
+  for (const hash of [TRY, '#/history', '#/messages']) {
+    await goTo(page, hash)
+    t.notMatch(await readable(page), /CANARY/, hash)
+  }
+  await page.getByRole('list', { name: 'Messages' }).waitFor()
+  t.equal(await page.getByRole('list', { name: 'Messages' }).getByText('tools/call').count(), 0)
+})
+
 interface Secured { url: string, server: AuthorizationServer, visited: VisitOptions }
 
 /** A gateway that takes the tokens of an authorization server. */
