@@ -21,7 +21,7 @@ export function initialValue (schema: Json | undefined, root: Json, required: bo
     case 'object': return initialFields(schema, root, depth, budget)
     case 'array': case 'choices': return []
     case 'choice': return shape.choices.length === 1 ? fromJson(shape.choices[0]?.value ?? null) : undefined
-    case 'variants': return initialValue(shape.variants[0]?.schema, root, true, depth, budget)
+    case 'variants': return initialValue(shape.variants[0]?.schema, root, true, depth + 1, budget)
     default: return undefined
   }
 }

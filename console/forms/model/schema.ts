@@ -10,27 +10,44 @@ export const numberOf = (json: Json | undefined): number | undefined => typeof j
 
 /** More references and parts of one schema than this are not followed: they go in circles. */
 const MAX_PARTS = 64
+/** How many keywords and fields may be put together for one root. A short schema can stand for millions of them. */
+const MAX_WORK = 200_000
+
+/** How much may still be put together; where nothing is left, schemas stay incomplete. */
+export interface Work { left: number }
+
+export const newWork = (): Work => ({ left: MAX_WORK })
 
 /** A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are never fetched; `$ref` stays where one could not be followed. */
-export function resolve (schema: Json | undefined, root: Json, parts = { left: MAX_PARTS }): Schema | false {
+export function resolve (schema: Json | undefined, root: Json, work = newWork(), parts = { left: MAX_PARTS }): Schema | false {
   if (schema === false) return false
-  if (!isObject(schema) || parts.left-- <= 0) return {}
+  if (!isObject(schema) || parts.left-- <= 0 || work.left <= 0) return {}
+  work.left -= 1 + Object.keys(schema).length
   const { $ref, allOf, ...own } = schema
   let merged: Schema | false = {}
-  for (const part of listOf(allOf)) merged = merge(merged, resolve(part, root, parts))
-  merged = merge(merged, own)
+  for (const part of listOf(allOf)) {
+    if (parts.left <= 0) break
+    merged = both(merged, resolve(part, root, work, parts), work)
+  }
+  merged = both(merged, own, work)
   if (typeof $ref !== 'string') return merged
   const target = targetOf($ref, root)
-  return target === undefined ? merged && { ...merged, $ref } : merge(resolve(target, root, parts), merged)
+  return target === undefined ? merged && { ...merged, $ref } : both(resolve(target, root, work, parts), merged, work)
 }
 
+const both = (first: Schema | false, second: Schema | false, work: Work): Schema | false => first !== false && second !== false && merge(first, second, work)
+
 /** What both schemas say; where both say the same keyword, the second does. */
-export function merge (first: Schema | false, second: Schema | false): Schema | false {
-  if (first === false || second === false) return false
+export function merge (first: Schema, second: Schema, work: Work): Schema {
   const merged: Schema = { ...first, ...second }
-  if (isObject(first.properties) && isObject(second.properties)) merged.properties = mergeProperties(first.properties, second.properties)
-  if (Array.isArray(first.required) && Array.isArray(second.required)) merged.required = [...new Set([...first.required, ...second.required])]
+  if (isObject(first.properties) && isObject(second.properties) && hasWorkFor(first.properties, second.properties, work)) merged.properties = mergeProperties(first.properties, second.properties)
+  if (Array.isArray(first.required) && Array.isArray(second.required) && hasWorkFor(first.required, second.required, work)) merged.required = [...new Set([...first.required, ...second.required])]
   return merged
+}
+
+function hasWorkFor (first: object, second: object, work: Work): boolean {
+  work.left -= Object.keys(first).length + Object.keys(second).length
+  return work.left > 0
 }
 
 function mergeProperties (first: Schema, second: Schema): Schema {

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../client/contract.js'
-import { listOf, merge, resolve, textOf, type Schema } from './schema.js'
+import { listOf, merge, newWork, resolve, textOf, type Schema, type Work } from './schema.js'
 
 export interface Choice { value: Json, label: string }
 interface Variant { name: string, schema: Schema }
@@ -27,26 +27,38 @@ export function isGroup ({ kind, choices }: Shape): boolean {
   return kind === 'object' || kind === 'array' || kind === 'choices' || kind === 'variants' || (kind === 'choice' && choices.length <= MAX_RADIOS)
 }
 
-const known = new WeakMap<object, WeakMap<object, Shape>>()
+/** Deeper in itself than this, a schema that is one variant or the item of a list is not looked into: it may go in circles. */
+const MAX_NESTED = 8
+/** More variants than this are of no help to choose from. */
+const MAX_VARIANTS = 100
 
-/** The shape of a schema; `root` is where its references lead. */
+/** The shapes of a root, and how much may still be done for others. */
+interface Known { root: Json, work: Work, shapes: WeakMap<object, Shape> }
+
+const known = new WeakMap<object, Known>()
+
+/** The shape of a schema; `root` is where its references lead. What would take too long is of kind `json`. */
 export function shapeOf (schema: Json | undefined, root: Json): Shape {
-  if (!isObject(schema)) return makeShape(schema, root)
   const owner = isObject(root) ? root : schema
-  const shapes = known.get(owner) ?? new WeakMap<object, Shape>()
-  known.set(owner, shapes)
-  const shape = shapes.get(schema) ?? makeShape(schema, root)
-  shapes.set(schema, shape)
+  if (!isObject(schema) || !isObject(owner)) return makeShape(schema, newKnown(root), 0)
+  const those = known.get(owner) ?? newKnown(root)
+  known.set(owner, those)
+  const shape = those.shapes.get(schema) ?? makeShape(schema, those, 0)
+  those.shapes.set(schema, shape)
   return shape
 }
 
-function makeShape (given: Json | undefined, root: Json): Shape {
-  const schema = resolve(given, root)
+const newKnown = (root: Json): Known => ({ root, work: newWork(), shapes: new WeakMap() })
+
+function makeShape (given: Json | undefined, those: Known, depth: number): Shape {
+  const schema = depth > MAX_NESTED ? {} : follow(given, those)
   const shape: Shape = { kind: 'json', schema: schema === false ? {} : schema, nullable: false, choices: [], variants: [] }
   if (schema === false) return { ...shape, kind: 'nothing' }
   if (schema.$ref !== undefined) return shape
-  return byEnum(shape) ?? byVariants(shape, root) ?? byType(shape, root)
+  return byEnum(shape) ?? byVariants(shape, those, depth) ?? byType(shape, those, depth)
 }
+
+const follow = (schema: Json | undefined, { root, work }: Known): Schema | false => resolve(schema, root, work)
 
 function byEnum (shape: Shape): Shape | undefined {
   const { schema } = shape
@@ -58,50 +70,62 @@ function byEnum (shape: Shape): Shape | undefined {
 }
 
 /** `oneOf` or `anyOf`: titled choices, something that may be null, or variants to choose from. */
-function byVariants (shape: Shape, root: Json): Shape | undefined {
+function byVariants (shape: Shape, those: Known, depth: number): Shape | undefined {
   const { oneOf, anyOf, ...base } = shape.schema
   const listed = Array.isArray(oneOf) ? oneOf : anyOf
   if (!Array.isArray(listed)) return undefined
-  const parts = listed.map(part => resolve(part, root)).filter(part => part !== false)
-  const choices = parts.filter(part => part.const !== undefined).map(part => choiceOf(part.const ?? null, part.title))
-  if (choices.length > 0 && choices.length === parts.length) return { ...shape, kind: 'choice', ...withoutNull(choices) }
+  if (listed.length > MAX_VARIANTS) return byConsts(shape, listed) ?? shape
+  const parts = listed.map(part => follow(part, those)).filter(part => part !== false)
+  const choice = byConsts(shape, parts)
+  if (choice !== undefined) return choice
   const others = parts.filter(part => part.type !== 'null')
   const nullable = shape.nullable || others.length < parts.length
-  const schemas = others.map(part => merge(base, part)).filter(part => part !== false)
-  const [only] = schemas
+  const [only, ...more] = variantsOf(base, others, those)
   if (only === undefined) return undefined
-  if (schemas.length > 1) return { ...shape, kind: 'variants', nullable, variants: schemas.map((schema, index) => ({ name: nameOf(others[index] ?? {}, schema, index, root), schema })) }
-  const inner = shapeOf(only, root)
+  if (more.length > 0) return { ...shape, kind: 'variants', nullable, variants: [only, ...more] }
+  const inner = makeShape(only.schema, those, depth + 1)
   return { ...inner, nullable: nullable || inner.nullable }
 }
 
-function byType (shape: Shape, root: Json): Shape {
+function byConsts (shape: Shape, parts: Json[]): Shape | undefined {
+  const choices = parts.flatMap(part => isObject(part) && part.const !== undefined ? [choiceOf(part.const, part.title)] : [])
+  return choices.length > 0 && choices.length === parts.length ? { ...shape, kind: 'choice', ...withoutNull(choices) } : undefined
+}
+
+function variantsOf (base: Schema, parts: Schema[], those: Known): Variant[] {
+  return parts.map((part, index) => {
+    const schema = merge(base, part, those.work)
+    return { name: nameOf(part, schema, index, those), schema }
+  })
+}
+
+function byType (shape: Shape, those: Known, depth: number): Shape {
   const { schema } = shape
+  if (Array.isArray(schema.type) && schema.type.length > MAX_VARIANTS) return shape
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? guess(schema)]
   const others: Json[] = types.filter(type => type !== 'null' && (type !== 'integer' || !types.includes('number')))
   const nullable = others.length < types.length && types.includes('null')
   if (others.length > 1) return { ...shape, kind: 'variants', nullable, variants: others.map(type => ({ name: wordFor(type), schema: { ...schema, type } })) }
-  return { ...shape, nullable, ...byOneType(others[0] ?? 'null', schema, root) }
+  return { ...shape, nullable, ...byOneType(others[0] ?? 'null', schema, those, depth) }
 }
 
-function byOneType (type: Json, schema: Schema, root: Json): Partial<Shape> {
+function byOneType (type: Json, schema: Schema, those: Known, depth: number): Partial<Shape> {
   switch (type) {
     case 'string': return { kind: 'text' }
     case 'number': case 'integer': return { kind: 'number' }
     case 'boolean': return { kind: 'choice', choices: [choiceOf(true, undefined), choiceOf(false, undefined)] }
     case 'null': return { kind: 'choice', choices: [choiceOf(null, undefined)] }
     case 'object': return { kind: 'object' }
-    case 'array': return byItems(schema, root)
+    case 'array': return byItems(schema, those, depth)
     default: return { kind: 'json' }
   }
 }
 
-function byItems (schema: Schema, root: Json): Partial<Shape> {
+function byItems (schema: Schema, those: Known, depth: number): Partial<Shape> {
   if (!isObject(schema.items) || schema.prefixItems !== undefined) return { kind: 'array' }
-  // An item that is a list of the same would be looked into for ever.
-  const items = resolve(schema.items, root)
+  const items = follow(schema.items, those)
   if (items === false || items.type === 'array' || items.type === 'object' || items.type === 'boolean') return { kind: 'array' }
-  const { kind, choices, nullable } = makeShape(items, root)
+  const { kind, choices, nullable } = makeShape(items, those, depth + 1)
   return kind === 'choice' && !nullable ? { kind: 'choices', choices } : { kind: 'array' }
 }
 
@@ -122,14 +146,16 @@ function withoutNull (choices: Choice[]): { choices: Choice[], nullable: boolean
 
 /** More names of fields do not make a variant clearer. */
 const MAX_NAMES = 3
+/** A field that tells a variant from the others is looked for among so many. */
+const MAX_LOOKED_AT = 20
 
 /** A variant's title, or what tells it from the others. */
-function nameOf (own: Schema, merged: Schema, index: number, root: Json): string {
+function nameOf (own: Schema, merged: Schema, index: number, those: Known): string {
   const title = textOf(own.title)
   if (title !== undefined) return title
   if (own.const !== undefined) return choiceOf(own.const, undefined).label
-  for (const [name, property] of Object.entries(isObject(own.properties) ? own.properties : {})) {
-    const schema = resolve(property, root)
+  for (const [name, property] of Object.entries(isObject(own.properties) ? own.properties : {}).slice(0, MAX_LOOKED_AT)) {
+    const schema = follow(property, those)
     if (schema !== false && schema.const !== undefined) return `${name}: ${choiceOf(schema.const, undefined).label}`
   }
   const needed = listOf(own.required).filter(name => typeof name === 'string')
