@@ -2,9 +2,10 @@ import { Validator, type OutputUnit, type Schema as AnySchema, type SchemaDraft 
 import { isObject, type Json } from '../client/contract.js'
 import { errorWords } from './model/error-words.js'
 import { MAX_TESTED, safePattern } from './model/patterns.js'
-import { listOf, memberAt, resolve, textOf } from './model/schema.js'
+import { listOf, memberAt, newWork, resolve, textOf, type Work } from './model/schema.js'
 import { fromJson, below, type Pointer } from './model/value.js'
 import { pickVariant } from './model/variants.js'
+import { prepared } from './prepared.js'
 
 /** What is wrong with a value, in words, and where. */
 export interface FieldError { at: Pointer, message: string }
@@ -12,13 +13,12 @@ export interface FieldError { at: Pointer, message: string }
 /** More errors than this are of no help. */
 const MAX_ERRORS = 50
 
-/** How many schemas a check may look at, and how many more for each part of the value and of the schema. A few references, each used twice by the one before, stand for billions. */
+/** How many schemas a check may look at, and how many more for each part of the value. A few references, each used twice by the one before, stand for billions. */
 const MAX_VISITS = 20_000
 const VISITS_PER_PART = 20
-const VISITS_PER_SCHEMA = 4
 
 interface Options {
-  /** Whether patterns run. A server that chooses both the pattern and the text could stop the page, so they do only on what a person typed. */
+  /** Whether patterns run: those with few ways to match, for a server may have chosen the text as well, as the default of a field. */
   patterns: boolean
   /** Stops at the first error. */
   first?: boolean
@@ -31,7 +31,7 @@ export function schemaErrors (value: Json, schema: Json, { patterns, first = fal
     const visits = { left: MAX_VISITS + VISITS_PER_PART * parts }
     const ready = prepared(schema, { pattern: text => patterns && safePattern(text, longest), format: longest <= MAX_TESTED, visits })
     const { errors } = new Validator(ready as AnySchema, draftOf(schema), first).validate(value)
-    return inWords(errors, schema, value)
+    return inWords(errors, ready, value)
   } catch {
     return undefined
   }
@@ -42,48 +42,6 @@ function draftOf (schema: Json): SchemaDraft {
   if (dialect.includes('draft-04')) return '4'
   if (dialect.includes('draft-07') || dialect.includes('draft-06')) return '7'
   return dialect.includes('2019-09') ? '2019-09' : '2020-12'
-}
-
-const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
-const DATA = new Set(['const', 'enum', 'dependentRequired'])
-/** Says nothing about a value, yet a reference could lead into it. */
-const UNUSED = new Set(['default', 'examples'])
-
-/** What may run on the texts of a value, and how many schemas may still be looked at. */
-interface Allowed { pattern: (pattern: Json) => boolean, format: boolean, visits: { left: number } }
-
-/** A copy for the validator, which marks the schemas it reads, without what may not run, and with an end to what may. */
-function prepared (schema: Json, allowed: Allowed): Json {
-  if (Array.isArray(schema)) return schema.map(part => prepared(part, allowed))
-  if (!isObject(schema)) return schema
-  const copy: { [keyword: string]: Json } = {}
-  for (const [keyword, part] of Object.entries(schema)) {
-    if (UNUSED.has(keyword) || (keyword === 'pattern' && !allowed.pattern(part)) || (keyword === 'format' && !allowed.format)) continue
-    if (MAPS.has(keyword) && isObject(part)) copy[keyword] = preparedMap(part, keyword === 'patternProperties', allowed)
-    else copy[keyword] = DATA.has(keyword) ? part : prepared(part, allowed)
-  }
-  return counted(copy, allowed.visits)
-}
-
-/** Counts how often the validator comes to a schema: each time it reads `$ref`. */
-function counted (schema: { [keyword: string]: Json }, visits: Allowed['visits']): Json {
-  const { $ref } = schema
-  visits.left += VISITS_PER_SCHEMA
-  return Object.defineProperty(schema, '$ref', {
-    enumerable: $ref !== undefined,
-    get () {
-      if (visits.left-- <= 0) throw new Error('The schema has too many parts.')
-      return $ref
-    }
-  })
-}
-
-function preparedMap (schemas: { [name: string]: Json }, named: boolean, allowed: Allowed): Json {
-  const copy: { [name: string]: Json } = Object.create(null)
-  for (const [name, part] of Object.entries(schemas)) {
-    if (!named || allowed.pattern(name)) copy[name] = prepared(part, allowed)
-  }
-  return copy
 }
 
 /** The length of the longest text in a value, names included, and how many values are in it. */
@@ -100,8 +58,9 @@ function sizeOf (value: Json): { longest: number, parts: number } {
 
 function inWords (units: OutputUnit[], schema: Json, value: Json): FieldError[] {
   const errors = new Map<string, FieldError>()
-  for (const unit of withoutOtherVariants(units, schema, value)) {
-    const message = errorWords(unit, limitAt(schema, unit.keywordLocation))
+  const work = newWork()
+  for (const unit of withoutOtherVariants(units, schema, value, work)) {
+    const message = errorWords(unit, limitAt(schema, unit.keywordLocation, work))
     if (message === undefined) continue
     const at = placeOf(unit)
     errors.set(`${at} ${message}`, { at, message })
@@ -119,12 +78,12 @@ function placeOf ({ keyword, instanceLocation, error }: OutputUnit): Pointer {
 }
 
 /** Of `oneOf` and `anyOf` only what is wrong with the variant that the value looks like. */
-function withoutOtherVariants (units: OutputUnit[], schema: Json, value: Json): OutputUnit[] {
+function withoutOtherVariants (units: OutputUnit[], schema: Json, value: Json, work: Work): OutputUnit[] {
   const unwanted = new Set<string>()
   for (const { keyword, keywordLocation, instanceLocation } of units) {
     if (keyword === 'contains') unwanted.add(`${keywordLocation}/`)
     if (keyword !== 'oneOf' && keyword !== 'anyOf') continue
-    const variants = listOf(limitAt(schema, keywordLocation))
+    const variants = listOf(limitAt(schema, keywordLocation, work))
     const part = memberAt(value, instanceLocation.slice(1))
     const best = pickVariant(variants, part === undefined ? undefined : fromJson(part), schema)
     variants.forEach((_, index) => { if (index !== best) unwanted.add(`${keywordLocation}/${index}/`) })
@@ -141,10 +100,10 @@ function startsWithAny (location: string, prefixes: Set<string>): boolean {
 }
 
 /** What a keyword says; its location goes through references. */
-function limitAt (schema: Json, location: string): Json | undefined {
+function limitAt (schema: Json, location: string, work: Work): Json | undefined {
   let place: Json | undefined = schema
   for (const name of location.split('/').slice(1)) {
-    if (name === '$ref' && isObject(place)) place = resolve({ $ref: place.$ref ?? '' }, schema)
+    if (name === '$ref' && isObject(place)) place = resolve({ $ref: place.$ref ?? '' }, schema, work)
     else place = memberAt(place, `/${name}`)
   }
   return place

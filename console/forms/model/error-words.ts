@@ -52,6 +52,7 @@ const FORMATS = new Map([
   ['duration', 'a duration such as PT15M'],
   ['email', 'an email address'],
   ['uri', 'a whole URL such as https://example.com/'],
+  ['url', 'a whole URL such as https://example.com/'],
   ['uri-reference', 'a URL or a part of one'],
   ['uuid', 'a UUID'],
   ['ipv4', 'an IPv4 address'],
