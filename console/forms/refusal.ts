@@ -9,6 +9,10 @@ import { below, namesOf, type Pointer, type Value } from './model/value.js'
 
 /** More fields than this are not looked for in a refusal. */
 const MAX_FIELDS = 1_000
+/** More schemas than this are not looked at for them: several may be of one field. */
+const MAX_VISITS = 10_000
+/** More sentences and errors than this are of no help. */
+const MAX_ERRORS = 50
 /** A longer text is no list of what is wrong. */
 const MAX_TEXT = 20_000
 
@@ -20,15 +24,16 @@ export function refusalErrors (draft: Draft, message: string, data?: Json): Fiel
   const fields = fieldsOf(draft)
   const details = isObject(data) ? textOf(data.details) : undefined
   const text = (details ?? message).slice(0, MAX_TEXT)
-  const listed = [...issuesIn(data, 0), ...issuesIn(jsonIn(text), 0)].filter(({ at }) => fields.has(at))
+  const listed = [...issuesIn(data, 0), ...issuesIn(jsonIn(text), 0)].filter(({ at }) => fields.has(at)).slice(0, MAX_ERRORS)
   return listed.length > 0 ? listed : sentencesIn(text, fields)
 }
 
 /** Every field of a draft, also those left out, with the name that sentences use: `list.0.name`. */
 function fieldsOf ({ schema, value }: Draft): Map<Pointer, string> {
   const found = new Map<Pointer, string>()
+  let left = MAX_VISITS
   const visit = (part: Json | undefined, member: Value | undefined, at: Pointer, depth: number): void => {
-    if (depth > MAX_DEPTH || found.size >= MAX_FIELDS) return
+    if (left-- <= 0 || depth > MAX_DEPTH || found.size >= MAX_FIELDS || at.length > MAX_TEXT) return
     found.set(at, namesOf(at).join('.'))
     const shape = shapeOf(part, schema)
     for (const variant of shape.variants) visit(variant.schema, member, at, depth + 1)
@@ -68,7 +73,7 @@ function jsonIn (text: string): Json | undefined {
 /** `a.b must be number; "c" is missing`: each sentence that begins with the name of a field, or says which one is missing. */
 function sentencesIn (text: string, fields: Map<Pointer, string>): FieldError[] {
   const names = [...fields].filter(([at]) => at !== '').sort(([, one], [, other]) => other.length - one.length)
-  const sentences = text.replace(/^Invalid params: /, '').replace(/^arguments of .*?: /, '').split('; ')
+  const sentences = text.replace(/^Invalid params: /, '').replace(/^arguments of .*?: /, '').split('; ', MAX_ERRORS)
   return sentences.flatMap(sentence => {
     const place = names.find(([at, name]) => isAbout(sentence, at, name))
     return place === undefined ? [] : [{ at: place[0], message: sentence }]

@@ -3,11 +3,11 @@ import { RequiredMark } from '../../parts/required-mark.js'
 import { HiddenBadge, ServerText } from '../../parts/server-text.js'
 import { Control } from './control.js'
 import { FormContext, type NamedFieldProps } from './form-context.js'
+import { controlled } from '../model/controlled.js'
 import { hintsOf } from '../model/hints.js'
-import { MAX_DEPTH } from '../model/initial.js'
 import { Presence } from './presence.js'
 import { textOf } from '../model/schema.js'
-import { isGroup, shapeOf, type Shape } from '../model/shape.js'
+import { isGroup, shapeOf } from '../model/shape.js'
 import { Typed, type Value } from '../model/value.js'
 
 /** A field with its name, what its schema says about it, its control and what is wrong with it. */
@@ -53,19 +53,4 @@ function useProblems (at: string, value: Value | undefined): string[] {
   const own = value instanceof Typed && value.problem !== undefined && value.text !== '' ? [value.problem] : []
   const given = errors.get(at) ?? []
   return [...own, ...given.filter(text => !own.includes(text))]
-}
-
-/** The shape, or a box for JSON where a value cannot be shown by its control, or would be changed by it. */
-function controlled (shape: Shape, value: Value | undefined, depth: number): Shape {
-  const box: Shape = { ...shape, kind: 'json' }
-  if (depth > MAX_DEPTH && (isGroup(shape) || shape.kind === 'variants')) return box
-  if (value === undefined || value === null) return shape
-  switch (shape.kind) {
-    // Fields for text change these to line feeds, or drop them.
-    case 'text': return typeof value === 'string' && !/[\0-\x08\x0B-\x1F]/.test(value) ? shape : box // eslint-disable-line no-control-regex
-    case 'number': return typeof value === 'number' || (value instanceof Typed && typeof (value.value ?? 0) === 'number') ? shape : box
-    case 'choices': case 'array': return Array.isArray(value) ? shape : box
-    case 'object': return value instanceof Map ? shape : box
-    default: return shape
-  }
 }

@@ -1,8 +1,11 @@
 import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
-import { newDraft, type Draft } from '../../../console/forms/draft.js'
+import { newDraft, withText, type Draft } from '../../../console/forms/draft.js'
 import { blankValue } from '../../../console/forms/model/initial.js'
 import { shapeOf } from '../../../console/forms/model/shape.js'
+import { fromJson } from '../../../console/forms/model/value.js'
+import { pickVariant } from '../../../console/forms/model/variants.js'
+import { refusalErrors } from '../../../console/forms/refusal.js'
 import { bestTime, cpuTime } from '../../support/timing.js'
 
 const itself: Json = { $ref: '#' }
@@ -62,3 +65,36 @@ for (const [name, schema] of Object.entries(bombs)) {
 function draftsOf (schema: Json): Draft[] {
   return [newDraft(schema), newDraft({ type: 'object', required: ['a'], properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: schema } })]
 }
+
+const least = async (work: () => void): Promise<number> => await bestTime(3_000, async () => cpuTime(work), 3)
+
+const variantsOfItself = (count: number): Json => ({ type: 'object', properties: { a: { anyOf: times(count, itself) } }, anyOf: times(count, itself), default: {} })
+
+t.test('a variant is picked in a bearable time, also among those that contain themselves', async t => {
+  for (const count of [2, 4, 50]) {
+    const schema = variantsOfItself(count)
+    const time = await least(() => pickVariant(times(count, schema), fromJson({ a: { a: { a: {} } } }), schema))
+    t.ok(time < 3_000, `${count} variants: ${Math.round(time)} ms`)
+  }
+  const large = fromJson(Array.from({ length: 50_000 }, (_, index) => ({ index })))
+  const value: Json = { enum: [Array.from({ length: 50_000 }, (_, index) => ({ index })), 1] }
+  const time = await least(() => pickVariant(times(1_000, { anyOf: [value, value, value] }), large, true))
+  t.ok(time < 3_000, `large choices: ${Math.round(time)} ms`)
+})
+
+t.test('a variant is picked by a choice that is an object', async t => {
+  const schemas: Json[] = [{ const: { a: [2] } }, { enum: [null, { a: [1] }] }, { type: 'object' }]
+  t.equal(pickVariant(schemas, fromJson({ a: [1] }), true), 1)
+  t.equal(pickVariant(schemas, fromJson({ a: [3] }), true), 2)
+  t.equal(pickVariant([{ enum: ['1'] }, { enum: [1] }], 1, true), 1)
+})
+
+t.test('a refusal is read in a bearable time', async t => {
+  const refused = async (draft: Draft, message: string, data?: Json): Promise<number> => await least(() => refusalErrors(draft, message, data))
+  for (const count of [3, 50]) t.ok(await refused(newDraft(variantsOfItself(count)), 'a must be number') < 3_000, `${count} variants`)
+  const wide = newDraft({ type: 'object', properties: many(2_000, { type: 'string' }) })
+  t.ok(await refused(wide, '; '.repeat(10_000)) < 3_000, 'many sentences')
+  const long = withText(newDraft({ type: 'object', properties: { ['n'.repeat(1_000_000)]: { type: 'object', properties: many(2_000, true) } } }), '{}')
+  t.ok(await refused(long, 'a must be number') < 3_000, 'a long name')
+  t.equal(refusalErrors(wide, 'bad', times(100_000, { path: ['p1'], message: 'no' })).length, 50, 'a few errors are enough')
+})
