@@ -1,11 +1,12 @@
 import { Validator, type OutputUnit, type Schema as AnySchema, type SchemaDraft } from '@cfworker/json-schema'
 import { isObject, type Json } from '../client/contract.js'
+import { Budget } from './budget.js'
 import { errorWords } from './model/error-words.js'
-import { MAX_TESTED, safePattern } from './model/patterns.js'
+import { MAX_TESTED, safePattern, safeTogether } from './model/patterns.js'
 import { listOf, memberAt, newWork, resolve, textOf, type Work } from './model/schema.js'
 import { fromJson, below, type Pointer } from './model/value.js'
 import { pickVariant } from './model/variants.js'
-import { prepared } from './prepared.js'
+import { prepared, type Allowed } from './prepared.js'
 
 /** What is wrong with a value, in words, and where. */
 export interface FieldError { at: Pointer, message: string }
@@ -16,24 +17,42 @@ const MAX_ERRORS = 50
 /** How many schemas a check may look at, and how many more for each part of the value. A few references, each used twice by the one before, stand for billions. */
 const MAX_VISITS = 20_000
 const VISITS_PER_PART = 20
+/** In milliseconds. A check runs at each letter that is typed, and the page stands still meanwhile. */
+const CHECK_MS = 1_000
+/** More pairs of items than this are not compared: the validator cannot be stopped before it has compared all. */
+const MAX_PAIRS = 1_000_000
+/** Errors deeper than this, by the letters of their location, are not put in words. */
+const MAX_LOCATION = 20_000
 
 interface Options {
   /** Whether patterns run: those with few ways to match, for a server may have chosen the text as well, as the default of a field. */
   patterns: boolean
   /** Stops at the first error. */
   first?: boolean
+  /** How long it may take; a second unless told. */
+  ms?: number
+  clock?: () => number
 }
 
 /** What is wrong with a value by its schema; undefined when it was not checked: the schema cannot be followed, for example because it refers to another address, or that takes too long. */
-export function schemaErrors (value: Json, schema: Json, { patterns, first = false }: Options): FieldError[] | undefined {
+export function schemaErrors (value: Json, schema: Json, { patterns, first = false, ms = CHECK_MS, clock = () => performance.now() }: Options): FieldError[] | undefined {
   try {
-    const { longest, parts } = sizeOf(value)
-    const visits = { left: MAX_VISITS + VISITS_PER_PART * parts }
-    const ready = prepared(schema, { pattern: text => patterns && safePattern(text, longest), format: longest <= MAX_TESTED, visits })
+    const size = sizeOf(value)
+    const budget = new Budget(MAX_VISITS + VISITS_PER_PART * size.parts, ms, clock)
+    const ready = prepared(schema, { ...allowedFor(size, patterns), budget })
     const { errors } = new Validator(ready as AnySchema, draftOf(schema), first).validate(value)
-    return inWords(errors, ready, value)
+    return inWords(errors, ready, value, budget)
   } catch {
     return undefined
+  }
+}
+
+function allowedFor ({ longest, widest, parts }: Size, patterns: boolean): Omit<Allowed, 'budget'> {
+  return {
+    pattern: pattern => patterns && safePattern(pattern, longest),
+    patternProperties: pattern => safeTogether(pattern, widest, longest),
+    format: longest <= MAX_TESTED,
+    uniqueItems: widest * parts <= MAX_PAIRS
   }
 }
 
@@ -44,22 +63,28 @@ function draftOf (schema: Json): SchemaDraft {
   return dialect.includes('2019-09') ? '2019-09' : '2020-12'
 }
 
-/** The length of the longest text in a value, names included, and how many values are in it. */
-function sizeOf (value: Json): { longest: number, parts: number } {
-  if (typeof value !== 'object' || value === null) return { longest: typeof value === 'string' ? value.length : 0, parts: 1 }
-  let [longest, parts] = [0, 1]
-  for (const [name, member] of Object.entries(value)) {
+/** Of a value: the length of its longest text, names included, its most items or fields of one part, and how many parts there are. */
+interface Size { longest: number, widest: number, parts: number }
+
+function sizeOf (value: Json): Size {
+  if (typeof value !== 'object' || value === null) return { longest: typeof value === 'string' ? value.length : 0, widest: 0, parts: 1 }
+  const members = Object.entries(value)
+  const whole = { longest: 0, widest: members.length, parts: 1 }
+  for (const [name, member] of members) {
     const size = sizeOf(member)
-    longest = Math.max(longest, name.length, size.longest)
-    parts += size.parts
+    whole.longest = Math.max(whole.longest, name.length, size.longest)
+    whole.widest = Math.max(whole.widest, size.widest)
+    whole.parts += size.parts
   }
-  return { longest, parts }
+  return whole
 }
 
-function inWords (units: OutputUnit[], schema: Json, value: Json): FieldError[] {
+function inWords (units: OutputUnit[], schema: Json, value: Json, budget: Budget): FieldError[] {
+  if (units.some(({ keywordLocation }) => keywordLocation.length > MAX_LOCATION)) throw new Error('The errors are too deep.')
   const errors = new Map<string, FieldError>()
   const work = newWork()
-  for (const unit of withoutOtherVariants(units, schema, value, work)) {
+  for (const unit of withoutOtherVariants(units, schema, value, work, budget)) {
+    budget.spend(0)
     const message = errorWords(unit, limitAt(schema, unit.keywordLocation, work))
     if (message === undefined) continue
     const at = placeOf(unit)
@@ -78,17 +103,21 @@ function placeOf ({ keyword, instanceLocation, error }: OutputUnit): Pointer {
 }
 
 /** Of `oneOf` and `anyOf` only what is wrong with the variant that the value looks like. */
-function withoutOtherVariants (units: OutputUnit[], schema: Json, value: Json, work: Work): OutputUnit[] {
+function withoutOtherVariants (units: OutputUnit[], schema: Json, value: Json, work: Work, budget: Budget): OutputUnit[] {
   const unwanted = new Set<string>()
   for (const { keyword, keywordLocation, instanceLocation } of units) {
     if (keyword === 'contains') unwanted.add(`${keywordLocation}/`)
     if (keyword !== 'oneOf' && keyword !== 'anyOf') continue
+    budget.spend(0)
     const variants = listOf(limitAt(schema, keywordLocation, work))
     const part = memberAt(value, instanceLocation.slice(1))
     const best = pickVariant(variants, part === undefined ? undefined : fromJson(part), schema)
     variants.forEach((_, index) => { if (index !== best) unwanted.add(`${keywordLocation}/${index}/`) })
   }
-  return units.filter(({ keywordLocation }) => !startsWithAny(keywordLocation, unwanted))
+  return units.filter(({ keywordLocation }) => {
+    budget.spend(0)
+    return !startsWithAny(keywordLocation, unwanted)
+  })
 }
 
 /** `prefixes` end in a slash. */

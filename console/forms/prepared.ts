@@ -1,14 +1,23 @@
 import { format } from '@cfworker/json-schema'
 import { isObject, type Json } from '../client/contract.js'
+import type { Budget } from './budget.js'
 import type { Schema } from './model/schema.js'
 
-/** What may run on the texts of a value, and how many schemas may still be looked at. */
-export interface Allowed { pattern: (pattern: Json) => boolean, format: boolean, visits: { left: number } }
+/** What may run on a value, and how much of it. The validator cannot be stopped inside of one schema. */
+export interface Allowed {
+  pattern: (pattern: Json) => boolean
+  /** Whether all of these may run on the names of the fields. */
+  patternProperties: (patterns: string[]) => boolean
+  format: boolean
+  uniqueItems: boolean
+  budget: Budget
+}
 
+/** How many more visits a check has for each schema. */
 const VISITS_PER_SCHEMA = 4
 
-const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-const DATA = new Set(['const', 'enum', 'dependentRequired'])
+const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
+const DATA = new Set(['const', 'dependentRequired'])
 /** Says nothing about a value, yet a reference could lead into it. */
 const UNUSED = new Set(['default', 'examples'])
 
@@ -19,12 +28,14 @@ export function prepared (given: Json, allowed: Allowed): Json {
   const copy: Schema = {}
   const schema = withoutDependencies(given)
   for (const [keyword, part] of Object.entries(schema)) {
-    if (UNUSED.has(keyword) || (keyword === 'pattern' && !allowed.pattern(part))) continue
+    if (UNUSED.has(keyword) || (keyword === 'pattern' && !allowed.pattern(part)) || (keyword === 'uniqueItems' && !allowed.uniqueItems)) continue
     if (keyword === 'format') Object.assign(copy, allowed.format ? preparedFormat(part) : {})
-    else if (MAPS.has(keyword) && isObject(part)) copy[keyword] = preparedMap(part, keyword === 'patternProperties', allowed)
+    else if (keyword === 'enum') copy.enum = preparedEnum(part)
+    else if (keyword === 'patternProperties' && isObject(part)) copy.patternProperties = preparedMap(safePatterns(part, allowed), allowed)
+    else if (MAPS.has(keyword) && isObject(part)) copy[keyword] = preparedMap(part, allowed)
     else copy[keyword] = DATA.has(keyword) ? part : prepared(part, allowed)
   }
-  return counted(withoutWrongOthers(copy, schema), allowed.visits)
+  return counted(withoutWrongOthers(copy, schema), allowed.budget)
 }
 
 /** `dependencies` as `dependentSchemas`: the validator takes the map of `dependencies` for a schema, too, which references can lead to. */
@@ -45,11 +56,19 @@ function preparedFormat (name: Json): { format?: string } {
   return { format: name === 'url' ? 'uri' : name }
 }
 
-function preparedMap (schemas: Schema, named: boolean, allowed: Allowed): Json {
+/** Choices that the validator does not write out in each of its errors, as it would do by `JSON.stringify`. */
+function preparedEnum (choices: Json): Json {
+  return Array.isArray(choices) ? Object.defineProperty([...choices], 'toJSON', { value: () => '' }) : choices
+}
+
+function safePatterns (schemas: Schema, allowed: Allowed): Schema {
+  const safe = Object.entries(schemas).filter(([pattern]) => allowed.pattern(pattern))
+  return allowed.patternProperties(safe.map(([pattern]) => pattern)) ? Object.fromEntries(safe) : {}
+}
+
+function preparedMap (schemas: Schema, allowed: Allowed): Json {
   const copy: Schema = Object.create(null)
-  for (const [name, part] of Object.entries(schemas)) {
-    if (!named || allowed.pattern(name)) copy[name] = prepared(part, allowed)
-  }
+  for (const [name, part] of Object.entries(schemas)) copy[name] = prepared(part, allowed)
   return copy
 }
 
@@ -61,13 +80,13 @@ function withoutWrongOthers (copy: Schema, { patternProperties }: Schema): Schem
 }
 
 /** Counts how often the validator comes to a schema: each time it reads `$ref`. */
-function counted (schema: Schema, visits: Allowed['visits']): Json {
+function counted (schema: Schema, budget: Budget): Json {
   const { $ref } = schema
-  visits.left += VISITS_PER_SCHEMA
+  budget.add(VISITS_PER_SCHEMA)
   return Object.defineProperty(schema, '$ref', {
     enumerable: $ref !== undefined,
     get () {
-      if (visits.left-- <= 0) throw new Error('The schema has too many parts.')
+      budget.spend(1)
       return $ref
     }
   })

@@ -11,7 +11,7 @@ export function FitBadge ({ result, outputSchema }: { result: JsonObject, output
   switch (fit.type) {
     case 'fits': return <span class='badge good'>✓ fits outputSchema</span>
     case 'missing': return <span class='badge bad'>✗ no structuredContent, although there is an outputSchema</span>
-    case 'unknown': return <span class='badge warn'>not checked: outputSchema cannot be followed</span>
+    case 'unknown': return <span class='badge warn'>not checked: outputSchema cannot be followed, or not in time</span>
     case 'large': return <button type='button' onClick={() => setAsked(true)}>Check against outputSchema</button>
     case 'wrong': return (
       <div>

@@ -3,6 +3,8 @@ import { schemaErrors, type FieldError } from '../forms/check.js'
 
 /** Values with more parts are checked only when a person asks: it may take seconds. */
 const MAX_PARTS = 5_000
+/** How long a person who asks waits at most, in milliseconds. */
+const ASKED_MS = 10_000
 
 /** Whether a result is as the tool's `outputSchema` says. */
 type Fit = { type: 'fits' | 'missing' | 'large' | 'unknown' } | { type: 'wrong', errors: FieldError[] }
@@ -12,14 +14,14 @@ export function fitOf (result: JsonObject, outputSchema: Json, asked: boolean): 
   const value = result.structuredContent
   if (value === undefined) return { type: 'missing' }
   if (!asked && partsOf(value, MAX_PARTS) > MAX_PARTS) return { type: 'large' }
-  const errors = schemaErrors(value, outputSchema, { patterns: false, first: asked })
+  const errors = schemaErrors(value, outputSchema, { patterns: false, first: asked, ...(asked ? { ms: ASKED_MS } : {}) })
   if (errors === undefined) return { type: 'unknown' }
   return errors.length === 0 ? { type: 'fits' } : { type: 'wrong', errors }
 }
 
 /** Counts the values in a value, up to one more than `max`. */
 function partsOf (value: Json, max: number): number {
-  if (typeof value !== 'object' || value === null) return 1
+  if (typeof value !== 'object' || value === null || max <= 0) return 1
   let count = 1
   for (const member of Object.values(value)) {
     count += partsOf(member, max - count)

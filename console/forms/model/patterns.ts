@@ -10,7 +10,13 @@ const MAX_COUNT = 1_000
 
 /** Whether a stranger's pattern may run on texts of this length: it is one, and there are few ways to match it, for all are tried before a text is found not to fit. */
 export function safePattern (pattern: Json, longest: number): boolean {
-  return typeof pattern === 'string' && longest <= MAX_TESTED && isPattern(pattern) && waysOf(pattern) <= MAX_WAYS
+  return typeof pattern === 'string' && longest <= MAX_TESTED && isPattern(pattern) && waysOf(pattern, MAX_TESTED) <= MAX_WAYS
+}
+
+/** Whether all of these patterns, each of them safe, may run on so many texts of this length one after the other. */
+export function safeTogether (patterns: string[], texts: number, longest: number): boolean {
+  const ways = patterns.reduce((sum, pattern) => sum + waysOf(pattern, longest), 0)
+  return ways * texts <= MAX_WAYS
 }
 
 function isPattern (pattern: string): boolean {
@@ -23,15 +29,15 @@ const CLASS = /\[[^\]]*\]/g
 const GROUP = /\(\?(?:[:=!]|<[=!]|<[^>]*>|[a-z-]*:)/g
 const TOKEN = /[()|]|[*+?]\??|\{(\d+)(?:(,)(\d*))?\}\??/g
 
-/** At most how many ways there are to match; Infinity for what repeats a group with a choice in it, such as `(a+)*` and `(a|b)+`, and for two repetitions without end. */
-function waysOf (pattern: string): number {
+/** At most how many ways there are to match a text of this length; Infinity for what repeats a group with a choice in it, such as `(a+)*` and `(a|b)+`, and for two repetitions without end. */
+function waysOf (pattern: string, length: number): number {
   const plain = pattern.replaceAll('\\\\', 'x')
   if (BACK_REFERENCE.test(plain)) return Infinity
   const bare = plain.replace(ESCAPE, 'x').replace(CLASS, 'x').replace(GROUP, '(')
   const open = [{ repeats: false, choices: 1 }]
   let closed = false
   let endless = 0
-  let ways = bare.startsWith('^') ? 1 : MAX_TESTED
+  let ways = bare.startsWith('^') ? 1 : length
   for (const token of bare.matchAll(TOKEN)) {
     const group = open.at(-1) ?? { repeats: false, choices: 1 }
     if (token[0] === '(') open.push({ repeats: false, choices: 1 })
@@ -44,20 +50,23 @@ function waysOf (pattern: string): number {
     } else {
       if (closed && bare[token.index - 1] === ')') return Infinity
       group.repeats = true
-      const count = countsOf(token)
-      ways *= count
-      if (count === MAX_TESTED && ++endless > 1) return Infinity
+      if (isEndless(token) && ++endless > 1) return Infinity
+      ways *= countsOf(token, length)
     }
   }
   const choices = open[0]?.choices ?? 1
   // The `^` is that of the first choice only.
-  return choices > 1 ? ways * choices * MAX_TESTED : ways
+  return choices > 1 ? ways * choices * length : ways
 }
 
+/** `*`, `+` and `{2,}`. */
+const isEndless = ([token, least, comma, most]: RegExpExecArray): boolean => !token.startsWith('?') && (least === undefined || (comma !== undefined && most === ''))
+
 /** How many numbers of repetitions a quantifier allows; those without end as many as a text is long. */
-function countsOf ([token, least, comma, most]: RegExpExecArray): number {
+function countsOf (quantifier: RegExpExecArray, length: number): number {
+  const [token, least, comma, most] = quantifier
   if (token.startsWith('?')) return 2
-  if (least === undefined || (comma !== undefined && most === '')) return Number(least ?? 0) > MAX_COUNT ? Infinity : MAX_TESTED
+  if (isEndless(quantifier)) return Number(least ?? 0) > MAX_COUNT ? Infinity : length
   const last = Number(comma === undefined ? least : most)
   return last > MAX_COUNT ? Infinity : last - Number(least) + 1
 }

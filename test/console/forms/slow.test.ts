@@ -67,3 +67,43 @@ t.test('a field is not called unknown by a pattern that did not run', async t =>
   t.same(check({ 'x-a': 1 }, schema), [])
   t.same(schemaErrors({ 'x-a': 1, b: 1 }, schema, { patterns: true }), [{ at: '/b', message: 'The schema does not allow this here.' }])
 })
+
+const list = (length: number): Json[] => Array.from({ length }, (_, index) => index)
+const named = (length: number, name: (index: number) => string, part: Json): Json => Object.fromEntries(list(length).map(index => [name(Number(index)), part]))
+
+/** Values and schemas of a bearable size whose check would take minutes. */
+const slow: Record<string, [Json, Json]> = {
+  '12,000 times whether items are unique': [list(4_990), { allOf: list(12_000).map(() => ({ uniqueItems: true })) }],
+  'whether lists in a list are unique': [list(70).map(() => list(70)), { allOf: list(12_000).map(() => ({ uniqueItems: true })) }],
+  '4,990 items that are none of 10,000 texts': [list(4_990), { items: { enum: list(10_000).map(index => `text ${String(index)}`) } }],
+  '4,990 fields too many, 5,000 times': [named(4_990, index => `p${index}`, 1), { allOf: list(5_000).map(() => ({ additionalProperties: false })) }],
+  'one long name before 1,000 schemas': [{ a: 1 }, { properties: { ['n'.repeat(1_000_000)]: { properties: named(1_000, index => `p${index}`, { type: 'string' }) } } }],
+  '4,990 items that are none of 4,990 variants': [list(4_990), { items: { anyOf: list(4_990).map(() => false) } }],
+  '5,000 patterns for a text': ['a'.repeat(1_000), { allOf: list(5_000).map(index => ({ pattern: `[a-z]+${String(index)}` })) }],
+  '500 patterns for 2,000 names': [named(2_000, index => `${'a'.repeat(200)}${index}`, 1), { patternProperties: named(500, index => `[a-z]+x${index}`, true) }],
+  'variants that contain themselves': [{ a: {} }, { type: 'object', properties: { a: { $ref: '#' } }, anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], $defs: { a: { type: 'object', required: ['b'], anyOf: list(50).map(() => ({ required: ['c'] })) } } }]
+}
+
+for (const [name, [value, schema]] of Object.entries(slow)) {
+  t.test(`a check ends after about a second: ${name}`, async t => {
+    const time = await bestTime(6_000, async () => cpuTime(() => schemaErrors(value, schema, { patterns: true })), 3)
+    t.ok(time < 6_000, `${Math.round(time)} ms`)
+  })
+}
+
+t.test('a check that takes longer than it may is none', async t => {
+  let time = 0
+  const clock = (): number => time++
+  const schema: Json = { items: { type: 'string' } }
+  t.equal(schemaErrors(list(2_000), schema, { patterns: true, clock }), undefined, 'one second')
+  t.same(schemaErrors(list(500).map(String), schema, { patterns: true, clock }), [])
+  t.equal(schemaErrors(list(2_000), schema, { patterns: true, ms: 50_000, clock })?.length, 50)
+  t.equal(schemaErrors(list(2_000), schema, { patterns: true, ms: 3_000, clock }), undefined, 'also when the time is over while errors are put in words')
+})
+
+t.test('lists and choices of people are checked as a whole', async t => {
+  t.equal(check([...list(900), 0], { uniqueItems: true })?.length, 1)
+  t.same(check(list(2_000), { uniqueItems: true }), [])
+  t.equal(check([...list(5_000), 'x'], { items: { enum: list(5_000) } })?.length, 1)
+  t.equal(schemaErrors({ 'x-a': 'y', b: 1 }, { patternProperties: { '^x-': { type: 'integer' }, '[a-z]+': true }, additionalProperties: false }, { patterns: true })?.length, 1)
+})

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Json } from '../../../console/client/contract.js'
 import { beginning, blocksOf, byteLength, SHOWN_BYTES, sizeWords } from '../../../console/results/excerpt.js'
 import { fitOf } from '../../../console/results/fit.js'
 import { jsonContent, repeatedTexts } from '../../../console/results/json-content.js'
@@ -54,6 +55,20 @@ t.test('a result fits its outputSchema, or it is said where not', async t => {
   const endless = { $ref: '#/$defs/a0', $defs: { ...Object.fromEntries(levels), a40: true } }
   t.same(fitOf({ structuredContent: { a: 1 } }, endless, false), { type: 'unknown' }, 'not checked, for it would take years')
   t.same(fitOf(large, endless, true), { type: 'unknown' })
+})
+
+t.test('a result of any depth is held against its outputSchema, or is not', async t => {
+  let deep: Json = []
+  for (let level = 0; level < 100_000; level++) deep = [deep]
+  t.same(fitOf({ structuredContent: deep }, { type: 'array' }, false), { type: 'large' })
+  t.same(fitOf({ structuredContent: deep }, { type: 'array' }, true), { type: 'unknown' })
+})
+
+t.test('a check takes a second at most, and ten if a person asks', async t => {
+  let time = 0
+  t.intercept(performance, 'now', { value: () => time++ })
+  const fits = (count: number, asked: boolean) => fitOf({ structuredContent: Array.from({ length: count }, () => 'x') }, { items: { type: 'string' } }, asked).type
+  t.same([fits(900, false), fits(2_000, false), fits(2_000, true), fits(20_000, true)], ['fits', 'unknown', 'fits', 'unknown'])
 })
 
 t.test('a resource that is JSON is a tree, unless a tree would not show what it says', async t => {
