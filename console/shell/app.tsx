@@ -1,5 +1,6 @@
 import { Login } from '../login/login.js'
 import { need } from '../login/credential.js'
+import { Boundary } from '../parts/boundary.js'
 import { LiveRegion } from '../parts/live-region.js'
 import { client, type Reconnector } from '../state/connection.js'
 import type { MessageLog } from '../state/messages.js'
@@ -24,7 +25,7 @@ export function App ({ connection, log }: AppProps) {
       <main id='main' tabIndex={-1}>
         <StatusNotes connection={connection} />
         <Login />
-        {need.value === undefined && <View log={log} />}
+        {need.value === undefined && <Boundary place={route.value}><View log={log} /></Boundary>}
       </main>
       <Confirm />
       <LiveRegion />

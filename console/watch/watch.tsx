@@ -1,6 +1,7 @@
 import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Client } from '../client/contract.js'
+import { Boundary } from '../parts/boundary.js'
 import { ServerText } from '../parts/server-text.js'
 import { now } from '../state/clock.js'
 import { Feed } from './feed.js'
@@ -35,18 +36,18 @@ export function Watch ({ client }: { client: Client | undefined }) {
         <button type='button' aria-pressed={paused.value} onClick={pause}>Pause</button>
       </header>
       <Ended why={ended} again={again} />
-      <HealthSection {...props} />
-      <Tiles {...props} />
-      <Charts {...props} />
-      <CallsSection {...props} />
-      <InFlightSection {...props} />
-      <ToolsSection {...props} />
-      <ClientsSection {...props} />
+      <Boundary><HealthSection {...props} /></Boundary>
+      <Boundary><Tiles {...props} /></Boundary>
+      <Boundary><Charts {...props} /></Boundary>
+      <Boundary><CallsSection {...props} /></Boundary>
+      <Boundary><InFlightSection {...props} /></Boundary>
+      <Boundary><ToolsSection {...props} /></Boundary>
+      <Boundary><ClientsSection {...props} /></Boundary>
       <div class='watch-pair'>
-        <RefusalsSection {...props} />
-        <NodesSection {...props} />
+        <Boundary><RefusalsSection {...props} /></Boundary>
+        <Boundary><NodesSection {...props} /></Boundary>
       </div>
-      <UpstreamsSection {...props} />
+      <Boundary><UpstreamsSection {...props} /></Boundary>
     </div>
   )
 }

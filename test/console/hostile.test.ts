@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { pieces } from '../../console/parts/text/hidden.js'
 import { until } from '../support/wait.js'
 import { withBrowser } from './support/browser.js'
+import { CIRCLES, circularServer, write } from './support/circular-server.js'
 import { hostileServer, openCall } from './support/hostile-server.js'
 import { HOSTILE } from './support/hostile-strings.js'
 import { consoleGateway } from './support/open.js'
@@ -88,4 +89,31 @@ t.test('the same for resources, prompts, messages and what is watched', { ...wit
   await goTo(page, '#/messages')
   await didNothing(t, page, 'messages')
   t.equal(new URL(page.url()).pathname, '/console/', 'the page is still there')
+})
+
+t.test('a schema without end has a form, and what cannot be drawn leaves the rest of the page', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { url } = await consoleGateway(t)
+  const page = await visit(t, url, { prepare: async context => await scriptServer(context, circularServer, write) })
+  await connected(page)
+  const broken = page.getByText('This part of the page could not be drawn')
+  for (const name of Object.keys(CIRCLES)) {
+    await openTool(page, name)
+    t.equal(await page.locator('article h1').textContent(), name)
+    t.ok(await page.locator('form select, form textarea, form button').count() > 1, `${name}: there is a form`)
+  }
+  t.equal(await broken.count(), 0)
+
+  await goTo(page, '#/try/tool/deep')
+  await broken.waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await broken.waitFor()
+
+  await openTool(page, 'ask')
+  t.equal(await broken.count(), 0, 'another place is drawn')
+  const view = await call(page)
+  await view.getByText('Which?').first().waitFor()
+  await until(async () => await view.getByRole('button', { name: 'Accept' }).count() === Object.keys(CIRCLES).length, 'a form for each question')
+  t.equal(await broken.count(), 1, 'of the questions only one is not drawn')
+  await view.getByRole('button', { name: 'Cancel', exact: true }).first().click()
+  await view.getByText('cancelled', { exact: true }).waitFor()
 })

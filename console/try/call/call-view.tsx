@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { announce } from '../../parts/announce.js'
+import { Boundary } from '../../parts/boundary.js'
 import { CutText } from '../../parts/text/cut-text.js'
 import { Time } from '../../parts/time.js'
 import { duration, span } from '../../parts/time-words.js'
@@ -29,7 +30,7 @@ export function CallView ({ call, children }: { call: Call, children?: Component
           : <button type='button' disabled={client.value === undefined} onClick={() => repeatCall(call)}>Call again</button>}
       </CallHead>
       {running && <ProgressBar call={call} />}
-      {call.questions.value.map(question => <QuestionView key={question.id} call={call} question={question} />)}
+      {call.questions.value.map(question => <Boundary key={question.id}><QuestionView call={call} question={question} /></Boundary>)}
       <AnsweredQuestions answered={call.answered.value} />
       <LogLines call={call} />
       <OutcomeView call={call} outcome={call.outcome.value} />

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { Boundary } from '../../parts/boundary.js'
 import { Time } from '../../parts/time.js'
 import { calls, isRunning, type Call } from '../../state/calls.js'
 import type { Kind } from '../../state/route.js'
@@ -14,7 +15,7 @@ export function CallsOf ({ kind, name }: { kind: Kind, name: string }) {
   const earlier = own.filter(call => !open.includes(call))
   return (
     <>
-      {open.map(call => <CallView key={call.id} call={call} />)}
+      {open.map(call => <Boundary key={call.id}><CallView call={call} /></Boundary>)}
       {earlier.length > 0 && (
         <section class='stack'>
           <h2>Earlier calls</h2>
@@ -33,7 +34,7 @@ export function FoldedCall ({ call, about }: { call: Call, about?: ComponentChil
       <button type='button' class='plain folded-line' aria-expanded={open.value} onClick={() => { open.value = !open.value }}>
         <span class='quiet'><Time at={call.startedAt} /></span>{about}<span class='quiet'>Call {call.id}</span><VerdictBadge verdict={verdictOf(call.outcome.value)} /><span class='quiet'><Took call={call} /></span>
       </button>
-      {open.value && <CallView call={call} />}
+      {open.value && <Boundary><CallView call={call} /></Boundary>}
     </div>
   )
 }

@@ -13,9 +13,9 @@ export class Refusal extends Error {
 }
 
 /** The sockets of the page are answered by the test, so a server may say what no gateway would let through. The page itself is the gateway's. */
-export async function scriptServer (context: BrowserContext, answers: Answers): Promise<void> {
+export async function scriptServer (context: BrowserContext, answers: Answers, write: (message: Json) => string = JSON.stringify): Promise<void> {
   await context.routeWebSocket('**/mcp', socket => {
-    const tell: Tell = message => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    const tell: Tell = message => socket.send(write({ jsonrpc: '2.0', ...message }))
     socket.onMessage(text => {
       const { id, method, params = {} } = JSON.parse(String(text)) as { id?: unknown, method?: string, params?: Json }
       if (id === undefined || method === undefined) return
