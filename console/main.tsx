@@ -2,9 +2,7 @@ import './style/main.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { need } from './login/credential.js'
-import { ForgetAll } from './login/forget-all.js'
 import { App } from './shell/app.js'
-import { leave } from './shell/leave.js'
 import { now } from './state/clock.js'
 import { client, era, Reconnector } from './state/connection.js'
 import { followLists } from './state/lists.js'
@@ -35,4 +33,4 @@ effect(() => client.value === undefined ? undefined : followLists(client.value))
 effect(() => { if (client.value !== undefined) resubscribe(client.value) })
 
 const place = document.getElementById('console')
-if (place !== null) render(<ForgetAll.Provider value={() => leave(connection, log)}><App connection={connection} log={log} /></ForgetAll.Provider>, place)
+if (place !== null) render(<App connection={connection} log={log} />, place)

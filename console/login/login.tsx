@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals'
-import { useContext, useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { LinkText } from '../parts/link-text.js'
 import { logInWithOAuth, need, oauth, useKey, wasUsed, type Need } from './credential.js'
-import { ForgetAll } from './forget-all.js'
 import { isHeaderText } from './header-text.js'
 
 const WORDS: Record<Need['reason'], string> = {
@@ -12,13 +11,18 @@ const WORDS: Record<Need['reason'], string> = {
   failed: 'The login did not work:'
 }
 
-/** Asks for a credential while `need` says so. */
-export function Login () {
-  const why = need.value
-  return why === undefined ? null : <LoginForm why={why} />
+interface LoginProps {
+  /** Forgets the credential and everything that this page saw with it. */
+  forgetAll: () => void
 }
 
-function LoginForm ({ why }: { why: Need }) {
+/** Asks for a credential while `need` says so. */
+export function Login ({ forgetAll }: LoginProps) {
+  const why = need.value
+  return why === undefined ? null : <LoginForm why={why} forgetAll={forgetAll} />
+}
+
+function LoginForm ({ why, forgetAll }: LoginProps & { why: Need }) {
   const place = useRef<HTMLElement>(null)
   // What had the focus is not shown any more: the view, or the button that forgets.
   useEffect(() => { place.current?.querySelector<HTMLElement>('button, input')?.focus() }, [why])
@@ -28,14 +32,13 @@ function LoginForm ({ why }: { why: Need }) {
       <p role='status' class={why.reason === 'missing' ? 'quiet' : 'login-problem'}>{why.why ?? WORDS[why.reason]} {why.detail !== undefined && <LinkText url={why.detail} />}</p>
       {oauth.value !== undefined && <OAuthLogin />}
       <KeyLogin />
-      {wasUsed.value && <Forget />}
+      {wasUsed.value && <Forget forgetAll={forgetAll} />}
     </section>
   )
 }
 
 /** What a login left stays for the same person to go on; another one must not see it. */
-function Forget () {
-  const forgetAll = useContext(ForgetAll)
+function Forget ({ forgetAll }: LoginProps) {
   return (
     <div class='login-way'>
       <p class='quiet small'>This page still has what was typed, called and received.</p>

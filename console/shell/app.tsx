@@ -10,6 +10,7 @@ import { History } from '../try/history.js'
 import { Try } from '../try/try.js'
 import { Header } from './header.js'
 import { LateWatch } from './late-watch.js'
+import { leave } from './leave.js'
 import { mayWatch } from './may-watch.js'
 import { Messages } from './messages.js'
 import { StatusNotes } from './status.js'
@@ -24,7 +25,7 @@ export function App ({ connection, log }: AppProps) {
       <Header connection={connection} log={log} />
       <main id='main' tabIndex={-1}>
         <StatusNotes connection={connection} />
-        <Login />
+        <Login forgetAll={() => leave(connection, log)} />
         {need.value === undefined && <Boundary place={route.value}><View log={log} /></Boundary>}
       </main>
       <Confirm />

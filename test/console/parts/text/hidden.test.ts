@@ -1,7 +1,7 @@
 import t from 'tap'
-import { hiddenCount, pieces } from '../../../console/parts/text/hidden.js'
-import { beginningOf } from '../../../console/parts/text/beginning.js'
-import { webUrl } from '../../../console/parts/web-url.js'
+import { hiddenCount, pieces } from '../../../../console/parts/text/hidden.js'
+import { beginningOf } from '../../../../console/parts/text/beginning.js'
+import { webUrl } from '../../../../console/parts/web-url.js'
 
 const drawn = (text: string) => pieces(text).map(piece => typeof piece === 'string' ? piece : `⟨${piece.codes.join(' ')}${piece.more === 0 ? '' : ` +${piece.more}`}⟩`).join('')
 
