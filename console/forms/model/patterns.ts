@@ -30,7 +30,7 @@ const GROUP = /\(\?(?:[:=!]|<[=!]|<[^>]*>|[a-z-]*:)/g
 const TOKEN = /[()|]|[*+?]\??|\{(\d+)(?:(,)(\d*))?\}\??/g
 
 /** At most how many ways there are to match a text of this length; Infinity for what repeats a group with a choice in it, such as `(a+)*` and `(a|b)+`, and for two repetitions without end. */
-function waysOf (pattern: string, length: number): number {
+export function waysOf (pattern: string, length: number): number {
   const plain = pattern.replaceAll('\\\\', 'x')
   if (BACK_REFERENCE.test(plain)) return Infinity
   const bare = plain.replace(ESCAPE, 'x').replace(CLASS, 'x').replace(GROUP, '(')

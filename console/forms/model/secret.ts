@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../client/contract.js'
-import { safePattern } from './patterns.js'
+import { safePattern, waysOf } from './patterns.js'
 import { listOf, targetOf, type Schema } from './schema.js'
 import { below, type Pointer } from './value.js'
 
@@ -8,12 +8,15 @@ export const isSecret = (schema: Schema): boolean => schema.format === 'password
 
 /** When more schemas than this have a say in a value, what is left of it counts as secret. */
 const MAX_VISITS = 20_000
+/** The same when patterns are held against names more often than this. Long patterns, and those with many ways to match, count as several. */
+const MAX_TESTS = 50_000
+const WAYS_PER_TEST = 1_000
 
-interface Search { root: Json, left: number, found: Pointer[] }
+interface Search { root: Json, left: number, tests: number, found: Pointer[] }
 
 /** Where a value has secrets by its schema: under any reference, variant or condition, whether or not that one is meant. */
 export function secretsIn (value: Json, schema: Json | undefined, at: Pointer = ''): Pointer[] {
-  const search: Search = { root: schema ?? true, left: MAX_VISITS, found: [] }
+  const search: Search = { root: schema ?? true, left: MAX_VISITS, tests: MAX_TESTS, found: [] }
   look(value, [schema], at, search)
   return search.found
 }
@@ -25,7 +28,7 @@ function look (value: Json, given: Array<Json | undefined>, at: Pointer, search:
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => look(item, schemas.flatMap(schema => itemSchemas(schema, index)), below(at, index), search))
   } else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) look(member, schemas.flatMap(schema => memberSchemas(schema, name)), below(at, name), search)
+    for (const [name, member] of Object.entries(value)) look(member, search.left <= 0 ? [] : schemas.flatMap(schema => memberSchemas(schema, name, search)), below(at, name), search)
   }
 }
 
@@ -53,10 +56,16 @@ function itemSchemas ({ prefixItems, items, additionalItems, unevaluatedItems, c
   return [Array.isArray(items) ? additionalItems : items, unevaluatedItems, contains]
 }
 
-function memberSchemas ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema, name: string): Array<Json | undefined> {
+function memberSchemas ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema, name: string, search: Search): Array<Json | undefined> {
   const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
-  const matching = Object.entries(isObject(patternProperties) ? patternProperties : {}).filter(([pattern]) => mayMatch(pattern, name)).map(([, schema]) => schema)
+  const matching = Object.entries(isObject(patternProperties) ? patternProperties : {}).filter(([pattern]) => mayMatch(pattern, name, search)).map(([, schema]) => schema)
   return own.length + matching.length > 0 ? [...own, ...matching] : [additionalProperties, unevaluatedProperties]
 }
 
-const mayMatch = (pattern: string, name: string): boolean => !safePattern(pattern, name.length) || new RegExp(pattern, 'u').test(name)
+function mayMatch (pattern: string, name: string, search: Search): boolean {
+  search.tests -= 1 + Math.floor(pattern.length / WAYS_PER_TEST)
+  if (search.tests <= 0) search.left = 0
+  if (search.left <= 0 || !safePattern(pattern, name.length)) return true
+  search.tests -= Math.floor(waysOf(pattern, name.length) / WAYS_PER_TEST)
+  return new RegExp(pattern, 'u').test(name)
+}

@@ -107,3 +107,17 @@ t.test('lists and choices of people are checked as a whole', async t => {
   t.equal(check([...list(5_000), 'x'], { items: { enum: list(5_000) } })?.length, 1)
   t.equal(schemaErrors({ 'x-a': 'y', b: 1 }, { patternProperties: { '^x-': { type: 'integer' }, '[a-z]+': true }, additionalProperties: false }, { patterns: true })?.length, 1)
 })
+
+t.test('secrets are looked for in a bearable time, and hidden where that is not enough', async t => {
+  const draft = (names: number, length: number, patterns: number) => newDraft({
+    type: 'object',
+    default: named(names, index => `${'a'.repeat(length)}${index}`, 'canary'),
+    patternProperties: named(patterns, index => `[a-z]+x${index}`, { format: 'password' })
+  })
+  for (const size of [[5_000, 1, 5_000], [500, 900, 500]] as Array<[number, number, number]>) {
+    const time = await least(() => draft(...size))
+    t.ok(time < 3_000, `${size.join(', ')}: ${Math.round(time)} ms`)
+  }
+  t.match(draft(10, 1, 10).text, /canary/, 'what is no secret is shown')
+  t.notMatch(newDraft({ patternProperties: { '^a': { format: 'password' }, ...named(5_000, index => `x${index}`, true) as object } }, named(1_000, index => `a${index}`, 'canary')).text, /canary/)
+})
