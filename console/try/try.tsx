@@ -1,3 +1,4 @@
+import { Boundary } from '../parts/boundary.js'
 import { CutText } from '../parts/text/cut-text.js'
 import { client } from '../state/connection.js'
 import { route } from '../state/route.js'
@@ -14,7 +15,7 @@ export function Try () {
       {name === undefined && <h1 class='visually-hidden'>Try</h1>}
       <Lists kind={kind} opened={name} />
       <div class='opened'>
-        {name === undefined ? <Nothing /> : <Opened key={`${kind} ${name}`} kind={kind} name={name} />}
+        {name === undefined ? <Nothing /> : <Boundary key={`${kind} ${name}`}><Opened kind={kind} name={name} /></Boundary>}
       </div>
     </div>
   )

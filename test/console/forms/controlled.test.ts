@@ -1,0 +1,17 @@
+import t from 'tap'
+import { controlled } from '../../../console/forms/model/controlled.js'
+import { shapeOf } from '../../../console/forms/model/shape.js'
+import type { Value } from '../../../console/forms/model/value.js'
+
+const kindOf = (type: string, value: Value): string => controlled(shapeOf({ type }, true), value, 0).kind
+const items = (count: number): Value[] => Array.from({ length: count }, (_, index) => index)
+const fields = (count: number): Value => new Map(items(count).map((value, index) => [String(index), value]))
+
+t.test('a value with many parts is written as JSON, not in a field for each', async t => {
+  t.strictSame([kindOf('array', items(500)), kindOf('array', items(501))], ['array', 'json'])
+  t.strictSame([kindOf('object', fields(500)), kindOf('object', fields(501))], ['object', 'json'])
+})
+
+t.test('a value of another type is written as JSON', async t => {
+  t.strictSame([kindOf('array', 'x'), kindOf('object', 1), kindOf('string', 'a\u0000'), kindOf('string', 'a')], ['json', 'json', 'json', 'text'])
+})
