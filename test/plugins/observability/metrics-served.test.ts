@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Options } from '../../../app.js'
@@ -39,6 +40,17 @@ t.test('a bucket has the trace of its latest recorded call, in OpenMetrics alone
   const last = spans.at(-1)?.traceId
   t.ok(lines.some(line => new RegExp(`^mcp_server_operation_duration_seconds_bucket\\{mcp_method_name="tools/call",gen_ai_tool_name="echo",le="[^"]+"\\} \\d+ # \\{trace_id="${last}"\\} [0-9.e-]+ \\d+\\.\\d{3}$`).test(line)), lines.join('\n'))
   t.notMatch((await app.inject('/metrics')).body, / # \{/)
+})
+
+t.test('docs/observe.md has a row for each metric, and no other', async t => {
+  const page = readFileSync(new URL('../../../../docs/observe.md', import.meta.url), 'utf8')
+  const rows = page.slice(page.indexOf('### What is measured'), page.indexOf('### Dashboard and alerts')).split('\n').filter(line => line.startsWith('| `'))
+  const written = rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+  const patterns = written.map(name => new RegExp(`^${name.replaceAll('*', '.*')}$`))
+  const { body } = await (await gateway(t)).inject('/metrics')
+  const served = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name)
+  t.strictSame(served.filter(name => !patterns.some(pattern => pattern.test(name))), [], 'served, but not described')
+  t.strictSame(written.filter((_, index) => !served.some(name => patterns[index]?.test(name))), [], 'described, but not served')
 })
 
 t.test('two gateways in one process have metrics of their own, and a closed one measures nothing', async t => {
