@@ -21,11 +21,11 @@ export function fitOf (result: JsonObject, outputSchema: Json, asked: boolean): 
 
 /** Counts the values in a value, up to one more than `max`. */
 function partsOf (value: Json, max: number): number {
-  if (typeof value !== 'object' || value === null || max <= 0) return 1
-  let count = 1
-  for (const member of Object.values(value)) {
-    count += partsOf(member, max - count)
-    if (count > max) break
+  const waiting = [value]
+  let count = 0
+  for (let part = waiting.pop(); part !== undefined && count <= max; part = waiting.pop()) {
+    count++
+    if (typeof part === 'object' && part !== null) for (const member of Object.values(part)) waiting.push(member)
   }
   return count
 }
