@@ -1,6 +1,7 @@
 import { Validator, type OutputUnit, type Schema as AnySchema, type SchemaDraft } from '@cfworker/json-schema'
 import { isObject, type Json } from '../client/contract.js'
 import { Budget } from './budget.js'
+import { certainErrors } from './certain-errors.js'
 import { errorWords } from './model/error-words.js'
 import { MAX_TESTED, safePattern, safeTogether } from './model/patterns.js'
 import { listOf, memberAt, newWork, resolve, textOf, type Work } from './model/schema.js'
@@ -39,15 +40,17 @@ export function schemaErrors (value: Json, schema: Json, { patterns, first = fal
   try {
     const size = sizeOf(value)
     const budget = new Budget(MAX_VISITS + VISITS_PER_PART * size.parts, ms, clock)
-    const ready = prepared(schema, { ...allowedFor(size, patterns), budget })
+    let isWhole = true
+    const ready = prepared(schema, { ...allowedFor(size, patterns), budget, onLeftOut: () => { isWhole = false } })
     const { errors } = new Validator(ready as AnySchema, draftOf(schema), first).validate(value)
-    return inWords(errors, ready, value, budget)
+    const certain = isWhole ? errors : certainErrors(errors)
+    return certain.length === 0 && errors.length > 0 ? undefined : inWords(certain, ready, value, budget)
   } catch {
     return undefined
   }
 }
 
-function allowedFor ({ longest, widest, parts }: Size, patterns: boolean): Omit<Allowed, 'budget'> {
+function allowedFor ({ longest, widest, parts }: Size, patterns: boolean): Omit<Allowed, 'budget' | 'onLeftOut'> {
   return {
     pattern: pattern => patterns && safePattern(pattern, longest),
     patternProperties: pattern => safeTogether(pattern, widest, longest),

@@ -11,6 +11,8 @@ export interface Allowed {
   format: boolean
   uniqueItems: boolean
   budget: Budget
+  /** Called when something is left out that the schema asks for. */
+  onLeftOut: () => void
 }
 
 /** How many more visits a check has for each schema. */
@@ -28,14 +30,20 @@ export function prepared (given: Json, allowed: Allowed): Json {
   const copy: Schema = {}
   const schema = withoutDependencies(given)
   for (const [keyword, part] of Object.entries(schema)) {
-    if (UNUSED.has(keyword) || (keyword === 'pattern' && !allowed.pattern(part)) || (keyword === 'uniqueItems' && !allowed.uniqueItems)) continue
-    if (keyword === 'format') Object.assign(copy, allowed.format ? preparedFormat(part) : {})
+    if (UNUSED.has(keyword)) continue
+    if (!mayRun(keyword, part, allowed)) allowed.onLeftOut()
+    else if (keyword === 'format') Object.assign(copy, preparedFormat(part))
     else if (keyword === 'enum') copy.enum = preparedEnum(part)
     else if (keyword === 'patternProperties' && isObject(part)) copy.patternProperties = preparedMap(safePatterns(part, allowed), allowed)
     else if (MAPS.has(keyword) && isObject(part)) copy[keyword] = preparedMap(part, allowed)
     else copy[keyword] = DATA.has(keyword) ? part : prepared(part, allowed)
   }
   return counted(withoutWrongOthers(copy, schema), allowed.budget)
+}
+
+function mayRun (keyword: string, part: Json, { pattern, uniqueItems, format }: Allowed): boolean {
+  if (keyword === 'pattern') return pattern(part)
+  return keyword === 'uniqueItems' ? uniqueItems : keyword !== 'format' || format
 }
 
 /** `dependencies` as `dependentSchemas`: the validator takes the map of `dependencies` for a schema, too, which references can lead to. */
@@ -63,7 +71,9 @@ function preparedEnum (choices: Json): Json {
 
 function safePatterns (schemas: Schema, allowed: Allowed): Schema {
   const safe = Object.entries(schemas).filter(([pattern]) => allowed.pattern(pattern))
-  return allowed.patternProperties(safe.map(([pattern]) => pattern)) ? Object.fromEntries(safe) : {}
+  const mayRun = allowed.patternProperties(safe.map(([pattern]) => pattern))
+  if (!mayRun || safe.length < Object.keys(schemas).length) allowed.onLeftOut()
+  return mayRun ? Object.fromEntries(safe) : {}
 }
 
 function preparedMap (schemas: Schema, allowed: Allowed): Json {
