@@ -58,14 +58,17 @@ function itemSchemas ({ prefixItems, items, additionalItems, unevaluatedItems, c
 
 function memberSchemas ({ properties, patternProperties, additionalProperties, unevaluatedProperties }: Schema, name: string, search: Search): Array<Json | undefined> {
   const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : []
-  const matching = Object.entries(isObject(patternProperties) ? patternProperties : {}).filter(([pattern]) => mayMatch(pattern, name, search)).map(([, schema]) => schema)
-  return own.length + matching.length > 0 ? [...own, ...matching] : [additionalProperties, unevaluatedProperties]
+  const tested = Object.entries(isObject(patternProperties) ? patternProperties : {}).map(([pattern, schema]) => ({ schema, match: matches(pattern, name, search) }))
+  const matching = tested.filter(({ match }) => match !== false).map(({ schema }) => schema)
+  const isNamed = own.length > 0 || tested.some(({ match }) => match === true)
+  return isNamed ? [...own, ...matching] : [...matching, additionalProperties, unevaluatedProperties]
 }
 
-function mayMatch (pattern: string, name: string, search: Search): boolean {
+/** `maybe` where the pattern is not tested. */
+function matches (pattern: string, name: string, search: Search): boolean | 'maybe' {
   search.tests -= 1 + Math.floor(pattern.length / WAYS_PER_TEST)
   if (search.tests <= 0) search.left = 0
-  if (search.left <= 0 || !safePattern(pattern, name.length)) return true
+  if (search.left <= 0 || !safePattern(pattern, name.length)) return 'maybe'
   search.tests -= Math.floor(waysOf(pattern, name.length) / WAYS_PER_TEST)
   return new RegExp(pattern, 'u').test(name)
 }
