@@ -1,4 +1,5 @@
 import { MAX_DEPTH } from './initial.js'
+import { membersOf } from './members.js'
 import { isGroup, type Shape } from './shape.js'
 import { Typed, type Value } from './value.js'
 
@@ -15,7 +16,7 @@ export function controlled (shape: Shape, value: Value | undefined, depth: numbe
     case 'text': return typeof value === 'string' && !/[\0-\x08\x0B-\x1F]/.test(value) ? shape : box // eslint-disable-line no-control-regex
     case 'number': return typeof value === 'number' || (value instanceof Typed && typeof (value.value ?? 0) === 'number') ? shape : box
     case 'choices': case 'array': return Array.isArray(value) && value.length <= MAX_PARTS ? shape : box
-    case 'object': return value instanceof Map && value.size <= MAX_PARTS ? shape : box
+    case 'object': return value instanceof Map && membersOf(shape.schema, value).length <= MAX_PARTS ? shape : box
     default: return shape
   }
 }

@@ -21,7 +21,8 @@ export const newWork = (): Work => ({ left: MAX_WORK })
 /** A schema with its local references followed and its `allOf` merged. `false`: nothing fits. Remote references are never fetched; `$ref` stays where one could not be followed. */
 export function resolve (schema: Json | undefined, root: Json, work = newWork(), parts = { left: MAX_PARTS }): Schema | false {
   if (schema === false) return false
-  if (!isObject(schema) || parts.left-- <= 0 || work.left <= 0) return {}
+  if (!isObject(schema) || parts.left-- <= 0) return {}
+  if (work.left <= 0) return schema.$ref === undefined && schema.allOf === undefined ? schema : {}
   work.left -= 1 + Object.keys(schema).length
   const { $ref, allOf, ...own } = schema
   let merged: Schema | false = {}

@@ -74,7 +74,7 @@ function byVariants (shape: Shape, those: Known, depth: number): Shape | undefin
   const { oneOf, anyOf, ...base } = shape.schema
   const listed = Array.isArray(oneOf) ? oneOf : anyOf
   if (!Array.isArray(listed)) return undefined
-  if (listed.length > MAX_VARIANTS) return byConsts(shape, listed) ?? shape
+  if (listed.length > MAX_VARIANTS) return byManyConsts(shape, listed) ?? shape
   const parts = listed.map(part => follow(part, those)).filter(part => part !== false)
   const choice = byConsts(shape, parts)
   if (choice !== undefined) return choice
@@ -88,8 +88,20 @@ function byVariants (shape: Shape, those: Known, depth: number): Shape | undefin
 }
 
 function byConsts (shape: Shape, parts: Json[]): Shape | undefined {
-  const choices = parts.flatMap(part => isObject(part) && part.const !== undefined ? [choiceOf(part.const, part.title)] : [])
+  const choices = parts.flatMap(part => {
+    const value = isObject(part) ? part.const ?? onlyOf(part.enum) : undefined
+    return isObject(part) && value !== undefined ? [choiceOf(value, part.title)] : []
+  })
   return choices.length > 0 && choices.length === parts.length ? { ...shape, kind: 'choice', ...withoutNull(choices) } : undefined
+}
+
+const onlyOf = (choices: Json | undefined): Json | undefined => listOf(choices).length === 1 ? listOf(choices)[0] : undefined
+
+/** The same without following references, and where null may be one of them. */
+function byManyConsts (shape: Shape, parts: Json[]): Shape | undefined {
+  const others = parts.filter(part => !isObject(part) || part.type !== 'null')
+  const choice = byConsts(shape, others)
+  return choice && { ...choice, nullable: choice.nullable || others.length < parts.length }
 }
 
 function variantsOf (base: Schema, parts: Schema[], those: Known): Variant[] {
@@ -144,6 +156,21 @@ function withoutNull (choices: Choice[]): { choices: Choice[], nullable: boolean
   return others.length === 0 ? { choices, nullable: false } : { choices: others, nullable: others.length < choices.length }
 }
 
+/** A field that has one value only, and that value. References are followed for a few fields. */
+function constIn ({ properties }: Schema, those: Known): string | undefined {
+  const entries = Object.entries(isObject(properties) ? properties : {})
+  const words = (name: string, { const: value }: Schema): string | undefined => value === undefined ? undefined : `${name}: ${choiceOf(value, undefined).label}`
+  for (const [name, property] of entries) {
+    const told = isObject(property) ? words(name, property) : undefined
+    if (told !== undefined) return told
+  }
+  for (const [name, property] of entries.slice(0, MAX_LOOKED_AT)) {
+    const told = words(name, follow(property, those) || {})
+    if (told !== undefined) return told
+  }
+  return undefined
+}
+
 /** More names of fields do not make a variant clearer. */
 const MAX_NAMES = 3
 /** A field that tells a variant from the others is looked for among so many. */
@@ -154,10 +181,8 @@ function nameOf (own: Schema, merged: Schema, index: number, those: Known): stri
   const title = textOf(own.title)
   if (title !== undefined) return title
   if (own.const !== undefined) return choiceOf(own.const, undefined).label
-  for (const [name, property] of Object.entries(isObject(own.properties) ? own.properties : {}).slice(0, MAX_LOOKED_AT)) {
-    const schema = follow(property, those)
-    if (schema !== false && schema.const !== undefined) return `${name}: ${choiceOf(schema.const, undefined).label}`
-  }
+  const told = constIn(own, those)
+  if (told !== undefined) return told
   const needed = listOf(own.required).filter(name => typeof name === 'string')
   const names = needed.length > 0 ? needed : Object.keys(isObject(own.properties) ? own.properties : {})
   if (names.length > 0) return `with ${names.slice(0, MAX_NAMES).join(', ')}`

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useId } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 import { isObject } from '../../client/contract.js'
 import type { FieldError } from '../../forms/check.js'
 import { checkDraft, newDraft, withValue } from '../../forms/draft.js'
@@ -11,7 +11,7 @@ import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 /** A form of the server. */
 export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
   const id = useId()
-  const draft = useSignal(newDraft(formSchema(params)))
+  const draft = useSignal(useMemo(() => newDraft(formSchema(params)), [params]))
   const errors = useSignal<readonly FieldError[]>([])
   const submit = (event: Event): void => {
     event.preventDefault()
