@@ -12,9 +12,9 @@ const WARM = 10
 const MANY = 500
 
 /** Abrupt ends of connections of every kind: afterwards nothing of them is left. */
-export const disconnects: Scenario<{ count: number, patience: number }> = {
-  defaults: { count: 10_000, patience: 20_000 },
-  run: async ({ count, patience }, { plugins = [], env = {}, say } = {}) => {
+export const disconnects: Scenario<{ count: number, timeout: number }> = {
+  defaults: { count: 10_000, timeout: 20_000 },
+  run: async ({ count, timeout }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`disconnects: ${count} resets of each kind`, say)
     const gateway = await Gateway.start({ plugins, env })
     // What is made once and kept is made now.
@@ -26,7 +26,7 @@ export const disconnects: Scenario<{ count: number, patience: number }> = {
       const since = performance.now()
       await repeat(count, async (times, worker) => await kind(gateway, times, worker))
       const seconds = (performance.now() - since) / 1000
-      const { vitals, left } = await settled(gateway, withTolerance(base), patience)
+      const { vitals, left } = await settled(gateway, withTolerance(base), timeout)
       const begun = vitals.lateCalls - lateCalls
       lateCalls = vitals.lateCalls
       report.row({ what: name, resets: count, '/s': count / seconds, 'calls begun': begun, ...difference(base, vitals) })

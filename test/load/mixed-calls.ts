@@ -12,15 +12,15 @@ const ALONE = 0.1
 const AFTERWARDS = 500
 
 /** Many calls over all transports and in both eras at once, from clients that all count their ids from 0. */
-export const mixedCalls: Scenario<{ calls: number, clients: number, patience: number }> = {
-  defaults: { calls: 1_000_000, clients: 12, patience: 15_000 },
-  run: async ({ calls, clients, patience }, { plugins = [], env = {}, say } = {}) => {
+export const mixedCalls: Scenario<{ calls: number, clients: number, timeout: number }> = {
+  defaults: { calls: 1_000_000, clients: 12, timeout: 15_000 },
+  run: async ({ calls, clients, timeout }, { plugins = [], env = {}, say } = {}) => {
     const report = new Report(`mixed-calls: ${calls} calls over ${transportNames.length} transports, ${clients} clients each`, say)
     const gateway = await Gateway.start({ plugins, env })
     const stdio = await Client.open(gateway, 'stdio', 'stdio')
     const run = async (name: string, kinds: TransportName[], calls: number): Promise<Client[]> => {
       const members = (await Promise.all(kinds.map(async kind => kind === 'stdio' ? [stdio] : await gather(gateway, kind, clients)))).flat()
-      await measured(report, gateway, name, members, calls, patience)
+      await measured(report, gateway, name, members, calls, timeout)
       return members
     }
     const share = Math.ceil(calls / transportNames.length)
@@ -45,11 +45,11 @@ async function gather (gateway: Gateway, kind: TransportName, count: number): Pr
   return await Promise.all(Array.from({ length: count }, async () => await Client.open(gateway, kind, `${kind.replace(/\W+/g, '_')}-${serial++}`)))
 }
 
-async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, patience: number): Promise<void> {
+async function measured (report: Report, gateway: Gateway, name: string, clients: Client[], calls: number, timeout: number): Promise<void> {
   const kinds = new Set(clients.map(({ kind }) => kind)).size
   const quota = (kind: string): number => Math.ceil(calls / kinds / clients.filter(client => client.kind === kind).length)
   const before = { wall: performance.now(), cpu: cpuTime(gateway.pid), own: process.cpuUsage(), answered: answered(clients) }
-  await Promise.all(clients.map(async client => await client.drive(quota(client.kind), mixed, patience)))
+  await Promise.all(clients.map(async client => await client.drive(quota(client.kind), mixed, timeout)))
   const made = answered(clients) - before.answered
   const { user, system } = process.cpuUsage(before.own)
   report.row({

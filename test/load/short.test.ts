@@ -49,7 +49,7 @@ t.test('thousands of mixed calls over three nodes are answered once, each to its
 
 t.test('a gateway that loses, doubles and misroutes answers is found out', { skip }, async t => {
   t.teardown(killAll)
-  const { broken } = await mixedCalls.run({ calls: 1_400, clients: 2, patience: 500 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'answers' } })
+  const { broken } = await mixedCalls.run({ calls: 1_400, clients: 2, timeout: 500 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'answers' } })
   for (const words of [/are lost/, /are doubled/, /are misrouted/]) t.match(broken.join('\n'), words)
 })
 
@@ -61,7 +61,7 @@ t.test('a gateway that counts calls twice, and by names that clients made up, is
 
 t.test('a gateway that keeps disconnected clients in memory is found out', { skip }, async t => {
   t.teardown(killAll)
-  const { broken } = await disconnects.run({ count: 50, patience: 1_000 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'memory' } })
+  const { broken } = await disconnects.run({ count: 50, timeout: 1_000 }, { plugins: [SABOTAGE], env: { LOAD_SABOTAGE: 'memory' } })
   t.match(broken.join('\n'), /everything is back to where it was: alive/)
 })
 

@@ -14,9 +14,9 @@ const AFTERWARDS = 500
 const QUESTIONS: Record<string, (mark: string, id: number) => Question> = { questions: asking, cancellations: endless }
 
 /** Many calls of all kinds at once over three nodes, from clients that all count their ids from 0; each request goes to the next node. */
-export const nodes: Scenario<{ calls: number, clients: number, patience: number }> = {
-  defaults: { calls: 1_000_000, clients: 8, patience: 60_000 },
-  run: async ({ calls, clients, patience }, { plugins = [], env = {}, say } = {}) => {
+export const nodes: Scenario<{ calls: number, clients: number, timeout: number }> = {
+  defaults: { calls: 1_000_000, clients: 8, timeout: 60_000 },
+  run: async ({ calls, clients, timeout }, { plugins = [], env = {}, say } = {}) => {
     const kinds = Object.keys(nodeTransports)
     const report = new Report(`nodes: ${calls} calls of ${kinds.length} kinds over three nodes behind nginx, ${clients} clients each`, say)
     const cluster = await Cluster.start(env, plugins)
@@ -25,7 +25,7 @@ export const nodes: Scenario<{ calls: number, clients: number, patience: number 
       const before = cluster.nodes.map(({ pid }) => cpuTime(pid))
       const begun = performance.now()
       const quota = Math.ceil(calls / everyone.length)
-      await Promise.all(everyone.map(async client => await client.drive(quota, QUESTIONS[client.kind] ?? mixed, patience)))
+      await Promise.all(everyone.map(async client => await client.drive(quota, QUESTIONS[client.kind] ?? mixed, timeout)))
       const seconds = (performance.now() - begun) / 1000
       await sleep(AFTERWARDS)
       for (const kind of kinds) report.row(figures(kind, everyone.filter(client => client.kind === kind)))
