@@ -21,7 +21,7 @@ t.test('every route but the public ones needs a credential', async t => {
   t.ok(routes.length > 40, `${routes.length} routes`)
   const full = { resource_metadata: 'https://gateway.test/.well-known/oauth-protected-resource/mcp', scope: 'mcp' }
 
-  for (const [method, url] of [...routes, ['GET', '/nobody/serves/this'], ['POST', '/nobody/serves/this']] as const) {
+  for (const [method, url] of [...routes, ['GET', '/not/served'], ['POST', '/not/served']] as const) {
     const what = `${method} ${url}`
     const stranger = await exchange(server.port, request(method, url, [HOST, ...STREAM, ...(method === 'HEAD' ? [['Connection', 'close'] as [string, string]] : [])]))
     if (PUBLIC.includes(what)) t.equal(stranger.status, url === '/console' ? 308 : 200, `${what} is for everybody`)
@@ -37,7 +37,7 @@ t.test('every route but the public ones needs a credential', async t => {
   await expectUnharmed(t, { ...server, head: headOf(ADA) })
 
   await t.test('so it is with WebSocket', async t => {
-    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/mcp/unknown', '/extra', '/nobody/serves/this', '/ticket']) {
+    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/mcp/unknown', '/extra', '/not/served', '/ticket']) {
       const refused = await exchange(server.port, request('GET', url, [HOST, ...upgradeHead(0).slice(1)]))
       t.equal(refused.status, 401, url)
       t.strictSame(challengeOf(refused.headers.get('www-authenticate')), full)

@@ -45,7 +45,7 @@ t.test('every route is closed to pages of other sites', async t => {
 
   // Of the files of the console one is enough: all have the same route.
   const [built] = routes.filter(([, url]) => BUILT.test(url))
-  for (const [method, url] of [...routes.filter(([, url]) => !BUILT.test(url) || url === built?.[1]), ['GET', '/nobody/serves/this']] as const) {
+  for (const [method, url] of [...routes.filter(([, url]) => !BUILT.test(url) || url === built?.[1]), ['GET', '/not/served']] as const) {
     await t.test(`${method} ${url}`, async t => {
       await refuses(t, server.port, method, url)
       const passed = await Promise.all(PASSED.map(async head => await statusOf(server.port, request(method, url, head))))
@@ -55,7 +55,7 @@ t.test('every route is closed to pages of other sites', async t => {
   await expectUnharmed(t, server)
 
   await t.test('I1: so is the WebSocket upgrade, also where there is no such route', async t => {
-    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/extra', '/health', '/nobody/serves/this']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
+    for (const url of ['/mcp', '/mcp/', `/mcp/${VIEW}`, '/extra', '/health', '/not/served']) await refuses(t, server.port, 'GET', url, upgradeHead(0).slice(1))
     for (const head of PASSED) t.equal(await statusOf(server.port, request('GET', '/mcp', [...head, ...upgradeHead(0).slice(1)])), 101)
     await expectUnharmed(t, server)
   })

@@ -11,7 +11,7 @@ const MAX_NODES = 1_000
 
 interface Budget { left: number }
 
-/** What a field holds before anybody touched it: its default, what is fixed, the parts of an object that must be there. Else it is left out. */
+/** What a field holds before it was touched: its default, what is fixed, the parts of an object that must be there. Else it is left out. */
 export function initialValue (schema: Json | undefined, root: Json, required: boolean, depth = 0, budget: Budget = { left: MAX_NODES }): Value | undefined {
   if (budget.left-- <= 0) return undefined
   const shape = shapeOf(schema, root)
