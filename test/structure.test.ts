@@ -1,6 +1,6 @@
 import t from 'tap'
 import { followsFloors, importCircles } from './import-graph.js'
-import { avoids, crowdedFolders, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
+import { avoids, dialsOnly, followsLayers, hasShortFunctions, importsOf, isAtMost, keepsPluginsApart, keepsProtocolPure, makesNoWireError, namesNoRevision, parse, sources, type Rule } from './structure.js'
 
 const shipped = sources()
 
@@ -126,18 +126,6 @@ const rules: Record<string, { rule: Rule, except?: RegExp, wrong: [path: string,
     right: [['app.ts', `function a () {\n${'x\n'.repeat(58)}}`]]
   }
 }
-
-const mostFiles = (folder: string): number => folder === '.' ? 5 : 14
-
-t.test('no folder has more than 14 files, and the root has at most five', async t => {
-  t.strictSame(crowdedFolders(shipped.map(source => source.fileName), mostFiles), [])
-})
-
-t.test('no folder has more than 14 files: the rule reports offences and nothing else', async t => {
-  const files = (folder: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${folder}${index}.ts`)
-  t.strictSame(crowdedFolders([...files('lib/', 15), ...files('', 6)], mostFiles), ['lib has 15 files', '. has 6 files'])
-  t.strictSame(crowdedFolders([...files('lib/', 14), ...files('lib/time/', 14), ...files('', 5)], mostFiles), [])
-})
 
 t.test('the rules have files to look at', async t => {
   const paths = shipped.map(source => source.fileName)

@@ -89,13 +89,6 @@ export const hasShortFunctions = (lines: number): Rule => source => nodes(source
 
 const lengthOf = (source: ts.SourceFile, node: ts.Node): number => source.getLineAndCharacterOfPosition(node.end).line + 2 - lineOf(source, node)
 
-/** Lists the folders that have more files than they may; the root is the folder `.`. */
-export function crowdedFolders (paths: string[], most: (folder: string) => number): string[] {
-  const counts = new Map<string, number>()
-  for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
-  return [...counts].filter(([folder, count]) => count > most(folder)).map(([folder, count]) => `${folder} has ${count} files`)
-}
-
 export function importsOf (source: ts.SourceFile): Import[] {
   return nodes(source).flatMap(node => {
     const specifier = specifierOf(node)
