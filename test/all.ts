@@ -1,11 +1,15 @@
 import { readdirSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { measureThisProcessOnly } from './support/coverage.js'
 import { rememberAllTimers, rememberTimers, timersAwake } from './support/timers-awake.js'
 
 /** In milliseconds, for a test or for one step of it, if it has tests of its own. */
-const TEST_TIMEOUT = 120_000
+const TEST_TIMEOUT = Number(process.env['TEST_TIMEOUT'] ?? 120_000)
 const EXIT_TIMEOUT = 10_000
+
+/** Where the test files are; a test of this file has its own. */
+const FOLDER = process.env['TEST_FOLDER'] === undefined ? new URL('.', import.meta.url) : pathToFileURL(`${process.env['TEST_FOLDER']}/`)
 
 /** Tests that are made of others. */
 const outers = new WeakSet<Test>()
@@ -28,32 +32,69 @@ export async function runPart (part: number, parts = Number(process.env['TEST_PA
   // tap's own teardown ends the whole run at the first idle moment, which here may come between two files.
   t.teardown = t.after
   // A file that is being compiled blocks the event loop, and tests that measure time with it.
-  const { promise, resolve } = loadingEnd()
-  t.before(async () => await promise)
+  const begin = deferred()
+  t.before(async () => await begin.promise)
   // Neighbours are often alike, so each part gets some of them.
   for (const file of testFiles().filter((_, index) => index % parts === part)) await load(file)
   loading = false
-  resolve()
+  begin.resolve()
+  await finished()
   t.end()
 }
 
-function loadingEnd (): { promise: Promise<void>, resolve: () => void } {
+interface Deferred { promise: Promise<void>, resolve: () => void }
+
+function deferred (): Deferred {
   let resolve = () => {}
   const promise = new Promise<void>(_resolve => { resolve = _resolve })
   return { promise, resolve }
 }
 
+/** The files that wait for one of their own tests, and go on when it has run. */
+const waiting = new Map<string, Promise<void>>()
+
+/** Settles when the file is loaded, or when it waits for a test, since tests begin after all files. */
 async function load (file: string): Promise<void> {
-  try {
-    await import(new URL(file, import.meta.url).href)
-  } catch (error) {
-    t.test(`${sourceOf(file)} loads`, async () => { throw error })
+  const waits = deferred()
+  const restore = noticeWaiting(waits.resolve)
+  const imported = import(new URL(file, FOLDER).href).then(() => {}, error => { t.test(`${sourceOf(file)} loads`, async () => { throw error }) })
+  waiting.set(file, imported.finally(() => waiting.delete(file)))
+  const timer = setTimeout(() => giveUp(`${sourceOf(file)} is not loaded: it waits at its top level for something that does not happen before the tests begin`), TEST_TIMEOUT)
+  await Promise.race([imported, waits.promise])
+  clearTimeout(timer)
+  restore()
+}
+
+/** Calls back when a file uses the promise of a test on the root, as `await t.test(…)` does. Returns how to end that. */
+function noticeWaiting (onWait: () => void): () => void {
+  const { test } = t
+  const noticing = (...args: Parameters<typeof test>): unknown => {
+    const ran = test.apply(t, args)
+    // Not a promise itself: of these, `await` does not call the method.
+    const then: typeof ran.then = (onDone, onFail) => {
+      onWait()
+      return ran.then(onDone, onFail)
+    }
+    return { subtest: ran.subtest, then, catch: (onFail: () => void) => then(undefined, onFail), finally: (callback: () => void) => then().finally(callback) }
   }
+  t.test = Object.assign(noticing, test) as unknown as typeof test
+  return () => { t.test = test }
+}
+
+/** Settles when no file waits any more. One that waits while no test runs waits for something else. */
+async function finished (): Promise<void> {
+  let idleSince: number | undefined
+  const timer = setInterval(() => {
+    idleSince = t.occupied || waiting.size === 0 ? undefined : idleSince ?? performance.now()
+    if (idleSince !== undefined && performance.now() - idleSince > TEST_TIMEOUT) giveUp(`${[...waiting.keys()].map(sourceOf).join(', ')}: the tests are over, and the file still waits at its top level`)
+  }, TEST_TIMEOUT / 10)
+  while (waiting.size > 0) await Promise.all(waiting.values())
+  clearInterval(timer)
 }
 
 function testFiles (): string[] {
   const words = (process.env['TEST_FILES'] ?? '').split(' ')
-  return readdirSync(new URL('.', import.meta.url), { recursive: true, encoding: 'utf8' })
+  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.test.js') && !/^(conformance|types)\b/.test(file))
     .filter(file => words.some(word => sourceOf(file).includes(word)))
     .sort()

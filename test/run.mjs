@@ -1,7 +1,7 @@
 // Runs the compiled tests; words after the command choose the files whose path contains one of them.
 // With --where FILE it only prints which test files reach that product file.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +17,13 @@ if (words[0] === '--where') {
   process.exit()
 }
 
+const files = readdirSync(new URL('.', import.meta.url), { recursive: true, encoding: 'utf8' }).map(file => `test/${file.replaceAll('\\', '/')}`).filter(file => file.endsWith('.test.ts'))
+const idle = words.filter(word => !files.some(file => file.includes(word)))
+if (idle.length > 0) {
+  console.log(`No test file has ${idle.map(word => `"${word}"`).join(' or ')} in its path. "npm test -- --where FILE" prints the tests of a product file.`)
+  process.exit(1)
+}
+
 const begun = performance.now()
 // What gateways under test keep is not put among the user's own.
 const data = mkdtempSync(join(tmpdir(), 'patchbay-data-'))
@@ -30,7 +37,10 @@ const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...opt
   stdio: ['ignore', 'pipe', 'inherit']
 })
 tap.stdout.pipe(reporter())
+let latest = ''
+const progress = setInterval(() => console.log(`… ${duration(performance.now() - begun)}: ${totals()}${latest === '' ? '' : `; the latest: ${latest}`}`), words.length > 0 ? 10_000 : 60_000)
 tap.on('close', code => {
+  clearInterval(progress)
   rmSync(data, { recursive: true, force: true })
   const ran = count.passed + count.failed > 0
   if (!ran) console.log('No tests ran.')
@@ -47,7 +57,10 @@ function options () {
 
 function reporter () {
   const parser = new Parser()
-  parser.on('pass', () => { count.passed++ })
+  parser.on('pass', ({ fullname }) => {
+    count.passed++
+    latest = title(fullname)
+  })
   parser.on('fail', fail)
   parser.on('skip', result => skip(result, result.skip))
   parser.on('todo', result => skip(result, result.todo))
