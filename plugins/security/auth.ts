@@ -5,6 +5,7 @@ import { isHttpError } from '../../protocol/http/http-error.js'
 import type { Challenge } from '../../protocol/http/http-errors.js'
 import { audienceOf } from '../../protocol/http/protected-resource.js'
 import { rescheduleExpiry } from '../../protocol/peer/expiry.js'
+import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import type { KeyChanges, ListedKey } from '../../system/credentials/api-key.js'
 import { openAuthority, type Authority } from '../../system/credentials/authority.js'
@@ -14,12 +15,13 @@ import { WrongCredentials } from '../../system/credentials/wrong-credentials.js'
 import { networkOf } from '../../system/rate/network.js'
 import { Authenticator, type Attempt } from './auth/authenticator.js'
 import { HostIdentities } from './auth/host-identities.js'
+import { identityCarrier } from './auth/identity-carrier.js'
 import { SharedTickets } from './auth/shared-tickets.js'
 import type { TicketBook } from './auth/ticket-book.js'
 
 declare module '../core/mcp.js' {
   interface Mcp {
-    identities: {
+    identities: IdentityCarrier & {
       /** False where every caller is anonymous and has every right. */
       readonly required: boolean
       /** The identity that an API key or access token proves. Rejects with a sentence that says why there is none. */
@@ -75,23 +77,21 @@ export default fp(async (fastify, options: AuthOptions) => {
   const { ticketLifetime, allowAnonymous, maxWrongCredentials, challenger, scopes } = options
   const { mcp, log } = fastify
   const authority = await openReportedAuthority(fastify, options)
-  const tickets = mcp.store.kind === 'redis' ? new SharedTickets(mcp.store.values, ticketLifetime) : ownTickets(ticketLifetime)
   const toChallenge: Challenge = (error, description) => challenge(challenger, { error, description, scopes })
-  const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
   const host = new HostIdentities(fastify.hasRequestDecorator('identity'), log, toChallenge)
   const isOpen = (): boolean => !authority.exists && (!host.expected || allowAnonymous)
+  const carrier = identityCarrier({ authority, isOpen, hasHost: () => host.expected })
+  const tickets = mcp.store.kind === 'redis' ? new SharedTickets(mcp.store.values, ticketLifetime, carrier) : ownTickets(ticketLifetime)
+  const authenticator = new Authenticator(authority, tickets, new WrongCredentials(maxWrongCredentials), toChallenge)
 
   mcp.provide('identities', {
+    ...carrier,
     get required () { return !isOpen() },
     authenticate: async credential => {
       if (!authority.exists) throw new Error('no credential can be checked here: neither apiKeys nor oauth is set')
       return await authority.recognise(credential)
     },
-    replaceKeys: listed => {
-      const changes = authority.replaceKeys(listed)
-      for (const holder of changes.holders) rescheduleExpiry(holder)
-      return changes
-    },
+    replaceKeys: listed => replaceKeys(authority, listed),
     issueTicket: identity => tickets.issue(identity)
   })
   if (!host.expected) fastify.decorateRequest('identity')
@@ -130,6 +130,12 @@ export default fp(async (fastify, options: AuthOptions) => {
     return host.check(identity)
   }
 }, { name: 'patchbay-auth', dependencies: ['patchbay-mcp', 'patchbay-health'] })
+
+function replaceKeys (authority: Authority, listed: ListedKey[]): KeyChanges {
+  const changes = authority.replaceKeys(listed)
+  for (const holder of changes.holders) rescheduleExpiry(holder)
+  return changes
+}
 
 /** Logs, and reports to `/health`, that the keys of the issuer cannot be fetched. */
 async function openReportedAuthority ({ log, mcp: { health } }: FastifyInstance, { apiKeys, oauth }: AuthOptions): Promise<Authority> {

@@ -127,6 +127,12 @@ export const httpErrors = {
     'PATCHBAY_POST_NOT_PASSED_ON', 504, 'the node with your stream does not reply; wait for an answer there before you send this again'),
   /** HTTP+SSE: the node that has the stream could not be reached for 10 s, so it has not got the message. Remedy: send it again later. */
   nodeAway: () => new HttpError('PATCHBAY_NODE_AWAY', 503, 'the node with your stream cannot be reached now; send this again later', SOON),
+  /**
+   * HTTP+SSE: the node that has the stream does not know the credential, which the node that got the message accepts: their `apiKeys` or `oauth`
+   * differ. Remedy: open `GET /sse` again; the operator gives all nodes the same options and reloads those that lag behind.
+   */
+  credentialUnknownAtNode: () => refusedFor('auth', new HttpError(
+    'PATCHBAY_CREDENTIAL_UNKNOWN_AT_NODE', 503, 'the node with your stream does not know your credential; open GET /sse again', { ...SOON, audit: { reason: 'unknown_at_node' } })),
   /** The event that `Last-Event-ID` names is not stored, or is of another stream. Remedy: open the stream without `Last-Event-ID`. */
   nothingToResume: () => new HttpError('PATCHBAY_NOTHING_TO_RESUME', 404, 'nothing can be resumed from this Last-Event-ID'),
   /** HTTP+SSE: the client does not read its stream, whose queue is full. Remedy: read the stream before posting more. */

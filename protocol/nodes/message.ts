@@ -19,8 +19,8 @@ export interface HandoverQuestion { readonly kind: 'handover', readonly session:
 /** Take a message that a client posted for its HTTP+SSE stream, which you have. */
 export interface PostQuestion { readonly kind: 'post', readonly connection: string, readonly identity: CarriedIdentity, readonly view: string | undefined, readonly text: string }
 
-/** What became of it: there is no such stream of that caller, its client has to read first, or the reply that the POST gets. */
-export type PostAnswer = 'unknown' | 'full' | { readonly status: number, readonly text: string | undefined }
+/** What became of it: there is no such stream of that caller, its client has to read first, the node does not know its credential, or the reply that the POST gets. */
+export type PostAnswer = 'unknown' | 'full' | 'refused' | { readonly status: number, readonly text: string | undefined }
 
 /** What a node asks another one, by kind. */
 export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion, passed: PassedMessage }

@@ -21,6 +21,7 @@ export class AccessTokens {
   readonly #now: () => number
   readonly #known = new Map<string, { holder: Holder, until: number }>()
   readonly #pending = new Map<string, Promise<Holder>>()
+  readonly #holders = new WeakSet<object>()
 
   constructor (trust: Trust, keys: JWTVerifyGetKey, now: () => number = Date.now) {
     this.#trust = trust
@@ -38,10 +39,22 @@ export class AccessTokens {
     return pending
   }
 
+  /** True for an identity that a token gave here. */
+  isHolder (identity: object): boolean {
+    return this.#holders.has(identity)
+  }
+
+  /** True for a principal that tokens of the trusted issuer name. */
+  isOfIssuer (principal: string): boolean {
+    const { issuer } = this.#trust
+    return principal.startsWith(`${issuer}#`) || principal.startsWith(`${issuer}?client=`)
+  }
+
   async #learn (token: string, key: string): Promise<Holder> {
     try {
       const holder = await this.#check(token)
       this.#remember(key, holder)
+      this.#holders.add(holder)
       return holder
     } finally {
       this.#pending.delete(key)

@@ -29,10 +29,12 @@ export const hashOf = (key: string): string => PREFIX + digestOf(key).toString('
 /** The keys that are accepted. Keys of the same name identify the same principal. */
 export class ApiKeys {
   #keys: Key[]
+  /** The ids of holders, also of those whose keys were removed. */
+  readonly #ids = new WeakMap<object, string>()
 
   /** Throws a sentence that names the option if a key is wrong. */
   constructor (listed: ListedKey[]) {
-    this.#keys = keysOf(listed)
+    this.#keys = this.#withIds(keysOf(listed))
   }
 
   get size (): number {
@@ -46,6 +48,16 @@ export class ApiKeys {
     return found
   }
 
+  /** The id of the key of a holder, which says nothing about the key; undefined for an identity that no key gave. */
+  idOf (identity: object): string | undefined {
+    return this.#ids.get(identity)
+  }
+
+  /** The holder of the listed key with that id. */
+  holderOf (id: string): Holder | undefined {
+    return this.#keys.find(({ holder }) => this.#ids.get(holder) === id)?.holder
+  }
+
   /**
    * Replaces the list of keys. A key that stays keeps its holder, which gets the new scopes and expiry; the holder of a removed key expires.
    * Throws like the constructor, and then nothing has changed.
@@ -57,10 +69,15 @@ export class ApiKeys {
     const removed = this.#keys.filter(({ id }) => !after.has(id))
     const changed = next.filter(key => hasChanged(key, before.get(key.id)))
     for (const { holder } of removed) holder.expires = 0
-    this.#keys = next.map(key => update(before.get(key.id), key))
+    this.#keys = this.#withIds(next.map(key => update(before.get(key.id), key)))
     const added = next.filter(({ id }) => !before.has(id))
     const holders = [...removed, ...changed.map(({ id }) => before.get(id) as Key)].map(({ holder }) => holder)
     return { added: namesOf(added), removed: namesOf(removed), changed: namesOf(changed), holders }
+  }
+
+  #withIds (keys: Key[]): Key[] {
+    for (const { id, holder } of keys) if (!this.#ids.has(holder)) this.#ids.set(holder, digestOf(id).toString('base64url'))
+    return keys
   }
 }
 

@@ -56,6 +56,26 @@ export class Authority {
     return holder
   }
 
+  /** The id of the API key of an identity, by which every node that lists the key finds its holder; undefined where it is of none. */
+  idOf (identity: object): string | undefined {
+    return this.#apiKeys.idOf(identity)
+  }
+
+  /** The holder of the API key with that id, with the rights that it has now; undefined where it is not listed. */
+  holderOf (id: string): Holder | undefined {
+    return this.#apiKeys.holderOf(id)
+  }
+
+  /** True for an identity that an access token gave. */
+  isOfToken (identity: object): boolean {
+    return this.#tokens?.isHolder(identity) === true
+  }
+
+  /** True for a principal of the issuer whose access tokens are accepted. */
+  trustsIssuerOf (principal: string): boolean {
+    return this.#tokens?.isOfIssuer(principal) === true
+  }
+
   /** Fetches the keys of the issuer before the first request needs them. If that fails, the request tries again. */
   warm (): void {
     this.#keys?.warm()

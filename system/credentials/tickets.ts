@@ -5,7 +5,8 @@ import { digestOf } from './api-key.js'
 interface Issued<T> { holder: T, owner: string, until: number }
 
 const MAX_TICKETS = 10_000
-const MAX_PER_OWNER = 100
+/** The most unused tickets of one owner. */
+export const MAX_PER_OWNER = 100
 
 /** Tickets, each of which identifies its holder once and for a short time. Only their hashes are stored. */
 export class Tickets<T> {

@@ -7,8 +7,8 @@ import { DELIVERY_TIMEOUT } from '../../protocol/nodes/inquiries.js'
 import type { PostAnswer, PostQuestion } from '../../protocol/nodes/message.js'
 import type { Peer } from '../../protocol/peer/peer.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
-import { carryIdentity, takeIdentity } from '../../protocol/wire/carried-identity.js'
 import type { Channel } from '../../protocol/wire/channel.js'
+import type { Identity } from '../../protocol/wire/identity.js'
 import type { HttpGateway } from './gateway.js'
 import { sendJson } from './json-reply.js'
 import { takeBody } from './posts.js'
@@ -20,11 +20,13 @@ const SEND_AGAIN_AFTER = 250
 
 const ACCEPTED = { status: 202, text: undefined } as const
 
+type PostGateway = Pick<HttpGateway, 'dispatcher' | 'identities' | 'inquiries' | 'store'>
+
 /** POSTs of HTTP+SSE clients that reach another node than the one with their stream: the id of a stream begins with its node. */
 export class ForwardedPosts {
-  readonly #gateway: Pick<HttpGateway, 'dispatcher' | 'inquiries' | 'store'>
+  readonly #gateway: PostGateway
 
-  constructor (gateway: Pick<HttpGateway, 'dispatcher' | 'inquiries' | 'store'>) {
+  constructor (gateway: PostGateway) {
     this.#gateway = gateway
   }
 
@@ -40,7 +42,7 @@ export class ForwardedPosts {
     const node = /^([0-9a-f]{12})\./.exec(connection)?.[1]
     if (self === undefined || node === undefined || node === self) throw httpErrors.unknownSseSession()
     const text = Buffer.from(takeBody(request)).toString()
-    const question: PostQuestion = { kind: 'post', connection, identity: carryIdentity(request.identity), view: viewOf(request), text }
+    const question: PostQuestion = { kind: 'post', connection, identity: this.#gateway.identities.carry(request.identity), view: viewOf(request), text }
     this.#ask(node, question).catch(throwUnavailable).then(answer => respond(answer, reply)).catch(error => { void reply.send(error) })
   }
 
@@ -56,9 +58,12 @@ export class ForwardedPosts {
     }
   }
 
-  /** Takes a POST that another node passed on. The answer waits for nothing but the decoding. */
-  async take ({ identity, text }: PostQuestion, client: { peer: Peer, sink: Sink } | undefined): Promise<PostAnswer> {
-    const { dispatcher } = this.#gateway
+  /** Takes a POST that another node passed on, with the rights that its caller has here. The answer waits for nothing but the decoding. */
+  async take ({ identity: carried, text }: PostQuestion, find: (caller: Identity) => { peer: Peer, sink: Sink } | undefined): Promise<PostAnswer> {
+    const { dispatcher, identities } = this.#gateway
+    const identity = identities.adopt(carried)
+    if (identity === undefined) return 'refused'
+    const client = find(identity)
     const channel = client?.peer.channel
     if (client === undefined || channel === undefined) return 'unknown'
     if (client.sink.isFull?.() === true) return 'full'
@@ -66,7 +71,7 @@ export class ForwardedPosts {
     if (incoming.kind === 'invalid' && incoming.id === undefined) {
       return await new Promise(resolve => { dispatcher.receive(incoming, client.peer, replyChannel(resolve)) })
     }
-    dispatcher.receive(incoming, client.peer, { ...channel, counted: true }, takeIdentity(identity))
+    dispatcher.receive(incoming, client.peer, { ...channel, counted: true }, identity)
     return ACCEPTED
   }
 }
@@ -74,6 +79,7 @@ export class ForwardedPosts {
 function respond (answer: PostAnswer, reply: FastifyReply): void {
   if (answer === 'unknown') throw httpErrors.unknownSseSession()
   if (answer === 'full') throw httpErrors.streamFull()
+  if (answer === 'refused') throw httpErrors.credentialUnknownAtNode()
   if (answer.text !== undefined) sendJson(reply, answer.text, answer.status)
   else void reply.code(202).header('content-type', 'text/plain').send('Accepted')
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import type { Inquiries } from '../../protocol/nodes/inquiries.js'
+import type { IdentityCarrier } from '../../protocol/wire/carried-identity.js'
 import type { Nodes } from '../../protocol/nodes/nodes.js'
 import type { SessionRegistry } from '../../protocol/sessions/registry.js'
 import type { Sink } from '../../protocol/sessions/streams/sink.js'
@@ -21,6 +22,7 @@ export interface HttpGateway {
   readonly sessions: SessionRegistry
   readonly eventStreams: EventStreamPort
   readonly inquiries: Inquiries
+  readonly identities: IdentityCarrier
   readonly store: { readonly nodes: Pick<Nodes, 'self' | 'isAlive'> }
   readonly connections: {
     /** Runs `callback` once, when the reply is finished or its client has disconnected: now, if that has happened already. */

@@ -10,7 +10,7 @@ import { accepts } from './headers.js'
 import { takeBody } from './posts.js'
 import { viewOf } from './view-parameter.js'
 
-type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'inquiries' | 'store'>
+type SseGateway = Pick<HttpGateway, 'dispatcher' | 'eventStreams' | 'identities' | 'inquiries' | 'store'>
 
 interface SseClient { readonly peer: Peer, readonly sink: Sink }
 
@@ -23,7 +23,7 @@ export class SseConnections {
   constructor (gateway: SseGateway) {
     this.#gateway = gateway
     this.#forwarded = new ForwardedPosts(gateway)
-    gateway.inquiries.on('post', async question => await this.#forwarded.take(question, this.#find(question.connection, question.identity.principal, question.view)))
+    gateway.inquiries.on('post', async question => await this.#forwarded.take(question, ({ principal }) => this.#find(question.connection, principal, question.view)))
   }
 
   get size (): number {

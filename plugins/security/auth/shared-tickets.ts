@@ -1,31 +1,39 @@
 import { randomBytes } from 'node:crypto'
 import { httpErrors } from '../../../protocol/http/http-errors.js'
 import type { Values } from '../../../protocol/store.js'
-import { carryIdentity, takeIdentity, type CarriedIdentity } from '../../../protocol/wire/carried-identity.js'
+import type { CarriedIdentity, IdentityCarrier } from '../../../protocol/wire/carried-identity.js'
 import { isFull } from '../../../protocol/wire/errors.js'
-import { hasExpired, type Identity } from '../../../protocol/wire/identity.js'
-import type { IssuedTicket, TicketBook } from './ticket-book.js'
+import type { Identity } from '../../../protocol/wire/identity.js'
 import { digestOf } from '../../../system/credentials/api-key.js'
+import { MAX_PER_OWNER } from '../../../system/credentials/tickets.js'
+import type { IssuedTicket, TicketBook } from './ticket-book.js'
 
-const SPACE = 'tickets'
-const MAX_TICKETS = 10_000
+/** How many characters at the beginning of a ticket name its owner. */
+const OWNER_LENGTH = 22
+const TICKET = /^[\w-]{65}$/
 
-/** Tickets in a store that several nodes share: one that is issued at one node is good at all, once. Only their hashes are stored. */
+/**
+ * Tickets in a store that several nodes share: one that is issued at one node is good at all, once. Only their hashes are stored, with the id of the
+ * credential. Each owner has a space of its own, which the ticket names, so that the store counts the unused ones in the same step.
+ */
 export class SharedTickets implements TicketBook {
   readonly #values: Values
   readonly #lifetime: number
+  readonly #identities: IdentityCarrier
 
-  constructor (values: Values, lifetime: number) {
+  constructor (values: Values, lifetime: number, identities: IdentityCarrier) {
     this.#values = values
     this.#lifetime = lifetime
+    this.#identities = identities
   }
 
-  /** Undefined when there are too many unused ones. Rejects with an HTTP error when the store fails. */
+  /** Undefined when the owner has too many unused ones. Rejects with an HTTP error when the store fails. */
   async issue (identity: Identity): Promise<IssuedTicket | undefined> {
-    const ticket = randomBytes(32).toString('base64url')
+    const owner = digestOf(identity.principal ?? '').toString('base64url').slice(0, OWNER_LENGTH)
+    const ticket = owner + randomBytes(32).toString('base64url')
     const expires = Math.min(Date.now() + this.#lifetime, identity.expires ?? Infinity)
     try {
-      await this.#values.put(SPACE, keyOf(ticket), carryIdentity(identity), { expires, max: MAX_TICKETS })
+      await this.#values.put(spaceOf(ticket), keyOf(ticket), this.#identities.carry(identity), { expires, max: MAX_PER_OWNER })
     } catch (error) {
       if (isFull(error)) return undefined
       throw httpErrors.ticketsUnavailable((error as Error).message)
@@ -33,13 +41,15 @@ export class SharedTickets implements TicketBook {
     return { ticket, expiresIn: Math.max(0, expires - Date.now()) }
   }
 
-  /** The identity of a ticket, which is used up by this; undefined if it is not valid. Rejects with an HTTP error when the store fails. */
+  /** The identity of a ticket, as this node knows it now. The ticket is used up by this. Rejects with an HTTP error when the store fails. */
   async redeem (ticket: string): Promise<Identity | undefined> {
-    const taken = this.#values.take(SPACE, keyOf(ticket)) as Promise<CarriedIdentity | undefined>
+    if (!TICKET.test(ticket)) return undefined
+    const taken = this.#values.take(spaceOf(ticket), keyOf(ticket)) as Promise<CarriedIdentity | undefined>
     const carried = await taken.catch((error: Error) => { throw httpErrors.credentialUnverifiable(error.message) })
-    const identity = carried === undefined ? undefined : takeIdentity(carried)
-    return identity === undefined || hasExpired(identity) ? undefined : identity
+    return carried === undefined ? undefined : this.#identities.adopt(carried)
   }
 }
+
+const spaceOf = (ticket: string): string => `tickets:${ticket.slice(0, OWNER_LENGTH)}`
 
 const keyOf = (ticket: string): string => digestOf(ticket).toString('base64')

@@ -14,34 +14,45 @@ const EXPIRY = `
     return redis.call('HDEL', KEYS[1], ...)
   end`
 
-/** Each write removes some expired values, and the one that is written if it has expired: no write takes long, however many there are. */
-const PURGE = `${EXPIRY}
+/**
+ * Each write removes some expired values: no write takes long, however many there are. It does so last, because a full Redis refuses the first write
+ * of a script only, and only if it needs memory.
+ */
+const PURGE = `
   local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 1000)
-  if #dead > 0 then remove(unpack(dead)) end
-  if #dead == 1000 and isDead(ARGV[1]) then remove(ARGV[1]) end`
+  if #dead > 0 then remove(unpack(dead)) end`
+
+/** A space whose values all expire, expires with the last of them; beyond 2^53 there is no exact time. */
+const EXPIRE_SPACE = `
+  local latest = redis.call('ZCARD', KEYS[3]) == redis.call('HLEN', KEYS[1]) and redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2]
+  for _, key in ipairs(KEYS) do
+    if latest and tonumber(latest) < 9007199254740992 then redis.call('PEXPIREAT', key, string.format('%.0f', math.ceil(latest))) else redis.call('PERSIST', key) end
+  end`
 
 /** ARGV: key. The value, or nil. */
 export const GET = script(`${EXPIRY}
   return not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1])`)
 
 /** ARGV: key, value, expiry or '', most entries or '', '1' to keep a present value. 1 if it was written, 0 if not, -1 if there are too many. */
-export const PUT = script(`${PURGE}
-  local present = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1
+export const PUT = script(`${EXPIRY}
+  local present = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and not isDead(ARGV[1])
   if present and ARGV[5] == '1' then return 0 end
   local living = redis.call('HLEN', KEYS[1]) - redis.call('ZCOUNT', KEYS[3], '-inf', now)
   if not present and ARGV[4] ~= '' and living >= tonumber(ARGV[4]) then return -1 end
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('ZADD', KEYS[2], 0, ARGV[1])
   if ARGV[3] == '' then redis.call('ZREM', KEYS[3], ARGV[1]) else redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1]) end
+  ${PURGE}
+  ${EXPIRE_SPACE}
   return 1`)
 
 /** ARGV: key. 1 if there was one. */
-export const DELETE = script(`${PURGE}
+export const DELETE = script(`${EXPIRY}${PURGE}
   return remove(ARGV[1])`)
 
 /** ARGV: key. The value, which is deleted, or nil. */
-export const TAKE = script(`${PURGE}
-  local value = redis.call('HGET', KEYS[1], ARGV[1])
+export const TAKE = script(`${EXPIRY}${PURGE}
+  local value = not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1])
   remove(ARGV[1])
   return value`)
 
@@ -74,11 +85,14 @@ export const LIST = script(`${EXPIRY}
   return found`)
 
 /** ARGV: key, what to add. The sum as text, because a client may round a large integer; or 'no' and the value that cannot be added to. */
-export const INCREMENT = script(`${PURGE}
-  local value = redis.call('HGET', KEYS[1], ARGV[1]) or '0'
+export const INCREMENT = script(`${EXPIRY}
+  local value = not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1]) or '0'
   local sum = (tonumber(value) or 0.5) + tonumber(ARGV[2])
   if sum ~= math.floor(sum) or math.abs(sum) > 9007199254740991 then return { 'no', value } end
   local text = string.format('%.0f', sum)
   redis.call('HSET', KEYS[1], ARGV[1], text)
   redis.call('ZADD', KEYS[2], 0, ARGV[1])
+  if isDead(ARGV[1]) then redis.call('ZREM', KEYS[3], ARGV[1]) end
+  ${PURGE}
+  ${EXPIRE_SPACE}
   return { 'ok', text }`)
