@@ -108,7 +108,9 @@ function refuseSession ({ dispatcher }: HttpGateway, incoming: Request, error: H
 
 const withoutSession = (reply: FastifyReply): FastifyReply => reply.removeHeader('mcp-session-id').removeHeader('x-session-id')
 
-const encodeRefusal = ({ id }: Request, { message, code }: HttpError): string => encodeError(id, errors.httpOfRequest(message, code))
+// The request is not invalid where the store fails.
+const encodeRefusal = ({ id }: Request, { message, code, statusCode }: HttpError): string =>
+  encodeError(id, statusCode >= 500 ? errors.http(statusCode, message, code) : errors.httpOfRequest(message, code))
 
 function serveInSession (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply, hasVersion: boolean): void {
   const { dispatcher, sessions, eventStreams } = gateway

@@ -15,9 +15,10 @@ const EXPIRE = `
   redis.call('PEXPIREAT', KEYS[1], expires)
   redis.call('PEXPIREAT', KEYS[2], expires)`
 
-/** ARGV: expiry, then fields and values in turn. */
+/** ARGV: expiry, then fields and values in turn. A full Redis refuses the first write of a script only, and DEL needs no memory. */
 export const SAVE = script(`${SET}
   local expires = ARGV[1]
+  redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
   redis.call('DEL', KEYS[1])
   set(2)
   ${EXPIRE}`)
