@@ -6,8 +6,9 @@ const FIELDS = new Set([
   'authorization', 'cookie', 'set-cookie', 'proxy-authorization', 'x-api-key',
   'client_secret', 'code_verifier', 'client_assertion', 'assertion', 'refresh_token', 'access_token', 'id_token', 'password', 'token'
 ])
-/** Fields whose name says too little: only texts are hidden, for an error has a number under `code`. */
+/** Fields whose name says too little: only texts are hidden, for an error has a number under `code`, and the name of its cause under `data.code`. */
 const TEXT_FIELDS = new Set(['code'])
+const ERROR_CODE = /^PATCHBAY_[A-Z_]+$/
 const KEY = /\bpb_[A-Za-z0-9_-]{8,}/g
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/-]{8,}=*/gi
 
@@ -29,7 +30,7 @@ function redactAt (value: Json, at: Pointer, secret: ReadonlySet<Pointer>, isSec
 
 function isSecret (name: string, value: Json): boolean {
   const field = name.toLowerCase()
-  return FIELDS.has(field) || (TEXT_FIELDS.has(field) && typeof value === 'string')
+  return FIELDS.has(field) || (TEXT_FIELDS.has(field) && typeof value === 'string' && !ERROR_CODE.test(value))
 }
 
 /** Params for use elsewhere, without values that the schema of the arguments calls secret, and without keys of this gateway. */

@@ -66,7 +66,7 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
 
   function position (method: string, cursor: string, call: Call): string {
     const after = dispatcher.sealer.open(purpose(method, call), cursor)
-    if (typeof after !== 'string') throw errors.invalidParams('the cursor was not issued by this server for this list; start again without one')
+    if (typeof after !== 'string') throw errors.cursorRefused()
     return after
   }
 }, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp'] })

@@ -4,7 +4,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
 import { registryOf, type Registry } from '../../protocol/definitions/definition-registry.js'
 import { text, type CallToolResult } from '../../protocol/wire/content.js'
-import { errors, isAboutRequest, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
+import { errors, isAboutRequest, isErrorCode, isMcpError, isToolError, type McpError } from '../../protocol/wire/errors.js'
 import { explosivePatterns } from '../../lib/patterns/explosive-pattern.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
@@ -29,6 +29,9 @@ declare module '../core/views.js' {
 }
 
 const EXPLOSIVE = 'a pattern in the input of a tool can take for ever on some texts, and everything waits meanwhile: avoid repetitions inside repetitions (docs/write-a-tool.md)'
+/** The member of `_meta` in a failed result that has what `data` of the JSON-RPC error would have. */
+const REASON = 'patchbay/error'
+
 const LIST_CHANGED = 'notifications/tools/list_changed'
 type Warn = (sentence: string) => void
 
@@ -81,7 +84,7 @@ async function relay (request: Relay, call: Call): Promise<object> {
 function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
-    if (wrong !== undefined) throw errors.invalidParams(wrong)
+    if (wrong !== undefined) throw errors.wrongArguments(wrong)
     const output = tool.run(args, call)
     return isThenable(output) ? afterPromise(tool, output, args, call, warn) : toWireResult(tool.finish(output, args, warn), call)
   } catch (error) {
@@ -116,11 +119,18 @@ function withOutcome (result: CallToolResult): CallToolResult {
 /** An `isError` result for a failure of the tool. Throws what is an error of the request, or ours. */
 function toErrorResult (error: unknown, call: Call): CallToolResult {
   if (isToolError(error)) return failure(error.message)
-  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return failure(textOf(error))
+  if (isMcpError(error) && call.revision.errorsAsResults && !isAboutRequest(error)) return { ...failure(textOf(error)), ...reasonOf(error) }
   throw error
 }
 
 const failure = (why: string): CallToolResult => ({ content: [text(why)], isError: true })
+
+/** The data of an error of ours besides its text, which a result has in `_meta`. The data of an error of an author is left out. */
+function reasonOf ({ data }: McpError): { _meta?: object } {
+  if (!isObject(data) || !isErrorCode(data.code)) return {}
+  const { details, hint, ...reason } = data
+  return { _meta: { [REASON]: reason } }
+}
 
 /** The text of an error with its `details` and `hint`: a result has no place for the data of an error. */
 function textOf ({ message, data }: McpError): string {

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isHttpError } from '../../protocol/http/http-error.js'
 import { httpErrors } from '../../protocol/http/http-errors.js'
-import { errors } from '../../protocol/wire/errors.js'
+import { errors, type McpError } from '../../protocol/wire/errors.js'
 import { encodeError } from '../../protocol/wire/jsonrpc.js'
 import { isModern, modern, oldest } from '../../protocol/revisions/table.js'
 
@@ -12,21 +12,18 @@ export default fp(async fastify => {
     const status = error.statusCode ?? 500
     // 503 is a limit that was reached, not a fault.
     if (status >= 500 && status !== 503) request.log.error({ reqId: request.id, err: error }, 'request failed')
-    const message = status === 500 ? errors.internal(request.id).message : error.message
-    refuse(request, reply, { statusCode: status, message, headers: error.headers, code: isHttpError(error) ? error.code : undefined })
+    const sent = status === 500 ? errors.internal(request.id) : errors.http(status, error.message, isHttpError(error) ? error.code : undefined)
+    refuse(request, reply, status, sent, error.headers)
   })
 
   fastify.setNotFoundHandler((request, reply) => {
     const { method, url, originalUrl } = request
-    refuse(request, reply, originalUrl === url ? httpErrors.notFound(method, String(url.split('?')[0])) : httpErrors.undecodablePath())
+    const { statusCode, message, code } = originalUrl === url ? httpErrors.notFound(method, String(url.split('?')[0])) : httpErrors.undecodablePath()
+    refuse(request, reply, statusCode, errors.http(statusCode, message, code))
   })
 }, { name: 'patchbay-error-replies' })
 
-interface Refusal { statusCode: number, message: string, headers?: Record<string, string> | undefined, code?: string | undefined }
-
-function refuse ({ headers: { 'mcp-protocol-version': version } }: FastifyRequest, reply: FastifyReply, refusal: Refusal): void {
-  const { statusCode, message, headers = {}, code } = refusal
-  const { missingId } = isModern(version) ? modern : oldest
-  const body = encodeError(missingId, errors.http(statusCode, message, code))
-  void reply.code(statusCode).headers(headers).header('content-type', 'application/json').send(body)
+function refuse (request: FastifyRequest, reply: FastifyReply, status: number, error: McpError, headers: Record<string, string> = {}): void {
+  const { missingId } = isModern(request.headers['mcp-protocol-version']) ? modern : oldest
+  void reply.code(status).headers(headers).header('content-type', 'application/json').send(encodeError(missingId, error))
 }

@@ -105,7 +105,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
         const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ParsedOutput<O>, given as Typed<I>)))
         return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
       }
-    }, isStandardSchema(input) ? parserOf(input, (why, given) => errors.invalidParams(explain(given as Record<string, unknown>, why))) : undefined,
+    }, isStandardSchema(input) ? parserOf(input, (why, given) => errors.wrongArguments(explain(given as Record<string, unknown>, why))) : undefined,
     isStandardSchema(output) ? parserOf(output, refuse) : undefined)
   })
 }

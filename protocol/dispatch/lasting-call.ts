@@ -5,7 +5,7 @@ import type { Call } from './call.js'
 /** Throws when nothing can be sent before the response of the call. */
 export function checkStream ({ channel, method }: Call): void {
   if (channel.streams) return
-  if (channel.canStream === true) throw errors.overloaded('there are too many event streams, option maxStreams', 'streams')
+  if (channel.canStream === true) throw errors.tooManyStreams()
   throw errors.invalidRequest(`${method} needs a stream: use /mcp, WebSocket or stdio`)
 }
 

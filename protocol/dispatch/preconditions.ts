@@ -24,11 +24,11 @@ export function resolveRevision (request: Request, peer: Peer, { maxId }: Limits
 /** Throws when the credential has expired, or when the state of the peer or a limit does not allow the call. */
 export function assertAllowed ({ method, revision, response: { id, size }, peer, identity }: Call, { maxInFlight, maxBytesInFlight }: Limits, budget: ByteBudget): void {
   if (hasExpired(identity)) throw errors.expired()
-  if (peer.inbound.has(id)) throw errors.invalidRequest(`a request with the id ${JSON.stringify(id)} is still being answered`)
+  if (peer.inbound.has(id)) throw errors.idInUse(JSON.stringify(id))
   if (!revision.stateless) {
     // A connection may open its conversation anew, as bridges do that serve one client after the other; HTTP has new sessions for that.
     if (method === 'initialize' && peer.initialized && peer.transport === 'http') throw errors.invalidRequest('initialize was answered already; send it without Mcp-Session-Id to open another session')
-    if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.invalidRequest('send initialize first')
+    if (peer.revision === undefined && !BEFORE_HANDSHAKE.has(method)) throw errors.notInitialized()
   }
   // A ping is never refused for too many calls: clients use it to check the connection.
   if (method === 'ping') return

@@ -17,11 +17,13 @@ export function errorsPage (): string {
     'A request that a client sends ends in one of three ways other than success: a JSON-RPC error, a tool result with `isError: true`, or, over HTTP, a status without a JSON-RPC call.',
     '## JSON-RPC errors',
     'The status is that of the HTTP reply; on other transports there is none. With 429 and 503 comes `Retry-After`, with 401 and 403 `WWW-Authenticate`.',
-    table(['code', 'status', 'text', 'when', 'what to do'], jsonRpcRows()),
+    'Every error of Patchbay has a name in `data.code`. The name does not change from version to version, while the text may; names are added. The same cause has the same name in the table of [HTTP errors](#http-errors). An error of an upstream server\nis passed on as the server wrote it, without a name of Patchbay, and so is an `McpError` that the author of a tool, prompt or plugin throws. A cancelled request is not answered.',
+    table(['code', '`data.code`', 'status', 'text', 'when', 'what to do'], jsonRpcRows()),
     '`data.details` of a -32602 repeats the reason; an unknown resource has `data.uri` instead.',
     'An id that cannot be read is written as `null` in the revisions with a handshake, and left out in 2026-07-28.',
     '## Tools that fail',
     'A tool that fails is not an error but a result with `isError: true`. From 2025-11-25 on so are arguments that do not fit the tool\'s schema and an\n`McpError` thrown by a tool, whose text has the `details` and the `hint` of its data; before, they are JSON-RPC errors. From the same revision on, a\nsuccess carries `isError: false`.',
+    'Such a result has in `_meta["patchbay/error"]` what `data` of the JSON-RPC error has, without the `details` and the `hint`: `_meta["patchbay/error"].code` is a name of the table above. A failure that the tool itself reports, and an `McpError` of its author,\nhave none.',
     '## HTTP errors',
     'The code does not change from version to version; the text may. A standalone gateway writes a JSON-RPC error (-32600, or -32603 with 429 and 5xx) with the code as `data.code`. In a\nhost application its own error handler writes the body; Fastify\'s has the code as `code`. With 429 and 503 comes `Retry-After`, with 401 `WWW-Authenticate`. [Limits](limits.md) has all limits.',
     table(['status', 'code', 'text', 'when', 'what to do'], httpRows()),
@@ -31,11 +33,19 @@ export function errorsPage (): string {
 
 interface Entry { name: string, when: string, remedy: string, args: unknown[] }
 
+/** The name of an error, as its data has it. */
+export const nameOf = ({ data }: McpError): string => String(Reflect.get(Object(data), 'code'))
+
+/** Every JSON-RPC error, with sample arguments. */
+export function sampleErrors (): Array<{ error: McpError, when: string, remedy: string }> {
+  return entriesOf('protocol/wire/errors.ts', 'errors')
+    .map(({ name, when, remedy, args }) => ({ error: make<McpError>(errors, name, args), when, remedy }))
+}
+
 function jsonRpcRows (): string[][] {
-  return entriesOf('protocol/wire/errors.ts', 'errors').map(({ name, when, remedy, args }) => {
-    const error = make<McpError>(errors, name, args)
+  return sampleErrors().map(({ error, when, remedy }) => {
     const [legacy, latest] = [statusOf(error, oldest), statusOf(error, modern)]
-    return [String(error.code), latest === legacy ? String(legacy) : `${legacy}; ${latest} in ${modern.version}`, literal(error.message), when, remedy]
+    return [String(error.code), literal(nameOf(error)), latest === legacy ? String(legacy) : `${legacy}; ${latest} in ${modern.version}`, literal(error.message), when, remedy]
   })
 }
 

@@ -15,10 +15,10 @@ const schema = {
 }
 
 t.test('secret fields and keys are redacted wherever they are, and nothing else', async t => {
-  t.strictSame(redact({ headers: { Authorization: 'x', 'X-API-Key': 'y', accept: 'z' }, list: [{ password: 1, code: 'abc' }], error: { code: -32602 }, text: 'use pb_abcdefghijkl and Bearer abcdefghijkl now' }), {
+  t.strictSame(redact({ headers: { Authorization: 'x', 'X-API-Key': 'y', accept: 'z' }, list: [{ password: 1, code: 'abc' }], error: { code: -32602, data: { code: 'PATCHBAY_UNKNOWN_TOOL' } }, text: 'use pb_abcdefghijkl and Bearer abcdefghijkl now' }), {
     headers: { Authorization: '[redacted]', 'X-API-Key': '[redacted]', accept: 'z' },
     list: [{ password: '[redacted]', code: '[redacted]' }],
-    error: { code: -32602 },
+    error: { code: -32602, data: { code: 'PATCHBAY_UNKNOWN_TOOL' } },
     text: 'use [redacted] and Bearer [redacted] now'
   })
 })

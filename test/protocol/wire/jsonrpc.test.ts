@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decode, encodeError, encodeNotification, encodeRequest, encodeResult, type Incoming } from '../../../protocol/wire/jsonrpc.js'
-import { errors } from '../../../protocol/wire/errors.js'
+import { errors, McpError } from '../../../protocol/wire/errors.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
 
 const read = (value: unknown): Incoming => decode(JSON.stringify(value))
@@ -130,8 +130,8 @@ t.test('each message of a batch stands for itself', async t => {
 
 t.test('encoded messages are valid JSON with the given members', async t => {
   t.strictSame(JSON.parse(encodeResult('a"b', '{"x":1}')), { jsonrpc: '2.0', id: 'a"b', result: { x: 1 } })
-  t.strictSame(JSON.parse(encodeError(null, errors.methodNotFound('x'))), { jsonrpc: '2.0', id: null, error: { code: -32601, message: 'Method not found: x' } })
-  t.strictSame(JSON.parse(encodeError(undefined, errors.parse('x'))), { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error: x' } })
+  t.strictSame(JSON.parse(encodeError(null, errors.methodNotFound('x'))), { jsonrpc: '2.0', id: null, error: { code: -32601, message: 'Method not found: x', data: { code: 'PATCHBAY_METHOD_NOT_FOUND' } } })
+  t.strictSame(JSON.parse(encodeError(undefined, new McpError(-32050, 'x'))), { jsonrpc: '2.0', error: { code: -32050, message: 'x' } })
   t.strictSame(JSON.parse(encodeError(0, errors.invalidParams('x'))).id, 0)
   t.strictSame(JSON.parse(encodeNotification('n')), { jsonrpc: '2.0', method: 'n' })
   t.strictSame(JSON.parse(encodeRequest(1, 'm', { a: 1 })), { jsonrpc: '2.0', id: 1, method: 'm', params: { a: 1 } })

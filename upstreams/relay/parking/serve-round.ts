@@ -12,7 +12,7 @@ export async function serveRound (calls: ParkedCalls, question: ResumeQuestion, 
   const { upstream, parkedId, principal, bound, capabilities, answers } = question
   try {
     const parked = findParked(calls, upstream, question)
-    if (!parked.isOf(principal, bound)) throw errors.invalidParams('requestState was not issued for this request')
+    if (!parked.isOf(principal, bound)) throw errors.stateRefused('was not issued for this request')
     return await resumeHere(parked, calls, parkedId, {
       client: undefined,
       capabilities: isObject(capabilities) ? capabilities : {},

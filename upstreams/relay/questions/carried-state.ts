@@ -18,7 +18,7 @@ export interface ParkedAt { readonly parkedId: string, readonly nonce: string, r
 export function carriedState (call: Call, upstream: string): CarriedState | undefined {
   if (!call.revision.stateless || call.params.requestState === undefined) return undefined
   const { carried } = call.clientRequests
-  if (!isObject(carried) || carried.upstream !== upstream) throw errors.invalidParams('requestState was not issued for this request')
+  if (!isObject(carried) || carried.upstream !== upstream) throw errors.stateRefused('was not issued for this request')
   return carried as unknown as CarriedState
 }
 
