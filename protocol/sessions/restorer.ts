@@ -34,9 +34,9 @@ export class SessionRestorer {
   restoreFor (id: string, principal: string | undefined, view: string | undefined): Promise<void> | undefined {
     const pending = this.#pending.get(id)
     const served = this.#options.served(id)
-    if (pending !== undefined) return served === undefined ? this.#restoreAfter(pending, id, principal, view) : pending
-    if (served?.stale === false) return undefined
     // A session that is served here is known well enough when the store fails.
+    if (pending !== undefined) return served === undefined ? this.#restoreAfter(pending, id, principal, view) : pending.catch(() => {})
+    if (served?.stale === false) return undefined
     return served === undefined ? this.#compareAndRestore(id, principal, view) : this.refresh(served).catch(() => {})
   }
 
@@ -59,9 +59,9 @@ export class SessionRestorer {
     })
   }
 
-  /** Requests for a session wait until it is removed from the store. */
+  /** Requests for a session wait until it is removed from the store, and until what was begun before that has ended. */
   async remove (id: string, removed: Promise<void>): Promise<void> {
-    this.#pending.set(id, removed.catch(() => {}).finally(() => this.#pending.delete(id)))
+    void this.#setPending(id, Promise.allSettled([this.#pending.get(id), removed]).then(() => {}))
     await removed
   }
 
@@ -90,8 +90,13 @@ export class SessionRestorer {
   }
 
   async #once (id: string, work: () => Promise<void>): Promise<void> {
-    const pending = this.#pending.get(id) ?? work().finally(() => this.#pending.delete(id))
+    await (this.#pending.get(id) ?? this.#setPending(id, work()))
+  }
+
+  // Another entry may have taken the place of this one when it settles.
+  #setPending (id: string, work: Promise<void>): Promise<void> {
+    const pending = work.finally(() => { if (this.#pending.get(id) === pending) this.#pending.delete(id) })
     this.#pending.set(id, pending)
-    await pending
+    return pending
   }
 }
