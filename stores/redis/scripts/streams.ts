@@ -5,7 +5,7 @@ import { script } from './script.js'
  * KEYS of all: the session and its streams (a hash). ARGV of all: this node, the stream, the channel of a node without its id, the session's id.
  *
  * Fields of a stream S: `S.first` and `S.last` are the places of its first and last event, `S#PLACE` an event ("number after length origin method", a
- * line feed, the text; its origin is "node-write"), `S.write` the number of the last write, for each node in the standalone stream, `S.number` the
+ * line feed, the text; its origin is "node-write"), `S.write` the number of the last write, in the standalone stream `S.write.NODE` for each node of `writers` ("number seconds"), `S.number` the
  * number of the last event, `S.seen` that of the last one a client saw, `S.size`, `S.ended`, `S.writer`, `S.reader` and `S.word`, its interrupted
  * response. Places have no gaps; numbers have, where Redis has lost writes. `streams` has the replies in their order, `open` those of them that are not
  * ended, `replies` their number and `size` their characters.
@@ -29,16 +29,33 @@ const COMMON = `
     if expires > 0 then redis.call('PEXPIREAT', KEYS[2], expires) end
   end`
 
+/** For how many seconds the mark of a node that writes nothing is kept: far longer than a write without a reply is sent again. */
+const MARK_LIFETIME = 600
+
 /**
  * Makes each write of a node to a stream once and in order. ARGV: the number of this write, and of the one before it if that had no reply when this
- * was sent, or 0. Numbers only grow.
+ * was sent, or 0. Numbers only grow. A node that writes to the standalone stream for the first time removes the marks of those that wrote nothing for
+ * long: each start of a node has a new id, and a session may outlive many.
  */
 const ORDERED = `
   local mark = stream .. '.write' .. (alone and '.' .. self or '')
-  local latest = tonumber(redis.call('HGET', KEYS[2], mark) or '0')
+  local marked = redis.call('HGET', KEYS[2], mark)
+  local latest = tonumber(string.match(marked or '', '^%d+') or '0')
   if latest < tonumber(ARGV[6]) then return 'early' end
   local isRepeated = tonumber(ARGV[5]) <= latest
-  local function record () redis.call('HSET', KEYS[2], mark, ARGV[5]) end`
+  local function record ()
+    if not alone then return redis.call('HSET', KEYS[2], mark, ARGV[5]) end
+    local now = tonumber(redis.call('TIME')[1])
+    redis.call('HSET', KEYS[2], mark, ARGV[5] .. ' ' .. text(now))
+    if marked then return end
+    local writers = { self }
+    for node in string.gmatch(redis.call('HGET', KEYS[2], 'writers') or '', '%S+') do
+      local field = stream .. '.write.' .. node
+      local wroteAt = tonumber(string.match(redis.call('HGET', KEYS[2], field) or '', ' (%d+)$') or '0')
+      if wroteAt > now - ${MARK_LIFETIME} then writers[#writers + 1] = node elseif node ~= self then redis.call('HDEL', KEYS[2], field) end
+    end
+    redis.call('HSET', KEYS[2], 'writers', table.concat(writers, ' '))
+  end`
 
 const BEGIN = `
   local function begin (word)

@@ -121,3 +121,22 @@ t.test('commands that fail, killed connections, forgotten scripts and full memor
   await until(() => store.failure === undefined, 'it says that it works again')
   await store.values.put('space', 'key', 1)
 })
+
+t.test('the standalone stream of a session forgets the nodes that have long written nothing', withRedis, async t => {
+  const redis = await redisServer(t)
+  const link = await redisLink(t, redis.url)
+  const [one, two] = [await open(t, redis), await open(t, redis)]
+  await one.sessions.save('s', RECORD, TOMORROW)
+  await one.sessions.append('s', '0', event('a'), false)
+  const key = 'p:{s:s}:e'
+  const marks = async () => (await link.command('HKEYS', key) as string[]).filter(field => field.startsWith('0.write.')).sort()
+  const old = ['00000000000a', '00000000000b']
+  for (const node of old) await link.command('HSET', key, `0.write.${node}`, '7 1000')
+  await link.command('HSET', key, 'writers', `${old.join(' ')} ${idOf(one)}`)
+  await two.sessions.append('s', '0', event('b'), false)
+  t.strictSame(await marks(), [one, two].map(store => `0.write.${idOf(store)}`).sort())
+  await two.sessions.append('s', '0', event('c'), false)
+  await one.sessions.append('s', '0', event('d'), false)
+  t.equal(String(await link.command('HGET', key, 'writers')).split(' ').length, 2)
+  t.strictSame((await one.sessions.read('s', '0', undefined))?.events.map(({ text }) => text), ['a', 'b', 'c', 'd'])
+})
