@@ -96,7 +96,7 @@ class LiveConnection implements OpenConnection {
   }
 
   request (request: UpstreamRequest): Promise<Params> {
-    return observed(this.#request(request), this.#options.entry.alias, request.method, this.#options.observer)
+    return observed(this.#request(request), this.#options.entry, request.method, this.#options.observer)
   }
 
   async #request (request: UpstreamRequest): Promise<Params> {

@@ -38,18 +38,21 @@ export function eventMetrics ({ onRefusal, dispatcher: { observers, backlogs } }
 /** Lasts as long as its connection, or until something else is listened to. */
 const LISTEN = 'subscriptions/listen'
 
-/** Times the requests to upstream servers. `unreached` are those that did not answer the latest of them: a server behind a URL may have no connection that breaks. */
-export function upstreamRequestMetrics ({ dispatcher: { observers } }: Pick<Mcp, 'dispatcher'>): { metrics: Metric[], unreached: ReadonlySet<string>, stop: () => void } {
-  const unreached = new Set<string>()
+/**
+ * Times the requests to upstream servers. `unreached` has the entries of those that did not answer the latest of them: a server behind a URL may have no
+ * connection that breaks. A reload that changes a server makes a new entry.
+ */
+export function upstreamRequestMetrics ({ dispatcher: { observers } }: Pick<Mcp, 'dispatcher'>): { metrics: Metric[], unreached: Pick<WeakSet<object>, 'has'>, stop: () => void } {
+  const unreached = new WeakSet<object>()
   const operations = new Histogram('mcp_client_operation_duration_seconds', 'How long requests to upstream servers took.', ['mcp_method_name', 'error_type'], OPERATION_BOUNDS)
   const durations = new Histogram('patchbay_upstream_call_duration_seconds', 'How long requests to each upstream server took, without those that stay open.', ['upstream'], OPERATION_BOUNDS)
-  const stop = observers.upstreamRequest.add(({ upstream, method, ms, failed, error }) => {
+  const stop = observers.upstreamRequest.add(({ upstream, server, method, ms, failed, error }) => {
     const failure = failureOf(error)
     operations.with(method, failure === undefined ? failed ? 'tool_error' : undefined : isMcpError(failure) ? codeLabel(failure.code) : OTHER).observe(ms / 1_000)
     if (method === LISTEN) return
     durations.with(upstream).observe(ms / 1_000)
-    if (isUnanswered(failure, upstream)) unreached.add(upstream)
-    else if (error === undefined || isMcpError(error)) unreached.delete(upstream)
+    if (isUnanswered(failure, upstream)) unreached.add(server)
+    else if (error === undefined || isMcpError(error)) unreached.delete(server)
   })
   return { metrics: [operations, durations], unreached, stop }
 }

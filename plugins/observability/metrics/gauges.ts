@@ -4,9 +4,10 @@ import { gauge, type Metric } from './series.js'
 
 type Mcp = FastifyInstance['mcp']
 
-/** What there is now: read when it is asked for, so that nothing is counted meanwhile. `unreached` are upstreams that did not answer the latest request. */
-export function gauges (mcp: Mcp, unreached: ReadonlySet<string>): Metric[] {
+/** What there is now: read when it is asked for, so that nothing is counted meanwhile. `unreached` has the entries of upstreams that did not answer the latest request. */
+export function gauges (mcp: Mcp, unreached: Pick<WeakSet<object>, 'has'>): Metric[] {
   const { dispatcher } = mcp
+  const isUnreached = (alias: string): boolean => unreached.has(Object(mcp.upstreams.get(alias)?.entry) as object)
   return [
     gauge('patchbay_calls_in_flight', 'Calls that are not answered yet.', ['transport'], () => byTransport(mcp, ({ inbound }) => inbound.size)),
     gauge('patchbay_sessions', 'Sessions of HTTP clients at this node.', [], () => 'sessions' in mcp ? [[mcp.sessions.size]] : []),
@@ -14,7 +15,7 @@ export function gauges (mcp: Mcp, unreached: ReadonlySet<string>): Metric[] {
     gauge('patchbay_streams', 'Open event streams.', ['kind'], () => 'eventStreams' in mcp ? Object.entries(mcp.eventStreams.counts).map(([kind, count]) => [count, kind] as const) : []),
     gauge('patchbay_queue_bytes', 'Bytes that wait for clients which are behind; option maxQueued limits them.', [], () => [[dispatcher.backlogs.waiting]]),
     gauge('patchbay_queue_limit_bytes', 'Option maxQueued.', [], () => [[dispatcher.limits.maxQueued]]),
-    gauge('patchbay_upstream_up', 'Whether an upstream server runs and answered the latest request; one that is started when it is needed counts as up.', ['upstream'], () => configured(mcp).map(({ alias, state }) => [UP.has(state) && !unreached.has(alias) ? 1 : 0, alias] as const)),
+    gauge('patchbay_upstream_up', 'Whether an upstream server runs and answered the latest request; one that is started when it is needed counts as up.', ['upstream'], () => configured(mcp).map(({ alias, state }) => [UP.has(state) && !isUnreached(alias) ? 1 : 0, alias] as const)),
     restarts(mcp)
   ]
 }

@@ -17,8 +17,8 @@ export type RefusalListener = (refusal: Refusal) => void
 export interface QuestionEnd { readonly method: string, readonly outcome: 'answered' | 'error' | 'cancelled' | 'deferred', readonly ms: number }
 export type QuestionListener = (question: QuestionEnd) => void
 
-/** How a request to an upstream server ended; `failed` when its result reports a failure. */
-export interface UpstreamRequestEnd { readonly upstream: string, readonly method: string, readonly ms: number, readonly failed: boolean, readonly error: unknown }
+/** How a request to an upstream server ended; `failed` when its result reports a failure. `server` is another object once a reload has changed the server. */
+export interface UpstreamRequestEnd { readonly upstream: string, readonly server: object, readonly method: string, readonly ms: number, readonly failed: boolean, readonly error: unknown }
 
 export type PeerListener = (peer: Peer) => void
 

@@ -101,3 +101,17 @@ t.test('questions of a server are counted when they leave with the result of a c
     t.equal((await scrape(app)).get('patchbay_questions_total{method="elicitation/create",outcome="deferred"}'), 1, version)
   }
 })
+
+t.test('a server that a reload put in the place of one that did not answer is up', async t => {
+  const gone = await listening(t)
+  const { app } = await inFrontOf(t, { web: { url: `${gone.url}/mcp` } })
+  const client = await createClient(app)
+  const up = async () => (await scrape(app)).get('patchbay_upstream_up{upstream="web"}')
+  await gone.app.close()
+  await until(async () => { await client.call('web__echo', { text: 'a' }).catch(() => {}); return await up() === 0 })
+  const entry = app.mcp.upstreams.get('web')?.entry
+  if (entry === undefined) throw new Error('there is no such server')
+  await app.mcp.upstreams.configure([{ ...entry, start: 'lazy' }])
+  await until(() => app.mcp.upstreams.status()[0]?.state === 'stopped', 'the server that waits for a call')
+  t.equal(await up(), 1)
+})
