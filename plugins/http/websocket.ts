@@ -33,7 +33,10 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
     options,
     errorHandler,
     // The dispatcher has answered the calls in flight by now.
-    preClose: done => { void closeAll(fastify.websocketServer, budgetMs, shuttingDown).then(() => done()) }
+    preClose: done => {
+      const onTrouble = (error: unknown): void => fastify.log.error({ err: error }, 'WebSockets could not be closed in order')
+      closeAll(fastify.websocketServer, budgetMs, shuttingDown).catch(onTrouble).finally(() => done())
+    }
   })
   // The hooks of a second copy of @fastify/websocket, which the host application may register later, run for our routes, too. They would
   // take a request that we refused for one of theirs, and fail.

@@ -21,7 +21,7 @@ export default fp(async fastify => {
     if (request.identity.principal === undefined) request.identity = withAddress(request.identity, request.ip)
     const wait = fastify.mcp.rateLimiter.take(request.identity)
     if (typeof wait === 'number') done(checkWait(reply, wait))
-    else void wait.then(ms => done(checkWait(reply, ms)))
+    else wait.then(ms => done(checkWait(reply, ms)), done)
   })
 }, { name: 'patchbay-http-rate-limit', dependencies: ['patchbay-auth', 'patchbay-rate-limiter'] })
 

@@ -16,11 +16,14 @@ export class Deadlines {
   readonly limits: Limits
   // A linked list, the newest entry first, because a Set would keep calls reachable: see lib/recycled-set.ts.
   #newest: DeadlineEntry | undefined
+  readonly #report: (error: unknown) => void
   #timer: NodeJS.Timeout | undefined
   #checkAt = Infinity
 
-  constructor (limits: Limits) {
+  /** `report` takes what giving up a call throws; the other calls are given up all the same. */
+  constructor (limits: Limits, report: (error: unknown) => void = () => {}) {
     this.limits = limits
+    this.#report = report
   }
 
   /** Starts the clock of a call. */
@@ -58,10 +61,20 @@ export class Deadlines {
     this.#checkAt = Infinity
     const moment = now()
     // Giving up one call may end or extend others, so `dueAt` is read again for each.
-    for (const entry of this.#oldestFirst()) if (entry.dueAt <= moment) entry.call.giveUp(timeoutOf(entry, moment))
+    for (const entry of this.#oldestFirst()) if (entry.dueAt <= moment) this.#giveUp(entry, moment)
     let next = Infinity
     for (const { dueAt } of this.#oldestFirst()) next = Math.min(next, dueAt)
     this.scheduleCheck(next)
+  }
+
+  #giveUp (entry: DeadlineEntry, moment: number): void {
+    try {
+      entry.call.giveUp(timeoutOf(entry, moment))
+    } catch (error) {
+      // It would be due at each check from now on.
+      entry.stop()
+      this.#report(error)
+    }
   }
 
   #oldestFirst (): DeadlineEntry[] {

@@ -68,7 +68,7 @@ export class Dispatcher {
     this.sealer = new Sealer(secret)
     this.byteBudget = new ByteBudget(this.limits.maxAllBytesInFlight)
     this.backlogs = new Backlogs(this.limits.maxQueued)
-    this.#deadlines = new Deadlines(this.limits)
+    this.#deadlines = new Deadlines(this.limits, error => this.observers.reportFault({ err: error }))
     this.#pipeline = new Pipeline(challenge)
     this.#responder = new Responder(this.server, this.observers)
     this.#callHost = {

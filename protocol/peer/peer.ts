@@ -117,10 +117,11 @@ export class Peer {
   /** Queues what the client sends from now on until its `initialize` is answered, however long a gate or middleware takes. */
   queueUntil (answered: Promise<void>): void {
     const queue = this.handshakeQueue = new HandshakeQueue()
-    void answered.then(() => {
+    const flush = (): void => {
       this.handshakeQueue = undefined
       queue.flush()
-    })
+    }
+    answered.then(flush, flush)
   }
 
   setSubscribed (uri: string, wanted: boolean): void {

@@ -240,6 +240,6 @@ export class Session implements Channel {
   }
 
   #stream (key: string, options: StreamOptions): ResumableStream {
-    return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options)
+    return new ResumableStream(key, new StoredLog(this.#store, this.id, key, this.#onTrouble), options, this.#onTrouble)
   }
 }

@@ -78,7 +78,8 @@ export class Bucket {
   #renew (key: string, lease: Lease): void {
     if (lease.asking) return
     lease.asking = true
-    void this.#ask(key, this.#size).then(ms => {
+    // Callers that wait would wait for ever, so that they are let through where it cannot be counted.
+    void this.#ask(key, this.#size).catch(() => 0).then(ms => {
       lease.asking = false
       this.#serve(lease, ms)
       if (lease.waiting.length > 0) this.#renew(key, lease)

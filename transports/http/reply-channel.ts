@@ -49,7 +49,7 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) this.#send(text, status, headers)
-    else void ready.then(instead => this.#send(instead?.text ?? text, instead?.status ?? status, instead?.headers ?? headers))
+    else ready.then(instead => this.#send(instead?.text ?? text, instead?.status ?? status, instead?.headers ?? headers)).catch(error => this.#fail(error))
   }
 
   respondShared (start: string, tail: SharedTail): void {
@@ -57,7 +57,7 @@ export class ReplyChannel implements Channel {
     this.#done = true
     const ready = this.#options.beforeResponse?.()
     if (ready === undefined) sendPrepared(this.#reply, start, tail)
-    else void ready.then(instead => instead === undefined ? sendPrepared(this.#reply, start, tail) : this.#send(instead.text, instead.status, instead.headers))
+    else ready.then(instead => instead === undefined ? sendPrepared(this.#reply, start, tail) : this.#send(instead.text, instead.status, instead.headers)).catch(error => this.#fail(error))
   }
 
   emit (text: string, method: string): void {
@@ -96,6 +96,12 @@ export class ReplyChannel implements Channel {
     if (this.#stream === undefined) return sendJson(this.#reply, text, status, headers)
     this.#stream.respond(text, status)
     this.#stream.end()
+  }
+
+  // A client that gets no response would wait for it: Fastify's error handler logs the error and replies with 500.
+  #fail (error: unknown): void {
+    if (this.#stream === undefined) void this.#reply.send(error)
+    else this.#stream.end()
   }
 
   /** True where the client reads named events of another node, which gets them from the store. */

@@ -81,7 +81,7 @@ export function serveStdio ({ dispatcher: mcp }: { dispatcher: Dispatcher }, opt
       void held.handedOver(mcp.limits.grace).then(async () => {
         lines.end()
         await peer.drain(mcp.limits.grace)
-      }).then(() => writer.flush(mcp.limits.grace)).then(() => finish('standard input ended'))
+      }).then(() => writer.flush(mcp.limits.grace)).catch(() => {}).then(() => finish('standard input ended'))
     }
     for (const ending of ['end', 'error', 'close']) input.once(ending, drain)
     output.on('error', () => finish('standard output was closed'))

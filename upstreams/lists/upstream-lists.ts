@@ -210,7 +210,7 @@ export class UpstreamLists {
   /** One reading after the other: each is compared with what is known, and prepared over several turns. */
   async #takeInTurn (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
     const taken = this.#taken.then(async () => await this.#take(connection, read))
-    this.#taken = taken
+    this.#taken = taken.catch(() => false)
     return await taken
   }
 

@@ -31,6 +31,7 @@ export class ResumableStream implements Channel {
   readonly key: string
   readonly #log: StreamLog
   readonly #options: StreamOptions
+  readonly #onTrouble: (error: unknown) => void
   readonly #notices: WaitingNotices
   readonly #delivery: Delivery
   /** The last of the jobs that run one after the other: appending, connecting, ending. */
@@ -50,11 +51,13 @@ export class ResumableStream implements Channel {
   #readAgain: NodeJS.Timeout | undefined
   ended = false
 
-  constructor (key: string, log: StreamLog, options: StreamOptions) {
+  /** `onTrouble` takes what a job throws, such as a connection that cannot be written to; the jobs after it run. */
+  constructor (key: string, log: StreamLog, options: StreamOptions, onTrouble: (error: unknown) => void = () => {}) {
     const { interruptedResponse, wasConnected = false } = options
     this.key = key
     this.#log = log
     this.#options = options
+    this.#onTrouble = onTrouble
     this.#notices = new WaitingNotices(wasConnected)
     this.#delivery = new Delivery(key, log, options.primed, {
       onMoved: () => options.onMoved?.(),
@@ -235,7 +238,7 @@ export class ResumableStream implements Channel {
   }
 
   #enqueue (job: () => Promise<void>): void {
-    this.#lastJob = this.#lastJob.then(job)
+    this.#lastJob = this.#lastJob.then(job).catch(this.#onTrouble)
   }
 
   #closeIfDone (): void {

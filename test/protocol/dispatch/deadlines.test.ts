@@ -43,6 +43,8 @@ interface Clock {
   timers: ReadonlySet<Timer>
   /** Whose time was up, and after how long. */
   expired: string[]
+  /** What giving up threw. */
+  thrown: unknown[]
   begin: (name: string, timeUp?: () => void) => Work
   /** Lets the time pass, timer by timer. */
   pass: (ms: number) => void
@@ -60,12 +62,14 @@ function turning (limits: { callTimeout: number, callTimeoutMax: number }, work:
   }
   Object.assign(globalThis, { setTimeout: wait, clearTimeout: (timer: Timer) => { timers.delete(timer) } })
   Object.defineProperty(performance, 'now', { value: () => now, configurable: true })
-  const deadlines = new Deadlines({ ...LIMITS, ...limits })
+  const thrown: unknown[] = []
+  const deadlines = new Deadlines({ ...LIMITS, ...limits }, error => { thrown.push(error) })
   const expired: string[] = []
   try {
     work({
       timers,
       expired,
+      thrown,
       begin: (name, timeUp = () => {}) => {
         return new Work(deadlines, elapsed => { expired.push(`${name} after ${elapsed}`); timeUp() })
       },
@@ -101,6 +105,21 @@ t.test('time is up for all in the order they began', async t => {
     pass(10_000)
     t.equal(expired.length, NAMES.length, 'for each of them once')
     t.equal(timers.size, 0)
+  })
+})
+
+t.test('a call that cannot be given up keeps no other from it, and is given up once', async t => {
+  turning(USUAL, ({ begin, pass, expired, timers, thrown }) => {
+    begin('a')
+    begin('b', () => { throw new Error('b') })
+    begin('c')
+    pass(100)
+    t.strictSame(expired, after(100, 'a', 'b', 'c'))
+    t.match(thrown, [{ message: 'b' }])
+    t.equal(timers.size, 0)
+    begin('d')
+    pass(100)
+    t.strictSame(expired, after(100, 'a', 'b', 'c', 'd'))
   })
 })
 

@@ -405,3 +405,18 @@ t.test('a reader that could not read goes on when it can, and leaves the stream 
   await source.flush()
   t.strictSame([listener.texts, listener.ended, source.attended], [['a'], false, false])
 })
+
+t.test('a connection that cannot be written to ends no stream: later events are stored, and reach the next connection', async t => {
+  const troubles: unknown[] = []
+  const log = memoryLog('7')
+  const source = new ResumableStream('7', log, { primed: false }, error => { troubles.push(error) })
+  const broken = new Listener()
+  broken.write = () => { throw new Error('it is broken') }
+  source.attach(broken)
+  source.emit('a', 'm')
+  await source.flush()
+  t.match(troubles[0], { message: 'it is broken' })
+  source.detach(broken)
+  source.emit('b', 'm')
+  t.strictSame((await listen(source, 0)).texts, ['a', 'b'])
+})

@@ -96,3 +96,12 @@ t.test('no memory is held after a flood of keys', async t => {
   await until(() => bucket.size === 0)
   await until(() => heap() - before < 3 * 2 ** 20)
 })
+
+t.test('where tokens cannot be fetched, takes do not wait for ever, and the next one asks again', async t => {
+  const asked: number[] = []
+  const bucket = new Bucket(async (_key, wanted) => { asked.push(wanted); throw new Error('away') }, 1_999)
+  t.teardown(() => bucket.close())
+  t.equal(await bucket.take('a'), 0)
+  t.equal(await bucket.take('a'), 0)
+  t.equal(asked.length, 2)
+})
