@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { builtIns } from './loader/built-ins.js'
+import { isAskedFor, isQuiet } from './loader/demonstration.js'
 import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/watch/checkout.js'
@@ -136,10 +138,11 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)
   // In a checkout, the built-in definitions are watched, too, and therefore loaded from their sources.
-  const folders = options.tools && options.watch ? checkoutFolders() : []
-  if (options.tools) await fastify.register(builtInServices, options)
-  if (options.tools && folders.length === 0) for (const [url, module] of await builtIns()) await contribute(fastify, url, () => module)
-  await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] })
+  const folders = options.tools !== false && options.watch ? checkoutFolders() : []
+  const isServed = (file: string): boolean => isAskedFor(file, options)
+  if (options.tools !== false) await fastify.register(builtInServices, options)
+  if (options.tools !== false && folders.length === 0) for (const [url, module] of await builtIns()) if (isServed(url.pathname)) await contribute(fastify, url, () => module)
+  await loadPlugins(fastify, { ...options, plugins: [...folders, ...options.plugins] }, file => !folders.includes(dirname(file)) || isServed(file))
   if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
@@ -212,7 +215,7 @@ const builtInServices = fp(async (fastify: FastifyInstance, options: Options) =>
   await fastify.register(notes, { maxNotes: options.maxNotes, maxNote: options.maxNote })
   await fastify.register(commands, { commands: options.commands, allowForwarded: options.allowForwarded })
   await fastify.register(files, { roots: options.roots, maxFile: options.maxFile, data: options.data })
-  await fastify.register(clipboard, options)
+  await fastify.register(clipboard, { ...options, wanted: !isQuiet(options) || options.clipboard.remote })
   await fastify.register(webSearch, { searchUrl: options.searchUrl, searchTimeout: options.searchTimeout })
 })
 

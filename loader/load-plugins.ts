@@ -6,9 +6,12 @@ import { filesAt, locatePlugin } from './plugin-place.js'
 import { loadDeadline } from './register-plugin.js'
 import { watchPlugins } from './watch/plugin-watcher.js'
 
-/** Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names. */
-export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace }: Pick<Options, 'plugins' | 'watch' | 'grace'>): Promise<void> {
-  if (watch) return await watchPlugins(app, plugins, grace)
+/**
+ * Registers the entries of option `plugins` in their order: functions as they are, and each file once that a path, folder, glob or package names, and
+ * that `isServed`.
+ */
+export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace }: Pick<Options, 'plugins' | 'watch' | 'grace'>, isServed: (file: string) => boolean = () => true): Promise<void> {
+  if (watch) return await watchPlugins(app, plugins, grace, isServed)
   const deadline = loadDeadline(app)
   const loaded = new Set<string>()
   for (const plugin of plugins) {
@@ -17,7 +20,7 @@ export async function loadPlugins (app: FastifyInstance, { plugins, watch, grace
       continue
     }
     for (const file of filesAt(locatePlugin(plugin, resolve('.'))).files) {
-      if (!loaded.has(file)) await loadFile(app, file, deadline)
+      if (!loaded.has(file) && isServed(file)) await loadFile(app, file, deadline)
       loaded.add(file)
     }
   }

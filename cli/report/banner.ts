@@ -1,3 +1,4 @@
+import { isQuiet } from '../../loader/demonstration.js'
 import type { Options } from '../../options.js'
 import { servesConsole, servesMetrics } from '../../options/exposure.js'
 import { placeOf } from '../../system/redis/url.js'
@@ -11,7 +12,7 @@ export interface BannerContent {
   version: string
   /** The URL of the HTTP server, if there is one. */
   address: string | undefined
-  options: Pick<Options, 'prefix' | 'stdio' | 'http' | 'console' | 'metrics' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth'>
+  options: Pick<Options, 'prefix' | 'stdio' | 'http' | 'console' | 'metrics' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth' | 'tools' | 'mcpServers' | 'mcpConfig'>
   /** Whether standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
@@ -41,6 +42,9 @@ export function banner (content: BannerContent): string {
   ].join('\n')
 }
 
+/** Where the built-in tools are, in a gateway that stands in front of others. */
+export const QUIET = 'not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)'
+
 /** The lines that say where and what is served, and who may call. */
 export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal' | 'command'>): string[] {
   return [
@@ -52,6 +56,7 @@ export function servedLines ({ address, options, inventory }: Omit<BannerContent
     ...wrap('tools', inventory.tools),
     ...wrap('resources', inventory.resources),
     ...wrap('prompts', inventory.prompts),
+    ...(isQuiet(options) ? wrapWords('built-in', QUIET) : []),
     ...missing(inventory)
   ]
 }

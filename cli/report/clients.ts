@@ -1,8 +1,10 @@
+import { isQuiet } from '../../loader/demonstration.js'
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { Options } from '../../options.js'
 import type { Environment } from '../../system/environment.js'
 import { withoutPassword } from '../../system/redis/url.js'
 import { docsPage } from '../places.js'
+import { QUIET } from './banner.js'
 import { httpEntry } from './client-address.js'
 import { clientEnvironment } from './client-environment.js'
 import { CLIENTS, type StdioEntry } from './client-snippets.js'
@@ -22,6 +24,8 @@ export function describeClient (name: string | undefined, options: Options, laun
     'If it is to connect to a gateway that is running:',
     client.http(httpEntry(addressOf(options), options)),
     '',
+    ...(isQuiet(options) ? ['The client sees the upstream servers of these options. Built-in tools are', `${QUIET}.`, ''] : []),
+    'A gateway that the client launches has no console; add --port 8080 to its arguments', 'for one.', '',
     ...sentence('How to see that it works:', docsPage('clients.md')),
     ''
   ].join('\n')

@@ -20,8 +20,8 @@ import { NeedsRestart, type Registration } from './registration.js'
 class GivenUp extends Error {}
 
 /** Registers the entries of option `plugins` like `loadPlugins`, and loads their files anew when they change. */
-export async function watchPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number): Promise<void> {
-  const watcher = new PluginWatcher(app, await moduleGraph(), grace)
+export async function watchPlugins (app: FastifyInstance, plugins: Array<string | FastifyPluginAsync>, grace: number, isServed: (file: string) => boolean): Promise<void> {
+  const watcher = new PluginWatcher(app, await moduleGraph(), grace, isServed)
   for (const plugin of plugins) {
     if (typeof plugin === 'string') await watcher.add(locatePlugin(plugin, resolve('.')))
     else await app.register(plugin)
@@ -36,6 +36,7 @@ class PluginWatcher {
   readonly #graph: ModuleGraph
   readonly #calls: CallsInFlight
   readonly #places: string[] = []
+  readonly #isServed: (file: string) => boolean
   readonly #units = new Map<string, PluginUnit>()
   readonly #watch = new FileWatch(() => { void this.#run() })
   #running: Promise<void> | undefined
@@ -46,7 +47,8 @@ class PluginWatcher {
   #loading: { unit: PluginUnit, controller: AbortController } | undefined
   #offImport: () => void = () => {}
 
-  constructor (app: FastifyInstance, graph: ModuleGraph, grace: number) {
+  constructor (app: FastifyInstance, graph: ModuleGraph, grace: number, isServed: (file: string) => boolean) {
+    this.#isServed = isServed
     this.#app = app
     this.#graph = graph
     this.#calls = new CallsInFlight(app.mcp, grace)
@@ -57,7 +59,7 @@ class PluginWatcher {
     this.#places.push(place)
     const { files, folders } = lookAt(place)
     if (files.length === 0 && folders.length === 0) filesAt(place)
-    for (const file of files) {
+    for (const file of files.filter(this.#isServed)) {
       if (this.#units.has(file)) continue
       checkFile(file)
       await this.#loadFirst(this.#unitOf(file))
@@ -142,7 +144,7 @@ class PluginWatcher {
   }
 
   async #reload (): Promise<void> {
-    const files = new Set(this.#places.flatMap(place => lookAt(place).files).filter(existsSync))
+    const files = new Set(this.#places.flatMap(place => lookAt(place).files).filter(this.#isServed).filter(existsSync))
     const affected = this.#graph.invalidate([...this.#changed, ...this.#watch.changes()])
     this.#changed.clear()
     const gone = [...this.#units.values()].filter(({ file }) => !files.has(file))

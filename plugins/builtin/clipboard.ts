@@ -21,7 +21,14 @@ declare module '../core/mcp.js' {
   }
 }
 
-export interface ClipboardOptions { http: boolean, host: string, clipboard: { remote: boolean }, allowForwarded: boolean }
+export interface ClipboardOptions {
+  http: boolean
+  host: string
+  clipboard: { remote: boolean }
+  allowForwarded: boolean
+  /** True where the tools of the clipboard are served if it can be used; false where they are not, whatever it can do. */
+  wanted: boolean
+}
 
 const TOOLS = ['get_clipboard', 'set_clipboard']
 const EXPOSED = 'Other machines can reach this gateway: set option clipboard to {"remote":true} to let them use the clipboard, or listen on 127.0.0.1'
@@ -30,7 +37,7 @@ const FORWARDED: [details: string, hint: string] = [
   'Connect to the gateway directly, or set its option allowForwarded to true'
 ]
 
-export default fp(async (fastify, { http, host, clipboard: { remote }, allowForwarded }: ClipboardOptions) => {
+export default fp(async (fastify, { http, host, clipboard: { remote }, allowForwarded, wanted }: ClipboardOptions) => {
   const clipboard = new Clipboard()
   const guarded = http && !remote
   const offered = !guarded || isLocal(host)
@@ -43,6 +50,7 @@ export default fp(async (fastify, { http, host, clipboard: { remote }, allowForw
     obstacle: () => clipboard.obstacle()
   })
 
+  if (!wanted) return
   const why = offered ? clipboard.obstacle() : EXPOSED
   if (why !== undefined) for (const name of TOOLS) fastify.mcp.unavailable.set(name, why)
 

@@ -6,7 +6,7 @@ import { listed } from '../support/keys.js'
 const SERVED: BannerContent = {
   version: '1.2.3',
   address: 'http://127.0.0.1:8080',
-  options: { prefix: '', stdio: false, http: true, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [] },
+  options: { prefix: '', stdio: false, http: true, data: '/home/ada/data', ephemeral: false, host: '127.0.0.1', allowedHosts: [], apiKeys: [], mcpServers: {}, mcpConfig: [] },
   terminal: true,
   command: 'node dist/cli.js',
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
@@ -24,6 +24,12 @@ t.test('it has what is served and where, the data folder, and what is missing an
     /^ {2}data +\/home\/ada\/data$/m, /^ {2}upstreams +files, github, old \(disabled\)$/m, /^ {2}tools +add_note, calculate$/m, /^ {2}resources +server:\/\/counter, note:\/\/\/\{id\}$/m, /^ {2}prompts +greeting$/m, /^ {2}not served +execute_command: no programs are listed$/m]) t.match(text, line)
   t.notMatch(text, /stdio/, 'nothing is said of what is not served')
   t.ok(text.endsWith('\n'))
+})
+
+t.test('it says that built-in tools are not served beside upstream servers, and how they are', async t => {
+  const of = (options: Partial<BannerContent['options']>): string => shown({ options: { ...SERVED.options, ...options } }).replaceAll(/\s+/g, ' ')
+  t.match(of({ mcpConfig: ['/home/ada/servers.json'] }), 'built-in not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)')
+  for (const options of [{}, { mcpConfig: ['a.json'], tools: true }, { mcpConfig: ['a.json'], tools: false }]) t.notMatch(of(options), 'built-in')
 })
 
 t.test('it has the URL of the console where that is served', async t => {
