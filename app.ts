@@ -151,9 +151,9 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
 
 /** Reads which servers there are behind the gateway. They are started when everything else is ready, and not waited for. */
 async function configureUpstreams (fastify: FastifyInstance, options: Options): Promise<ServerEntry[]> {
-  const { entries, warnings } = await fastify.mcp.upstreams.read(options)
+  const { entries, leftOut, warnings } = await fastify.mcp.upstreams.read(options)
   for (const sentence of warnings) fastify.log.warn(sentence)
-  if (entries.length > 0) fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries))
+  if (entries.length + leftOut.length > 0) fastify.addHook('onReady', async () => await fastify.mcp.upstreams.configure(entries, leftOut))
   return entries
 }
 

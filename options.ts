@@ -14,7 +14,7 @@ import { calls, connections, messages, sessions } from './options/limits.js'
 import { mistakesIn, OptionsError, type Mistake } from './options/mistakes.js'
 import { rates } from './options/rates.js'
 import { serve } from './options/serve.js'
-import { upstreams, wrongServers } from './options/upstreams.js'
+import { upstreams } from './options/upstreams.js'
 
 /** The groups of options, by the headings of docs/configure.md. */
 export const GROUPS = {
@@ -41,15 +41,12 @@ const check = compile(Options)
 export function resolveOptions (given: Partial<Options>): Options {
   const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const complete = { ...defaults(), ...values }
-  const wrong = check(complete) === undefined ? [] : wrongValues(values)
+  // A server with a mistake is left out when the servers are read, and the others are served.
+  const withoutServers = isObject(values['mcpServers']) ? { mcpServers: {} } : {}
+  const wrong = check({ ...complete, ...withoutServers }) === undefined ? [] : mistakesIn(Options, { ...values, ...withoutServers })
   const mistakes = [...wrong, ...deeperMistakes(complete as Options, new Set(wrong.map(({ path }) => path.split('.')[0])))]
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   return complete as Options
-}
-
-/** What the schema refuses: one mistake for each option, and for each field of a server. */
-function wrongValues ({ mcpServers, ...values }: Record<string, unknown>): Mistake[] {
-  return [...mistakesIn(Options, values), ...(isObject(mcpServers) ? wrongServers(mcpServers) : mistakesIn(Options, mcpServers === undefined ? {} : { mcpServers }))]
 }
 
 /** What the schema cannot express, for options that are not in `wrong`. */

@@ -1,3 +1,4 @@
+import { visible } from '../lib/visible.js'
 import { didYouMean } from '../lib/nearest-name.js'
 import { resolveOptions, type Options } from '../options.js'
 import { OptionsError } from '../options/mistakes.js'
@@ -95,7 +96,7 @@ function withData (options: Options): Options {
 async function printCheck (argv: string[]): Promise<void> {
   const output = claimStandardOutput()
   guardExit()
-  const warn = (sentence: string): void => { process.stderr.write(`patchbay: warning: ${sentence}\n`) }
+  const warn = (sentence: string): void => { process.stderr.write(`patchbay: warning: ${visible(sentence)}\n`) }
   let settings: Settings | undefined
   const read = (): Options => {
     settings = readSettings(argv, process.env, process.cwd())

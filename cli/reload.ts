@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { unknownNames } from '../loader/unknown-names.js'
 import type { Options } from '../options.js'
+import { OptionsError } from '../options/mistakes.js'
 
 type Name = keyof Options
 
@@ -40,13 +41,16 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
     isWaiting = false
     try {
       const next = read()
-      const { entries, warnings, files } = await app.mcp.upstreams.read(next)
+      const found = await app.mcp.upstreams.read(next)
+      const { warnings, files } = found
+      const leftOut = found.leftOut.map(server => ({ ...server, mistakes: located(server.mistakes, locate) }))
+      const entries = withFormer(app, found)
       onFiles(files)
       const changed = changesOf(present, next)
       const restart = changed.filter(name => !canChange(app, name))
       const now = changed.filter(name => !restart.includes(name))
       const keys = apply(app, now, next)
-      const upstreams = await replaceUpstreams(app, entries)
+      const upstreams = await replaceUpstreams(app, entries, leftOut)
       present = { ...present, ...Object.fromEntries(now.map(name => [name, next[name]])) }
       report(logger, { changed: now, restart, keys, upstreams })
       for (const sentence of warnings) logger.warn(sentence)
@@ -84,13 +88,26 @@ function apply (app: FastifyInstance, changed: Name[], next: Options): Changes |
   return keys
 }
 
-type Entry = Parameters<FastifyInstance['mcp']['upstreams']['configure']>[0][number]
+type Read = Awaited<ReturnType<FastifyInstance['mcp']['upstreams']['read']>>
+type Entry = Read['entries'][number]
+type LeftOut = Read['leftOut'][number]
+
+/** The mistakes, with where the options they are about were set. */
+const located = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Error): LeftOut['mistakes'] =>
+  locate(new OptionsError(mistakes)).message.split('\n').map(text => ({ path: '', text }))
+
+/** The entries, and the present ones of servers whose new entry has a mistake. */
+function withFormer ({ mcp: { upstreams } }: FastifyInstance, { entries, leftOut }: Read): Entry[] {
+  const former = leftOut.map(({ alias, name }) => ({ name, entry: upstreams.get(alias)?.entry }))
+    .flatMap(({ name, entry }) => entry?.name === name && !entries.some(({ alias }) => alias === entry.alias) ? [entry] : [])
+  return [...entries, ...new Set(former)]
+}
 
 /** Takes over the servers; those whose entry is the same run on. */
-async function replaceUpstreams ({ mcp: { upstreams } }: FastifyInstance, entries: Entry[]): Promise<Changes> {
+async function replaceUpstreams ({ mcp: { upstreams } }: FastifyInstance, entries: Entry[], leftOut: LeftOut[]): Promise<Changes> {
   const before = new Map(upstreams.status().map(({ alias }) => [alias, upstreams.get(alias)?.entry]))
   const after = new Map(entries.map(entry => [entry.alias, entry]))
-  await upstreams.configure(entries)
+  await upstreams.configure(entries, leftOut)
   return {
     added: [...after.keys()].filter(alias => !before.has(alias)),
     removed: [...before.keys()].filter(alias => !after.has(alias)),

@@ -6,6 +6,7 @@ import { banner } from './report/banner.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
+import { visible } from '../lib/visible.js'
 import { sourceFiles } from '../loader/names-in-use.js'
 import type { Options } from '../options.js'
 import type { LogLines } from '../system/process/log-lines.js'
@@ -125,5 +126,5 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
 function writeBanner (app: FastifyInstance, options: Options, launch: () => StdioEntry, address: string | undefined): void {
   // With MCP_LOG_JSON, standard error carries JSON only.
   if (process.env['MCP_LOG_JSON'] === 'true') return
-  process.stderr.write(banner({ version, address, options, launch, command: typedCommand(), inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) }))
+  process.stderr.write(visible(banner({ version, address, options, launch, command: typedCommand(), inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) })))
 }

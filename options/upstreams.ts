@@ -1,6 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { isObject } from '../protocol/wire/json.js'
-import { mistakesIn, type Mistake } from './mistakes.js'
 import { Count, Milliseconds } from './numbers.js'
 
 const Value = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], 'x-expected': 'must be a string' })
@@ -81,14 +79,4 @@ export const upstreams = {
   maxUpstreamInstructions: Count(8_192, 'The longest instructions of one upstream, in characters; the rest is cut off'),
   maxUpstreamLinks: Count(1_000, 'The most links in results of upstreams that are remembered for one caller, and the most callers'),
   upstreamListDelay: Milliseconds(200, 'How long a list of an upstream that was just read is left alone before it is read again')
-}
-
-/** What is wrong with the servers of `mcpServers`, one mistake for each field. Fields that are not known are none. */
-export function wrongServers (servers: Record<string, unknown>): Mistake[] {
-  return Object.entries(servers).flatMap(([name, server]) => {
-    const path = `mcpServers.${name}`
-    if (!isObject(server)) return [{ path, text: `option ${path} must be an object, such as {"command":"npx","args":["-y","some-server"]}` }]
-    const known = Object.fromEntries(Object.entries(server).filter(([field]) => Object.hasOwn(Server.properties, field)))
-    return mistakesIn(Server, known).map(({ path: field, text }) => ({ path: `${path}.${field}`, text: text.replace(/^option /, `option ${path}.`) }))
-  })
 }

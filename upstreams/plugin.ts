@@ -1,6 +1,7 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { processSurroundings } from '../system/environment.js'
+import type { LeftOut } from './config/findings.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
 import type { Upstream, UpstreamStatus } from './ports.js'
 import type { Redact } from './secrets.js'
@@ -11,12 +12,15 @@ declare module '../plugins/core/mcp.js' {
   interface Mcp {
     /** Other MCP servers behind this gateway. */
     upstreams: {
-      /** Reads the servers that options name, without using them. Throws an OptionsError with everything that is wrong. */
+      /** Reads the servers that options name, without using them. Those with mistakes are left out. Throws an OptionsError where a whole file cannot be used. */
       read: (options: UpstreamSources) => Promise<ReadEntries>
       /** The servers whose program cannot be started, by alias, and why. Nothing is started. */
       missingPrograms: (entries: readonly ServerEntry[]) => Promise<Array<[alias: string, why: string]>>
-      /** Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. */
-      configure: (entries: readonly ServerEntry[]) => Promise<void>
+      /**
+       * Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. Those that are left out
+       * are named in the log and in `/health`.
+       */
+      configure: (entries: readonly ServerEntry[], leftOut?: readonly LeftOut[]) => Promise<void>
       /** Makes `configure` start no server from now on, for a gateway that is only checked. */
       hold: () => void
       status: () => UpstreamStatus[]
@@ -35,7 +39,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
 
   mcp.provide('upstreams', {
     read: async sources => {
-      if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) return { entries: [], warnings: [], files: [] }
+      if (Object.keys(sources.mcpServers).length === 0 && sources.mcpConfig.length === 0) return { entries: [], leftOut: [], warnings: [], files: [] }
       const { readEntries } = await import('./config/read-entries.js')
       return await readEntries(sources, processSurroundings())
     },
@@ -43,8 +47,10 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       const { missingPrograms } = await import('./supervision/missing-programs.js')
       return missingPrograms(entries, options.upstreamProxies)
     },
-    configure: async entries => {
-      if (isHeld || (loading === undefined && entries.length === 0)) return
+    configure: async (entries, leftOut = []) => {
+      if (isHeld) return
+      reportLeftOut(fastify, leftOut, entries)
+      if (loading === undefined && entries.length === 0) return
       await (loading ??= load())
       await upstreams?.configure(entries)
     },
@@ -65,11 +71,6 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout
   }
 
-  function reportHealth (alias: string, trouble: string | undefined): void {
-    mcp.health.report(`upstream ${alias}`, trouble)
-    mcp.health.noteChange()
-  }
-
   async function load (): Promise<void> {
     const [{ Upstreams }, { dialerOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
     upstreams = new Upstreams({
@@ -81,11 +82,24 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       observer: mcp.dispatcher.observers.upstreamRequest,
       options,
       dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout }, lineLogger(log, entry.alias, redact)),
-      reportHealth
+      reportHealth: (alias, trouble) => {
+        mcp.health.report(`upstream ${alias}`, trouble)
+        mcp.health.noteChange()
+      }
     })
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
+
+/** Names the servers that have mistakes in the log and in `/health`. */
+function reportLeftOut ({ log, mcp }: FastifyInstance, leftOut: readonly LeftOut[], entries: readonly ServerEntry[]): void {
+  for (const { name, alias, mistakes } of leftOut) {
+    const outcome = entries.some(entry => entry.alias === alias && entry.name === name) ? 'stays as it was' : 'is left out'
+    log.error({ upstream: alias }, `upstream ${alias} ${outcome}: ${mistakes.map(({ text }) => text).join('; ')}`)
+  }
+  const names = [...new Set(leftOut.map(({ alias }) => alias))]
+  mcp.health.report('upstream configuration', names.length === 0 ? undefined : `${names.join(', ')}: the configuration has mistakes, which the log names`)
+}
 
 /** Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not logged. */
 function lineLogger (log: FastifyBaseLogger, upstream: string, redact: Redact): ((line: string) => void) | undefined {

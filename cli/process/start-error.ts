@@ -1,4 +1,5 @@
 import { oneLine } from '../../lib/one-line.js'
+import { visible } from '../../lib/visible.js'
 import { OptionsError } from '../../options/mistakes.js'
 import { SettingsError } from '../settings/source.js'
 
@@ -11,7 +12,7 @@ type StartError = NodeJS.ErrnoException & { port?: number, address?: string }
 export function describeStartError (error: Error, stdio: boolean): string[] {
   const sentences = error instanceof SettingsError ? error.mistakes : error instanceof OptionsError ? error.mistakes.map(({ text }) => text) : [describe(error, stdio)]
   // A terminal would obey the control characters in the message of a plugin.
-  return sentences.map(sentence => oneLine(sentence, MAX_SENTENCE))
+  return sentences.map(sentence => oneLine(visible(sentence.slice(0, MAX_SENTENCE)), MAX_SENTENCE))
 }
 
 function describe ({ code, message, port, address }: StartError, stdio: boolean): string {

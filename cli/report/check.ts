@@ -1,7 +1,9 @@
 import { pino } from 'pino'
 import { withTimeout } from '../../lib/time/with-timeout.js'
+import { visible } from '../../lib/visible.js'
 import { LoadTimeout } from '../../loader/register-plugin.js'
 import type { Options } from '../../options.js'
+import { OptionsError } from '../../options/mistakes.js'
 import { overriddenOptions } from '../../options/overridden.js'
 import { version } from '../../version.js'
 import { anonymousWarning, checkExposure } from '../exposure.js'
@@ -12,7 +14,7 @@ import { addressOf } from './clients.js'
 import { describeUpstream, inventoryOf, type Inventory } from './inventory.js'
 
 export interface Checked {
-  /** What would be served; empty if there is a mistake. */
+  /** What would be served; empty if a mistake would keep the gateway from starting. */
   report: string
   /** One sentence each. */
   mistakes: string[]
@@ -38,8 +40,7 @@ export async function check (read: () => Options, locate: Locate, warn: Warn): P
     for (const sentence of [...(anonymous === undefined ? [] : [anonymous]), ...expired(options), ...overriddenOptions(options)]) warn(sentence)
     const settings = [() => checkExposure(options), () => checkFolder(options)].flatMap(mistakeOf)
     const { inventory, mistakes } = await tryOut(options, locate, once(warn))
-    const all = [...settings, ...mistakes]
-    return { report: all.length === 0 ? describe(options, inventory) : '', mistakes: all }
+    return { report: settings.length > 0 || inventory === undefined ? '' : visible(describe(options, inventory)), mistakes: [...settings, ...mistakes] }
   } catch (error) {
     return { report: '', mistakes: describeStartError(error as Error, false) }
   }
@@ -63,18 +64,20 @@ function once (warn: Warn): Warn {
   }
 }
 
-interface Tried { inventory: Inventory, mistakes: string[] }
-
-const NOTHING: Inventory = { upstreams: [], tools: [], resources: [], prompts: [], unavailable: [] }
+interface Tried {
+  /** Absent if the gateway would not start. */
+  inventory?: Inventory
+  mistakes: string[]
+}
 
 /** Builds the gateway. If that fails, its parts are tried alone, so that one mistake does not hide another. */
 async function tryOut (options: Options, locate: Locate, warn: Warn): Promise<Tried> {
   try {
-    return { inventory: await buildAndList(options, warn), mistakes: [] }
+    return await buildAndList(options, locate, warn)
   } catch (error) {
     const first = describeStartError(locate(error as Error), false)
     const mistakes = await tryParts(options, locate, warn, isTimeout(error) ? first : [])
-    return { inventory: NOTHING, mistakes: mistakes.length === 0 ? first : mistakes }
+    return { mistakes: mistakes.length === 0 ? first : mistakes }
   }
 }
 
@@ -88,16 +91,17 @@ async function tryParts (options: Options, locate: Locate, warn: Warn, late: str
   const roots = options.roots.map(root => ({ ...bare, roots: [root] }))
   const plugins = late.length > 0 ? [] : options.plugins.map(plugin => ({ ...bare, plugins: [plugin] }))
   for (const part of [{ ...options, ...none }, ...roots, { ...bare, mcpServers, mcpConfig }, ...plugins]) {
-    const error = await buildAndList(part, warn).then(() => undefined, error => error as Error)
-    for (const sentence of error === undefined ? [] : describeStartError(locate(error), false)) mistakes.add(sentence)
-    if (isTimeout(error)) break
+    const tried = await buildAndList(part, locate, warn).catch(error => error as Error)
+    for (const sentence of tried instanceof Error ? describeStartError(locate(tried), false) : tried.mistakes) mistakes.add(sentence)
+    if (isTimeout(tried)) break
   }
   return [...mistakes, ...late]
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.cause instanceof LoadTimeout
 
-async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
+/** What a gateway with these options serves, and what is wrong with upstream servers that would be left out or could not be started. */
+async function buildAndList (options: Options, locate: Locate, warn: Warn): Promise<Required<Tried>> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options
   const loggerInstance = pino({ level: 'warn' }, { write: line => warn((JSON.parse(line) as { msg: string }).msg) })
@@ -106,13 +110,13 @@ async function buildAndList (options: Options, warn: Warn): Promise<Inventory> {
     app.mcp.upstreams.hold()
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
-    const { entries } = await app.mcp.upstreams.read(options)
-    const inventory = inventoryOf(app)
-    const missing = await app.mcp.upstreams.missingPrograms(entries)
+    const { entries, leftOut } = await app.mcp.upstreams.read(options)
+    const missing = new Map(await app.mcp.upstreams.missingPrograms(entries))
+    const wrong = leftOut.flatMap(({ mistakes }) => mistakes)
+    const upstreams = entries.filter(({ alias }) => !missing.has(alias)).map(({ alias, disabled }) => describeUpstream(alias, disabled))
     return {
-      ...inventory,
-      upstreams: entries.map(({ alias, disabled }) => describeUpstream(alias, disabled)),
-      unavailable: [...inventory.unavailable, ...missing.map(([alias, why]): [string, string] => [`upstream ${alias}`, why])]
+      inventory: { ...inventoryOf(app), upstreams },
+      mistakes: [...(wrong.length === 0 ? [] : describeStartError(locate(new OptionsError(wrong)), false)), ...[...missing].map(([alias, why]) => visible(`upstream ${alias}: ${why}`))]
     }
   } finally {
     // Without it, a process with nothing else to wait for would end before the limit.

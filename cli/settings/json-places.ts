@@ -103,6 +103,8 @@ class Reader {
     if (rest === '') throw new JsonError(this.#place(offset), 'the JSON ends too early')
     if (/^(\/[/*]|#)/.test(rest)) throw new JsonError(this.#place(offset), 'JSON has no comments')
     if (/^['‘’“”]/.test(rest)) throw new JsonError(this.#place(offset), 'JSON has no other quotes than "')
+    const [, text] = /^("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)\\/u.exec(rest) ?? []
+    if (text !== undefined) throw new JsonError(this.#place(offset + text.length), 'a \\ in a string is written \\\\, as in "C:\\\\Users"')
     throw new JsonError(this.#place(offset), `${message}: ${/^(\w{1,40}|[^])/u.exec(rest)?.[0] ?? ''}`)
   }
 

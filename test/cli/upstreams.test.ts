@@ -52,13 +52,59 @@ t.test('upstreams on the command line', async t => {
 
   t.test('--check says which programs cannot be started, and what to do', { buffered: true }, async t => {
     const files = { 'mcp.json': text({ typo: { command: 'nmpx' }, words: { command: 'sh -c true' }, lost: { command: 'sh', cwd: 'nowhere' }, off: { command: 'nmpx', disabled: true }, good: { command: 'sh' } }) }
-    const { code, stdout } = await checked(t, files, ['--mcp-config', 'mcp.json'])
-    t.equal(code, 0)
-    const words = stdout.replaceAll(/\s+/g, ' ')
-    t.match(words, 'not served upstream typo: nmpx is not on PATH; write the whole path of the program as its command, or set PATH in its env')
-    t.match(words, 'not served upstream words: sh -c true is not on PATH; command is the program alone: put its arguments into args')
-    t.match(words, /not served upstream lost: its folder \S+\/nowhere is not there, or may not be entered; correct cwd/)
-    t.notMatch(words, /upstream (off|good):/)
+    const { code, stdout, stderr } = await checked(t, files, ['--mcp-config', 'mcp.json'])
+    t.equal(code, 1)
+    t.match(stderr, 'patchbay: upstream typo: nmpx is not on PATH; write the whole path of the program as its command, or set PATH in its env')
+    t.match(stderr, 'patchbay: upstream words: sh -c true is not on PATH; command is the program alone: put its arguments into args')
+    t.match(stderr, /^patchbay: upstream lost: its folder \S+\/nowhere is not there, or may not be entered; correct cwd/m)
+    t.notMatch(stderr, /upstream (off|good):/)
+    t.match(stdout, /^ {2}upstreams +off \(disabled\), good$/m, 'the others are what would be served')
+    t.notMatch(stdout, /typo|words|lost/, 'each is named once')
+  })
+
+  t.test('--check names mistakes in servers and missing programs at once, and what would be served', { buffered: true }, async t => {
+    const files = { 'mcp.json': text({ typo: { command: 'nmpx' }, list: { command: 'sh', args: 'server.js' }, unset: { command: 'sh', env: { KEY: '${NOT_SET}' } }, good: { command: 'sh' } }) } // eslint-disable-line no-template-curly-in-string
+    const { code, stdout, stderr } = await checked(t, files, ['--mcp-config', 'mcp.json'])
+    t.equal(code, 1)
+    t.strictSame(stderr.replaceAll(/; write the whole.*/g, '').split('\n').slice(0, -1), [
+      'patchbay: PLACE/mcp.json, line 8: server "list": args must be a list of strings',
+      'patchbay: PLACE/mcp.json, line 13: server "unset": env.KEY needs the environment variable NOT_SET, which is not set',
+      'patchbay: upstream typo: nmpx is not on PATH'
+    ])
+    t.match(stdout, /^ {2}upstreams +good$/m)
+  })
+
+  t.test('--check shows the control characters of a file, and obeys none', { buffered: true }, async t => {
+    const odd = '\u001b[31mred\u001b]0;title\u0007\u202e\u009b'
+    const files = { 'mcp.json': text({ [odd]: { command: `no-${odd}`, colour: 1 }, [`b${odd}`]: { command: 'sh', args: 'x' }, [`c${odd}`]: { command: 'sh', cwd: `${odd}` } }) }
+    const { stdout, stderr } = await checked(t, files, ['--mcp-config', 'mcp.json'])
+    t.notMatch(stdout + stderr, /(?!\n)[\p{Cc}\p{Cf}]/u)
+    t.match(stderr, 'server "\\u{1b}[31mred\\u{1b}]0;title\\u{7}\\u{202e}\\u{9b}": colour has no meaning')
+    t.match(stderr, 'no-\\u{1b}[31mred')
+  })
+
+  t.test('--check of a file that is a single server without a name says what to write', { buffered: true }, async t => {
+    const { code, stderr } = await checked(t, { 'mcp.json': '{"command": "npx", "args": []}' }, ['--mcp-config', 'mcp.json'])
+    t.equal(code, 1)
+    t.equal(stderr, 'patchbay: PLACE/mcp.json is one server without a name; put it into an object: {"mcpServers":{"NAME":{…}}}\n')
+  })
+
+  t.test('--check of nested YAML ends in words, however deep it is and in whatever form', { buffered: true }, async t => {
+    const forms: Record<string, (depth: number) => string> = {
+      lists: depth => `mcpServers: ${'['.repeat(depth)}`,
+      closed: depth => `mcpServers: ${'['.repeat(depth)}${']'.repeat(depth)}`,
+      maps: depth => `mcpServers: ${'{a: '.repeat(depth)}`,
+      dashes: depth => `mcpServers:\n  ${'- '.repeat(depth)}`,
+      keys: depth => `mcpServers:\n  ${'? '.repeat(depth)}`,
+      values: depth => `mcpServers:\n  ${'a: '.repeat(depth)}`,
+      anchors: depth => `mcpServers: ${'&a '.repeat(depth)}x`,
+      tags: depth => `mcpServers: ${'[!!seq '.repeat(depth)}x`,
+      lines: () => `mcpServers:\n${Array.from({ length: 3_000 }, (_, level) => `${' '.repeat(level + 1)}a:\n`).join('')}`
+    }
+    const files = Object.fromEntries(Object.entries(forms).flatMap(([name, form]) => [60_000, 200_000].map(depth => [`${name}-${depth}.yaml`, form(depth)] as const)))
+    const { code, stderr } = await checked(t, files, Object.keys(files).flatMap(file => ['--mcp-config', file]))
+    t.equal(code, 1)
+    for (const file of Object.keys(files)) t.match(stderr, new RegExp(`^patchbay: PLACE/${file}, line \\d+: it is nested too deeply$`, 'm'))
   })
 
   t.test('--check reports everything that is wrong with them, with file, line and field, and never a value', { buffered: true }, async t => {
@@ -83,15 +129,25 @@ t.test('upstreams on the command line', async t => {
     t.notMatch(stderr, /hunter2/)
   })
 
-  t.test('the same stops a start, and nothing is served', { buffered: true }, async t => {
-    const place = await folder(t, { 'mcp.json': text({ a: { command: 'x', args: ['${NOT_SET}'] }, sse: { command: 'y' } }) }) // eslint-disable-line no-template-curly-in-string
-    const { code, stderr } = await launch(t, ['--ephemeral', '--port', '0', '--mcp-config', join(place, 'mcp.json')]).exit()
-    t.equal(code, 1)
-    t.strictSame(stderr.replaceAll(place, 'PLACE').split('\n'), [
-      'patchbay: PLACE/mcp.json, line 6: server "a": args.0 needs the environment variable NOT_SET, which is not set',
-      'patchbay: PLACE/mcp.json, line 9: server "sse" cannot have this name, because /mcp/sse is a URL of the gateway itself; give it another name',
-      ''
+  t.test('a server with a mistake is left out by name at a start, in log and /health, and the others are served', { buffered: true }, async t => {
+    const place = await folder(t, { 'patchbay.json': text({ own: { command: 'y', args: 'z' } }), 'mcp.json': text({ a: { command: 'x', args: ['${NOT_SET}'] }, sse: { command: 'y' }, good: lazy() }) }) // eslint-disable-line no-template-curly-in-string
+    const launched = await launch(t, ['--ephemeral', '--port', '0', '--config', join(place, 'patchbay.json'), '--mcp-config', join(place, 'mcp.json')])
+    await until(() => /^ {2}upstreams +good$/m.test(launched.stderr), 'the banner', WAIT)
+    t.strictSame(linesOf(launched).filter(({ level }) => level === 50).map(({ msg }) => msg.replaceAll(place, 'PLACE')), [
+      'upstream own is left out: option mcpServers.own.args must be a list of strings',
+      'upstream a is left out: PLACE/mcp.json, line 6: server "a": args.0 needs the environment variable NOT_SET, which is not set',
+      'upstream sse is left out: PLACE/mcp.json, line 9: server "sse" cannot have this name, because /mcp/sse is a URL of the gateway itself; give it another name'
     ])
+    const health = await (await fetch(`${await launched.url()}/health`)).json() as object
+    t.match(health, { status: 'degraded', ready: true, parts: { 'upstream configuration': 'own, a, sse: the configuration has mistakes, which the log names' }, upstreams: [{ alias: 'good' }] })
+  })
+
+  t.test('a file that cannot be read stops a start', { buffered: true }, async t => {
+    const place = await folder(t, { 'mcp.json': '{', 'other.json': text({ a: { command: 'x', args: 'y' } }) })
+    const { code, stderr } = await launch(t, ['--ephemeral', '--port', '0', '--mcp-config', join(place, 'mcp.json'), '--mcp-config', join(place, 'other.json')]).exit()
+    t.equal(code, 1)
+    t.match(stderr, /mcp\.json, line 1: this is not JSON/)
+    t.match(stderr, /other\.json, line 5: server "a": args must be a list of strings/)
   })
 
   t.test('the banner lists them', { buffered: true }, async t => {
@@ -116,9 +172,24 @@ t.test('upstreams on the command line', async t => {
     t.match(await reloaded(launched, hangUp), { level: 50, msg: /^options not reloaded, the previous ones stay: .*mcp\.json, line 1: this is not JSON/ })
     await writeFile(config, text({ own: { command: '${NOT_SET}' } })) // eslint-disable-line no-template-curly-in-string
     await writeFile(client, text({ d: lazy('1') }))
-    t.match(await reloaded(launched, hangUp), { level: 50, msg: /: config file .*patchbay\.json, line 4: option mcpServers\.own\.command needs the environment variable NOT_SET, which is not set$/ })
+    t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: changed mcpServers; upstreams removed: a, b', 'a server whose new entry has a mistake stays as it was')
+    t.match(linesOf(launched).filter(({ level }) => level === 50).at(-1)?.msg, /^upstream own stays as it was: config file .*patchbay\.json, line 4: option mcpServers\.own\.command needs the environment variable NOT_SET, which is not set$/)
+    await writeFile(client, text({ d: lazy('1'), e: { command: 'x', args: 'y' }, f: lazy('1') }))
+    t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: upstreams added: f')
+    t.match(linesOf(launched).filter(({ level }) => level === 50).at(-1)?.msg, /^upstream e is left out: .*mcp\.json, line 12: server "e": args must be a list of strings$/)
     await writeFile(config, text({ own: lazy('2') }))
-    t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: upstreams removed: a, b')
+    await writeFile(client, text({ d: lazy('1') }))
+    t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: changed mcpServers; upstreams removed: f')
+  })
+
+  t.test('SIGHUP with nested YAML changes nothing, and the gateway lives', { buffered: true }, async t => {
+    const client = join(await folder(t, { 'mcp.yaml': 'mcpServers:\n  a:\n    command: never-started\n    start: lazy\n' }), 'mcp.yaml')
+    const launched = await launch(t, ['--ephemeral', '--port', '0', '--mcp-config', client]).up()
+    for (const text of ['[', '- ', '{a: ', '? ', 'a: '].flatMap(mark => [60_000, 200_000].map(depth => mark.repeat(depth)))) {
+      await writeFile(client, `mcpServers:\n  ${text}`)
+      t.match((await reloaded(launched, () => { launched.kill('SIGHUP') })).msg, /^options not reloaded, the previous ones stay: .*mcp\.yaml, line 2: it is nested too deeply$/)
+    }
+    t.match(await (await fetch(`${await launched.url()}/health`)).json() as object, { upstreams: [{ alias: 'a' }] })
   })
 
   t.test('--watch does the same when a file is saved, in place or by renaming, also one that a file refers to', { buffered: true }, async t => {

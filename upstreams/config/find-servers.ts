@@ -1,4 +1,5 @@
 import { nearestName } from '../../lib/nearest-name.js'
+import type { Mistake } from '../../options/mistakes.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Findings } from './findings.js'
 import type { Document } from './formats/document.js'
@@ -22,9 +23,10 @@ export function findServers (document: Document, { file, folder, findings }: Pla
   const lists = ROOTS.filter(root => at(value, root) !== undefined)
   const named = [...lists.flatMap(root => serversAt(value, root, folder)), ...projectServers(value)]
   if (lists.length === 0 && named.length === 0) reportNone(file, value, findings)
-  reportRepeated(file, document, lists, findings)
+  const repeated = reportRepeated(file, document, lists, findings)
   const inputs = inputsOf(value)
-  return named.map(server => ({ ...server, source: file, inputs, lenient: server.path[0] === 'servers' || server.path[0] === 'mcp', lineOf }))
+  const isSandboxed = at(value, ['sandboxEnabled']) === true
+  return named.filter(({ path }) => !repeated.has(path.join('\n'))).map(server => ({ ...server, values: isSandboxed && isObject(server.values) ? { sandboxEnabled: true, ...server.values } : server.values, source: file, inputs, lenient: server.path[0] === 'servers' || server.path[0] === 'mcp', lineOf }))
 }
 
 function at (value: unknown, path: readonly string[]): unknown {
@@ -50,18 +52,21 @@ function projectServers (value: Record<string, unknown>): Named[] {
   return isObject(projects) ? Object.keys(projects).flatMap(folder => serversAt(value, ['projects', folder, 'mcpServers'], folder)) : []
 }
 
-/** Of two members with one name a client silently uses the last. */
-function reportRepeated (file: string, { repeatedAt = () => [] }: Document, lists: readonly string[][], findings: Findings): void {
-  const report = (line: number, text: string): void => { findings.mistakes.push({ path: '', text: `${file}, line ${line}: ${text}` }) }
-  for (const { name, line } of repeatedAt([])) if (lists.some(([first]) => first === name)) report(line, `"${name}" is there twice; put all servers into one`)
-  for (const list of lists) for (const { name, line } of repeatedAt(list)) report(line, `server "${name}" is there twice; rename or remove one of them`)
+/** Of two members with one name a client silently uses the last. Returns the paths of servers that are there twice, and are left out. */
+function reportRepeated (file: string, { repeatedAt = () => [] }: Document, lists: readonly string[][], findings: Findings): Set<string> {
+  const mistake = (line: number, text: string): Mistake => ({ path: '', text: `${file}, line ${line}: ${text}` })
+  for (const { name, line } of repeatedAt([])) if (lists.some(([first]) => first === name)) findings.mistakes.push(mistake(line, `"${name}" is there twice; put all servers into one`))
+  const repeated = lists.flatMap(list => repeatedAt(list).map(({ name, line }) => ({ name, line, path: [...list, name].join('\n') })))
+  for (const { name, line } of repeated) findings.leaveOut(name, mistake(line, `server "${name}" is there twice; rename or remove one of them`))
+  return new Set(repeated.map(({ path }) => path))
 }
 
 function reportNone (file: string, value: Record<string, unknown>, findings: Findings): void {
   const names = ROOTS.map(([name = '']) => name)
   const misspelt = Object.keys(value).find(name => nearestName(name, names) !== undefined)
   const bare = Object.keys(value).find(name => isObject(value[name]) && ['command', 'url'].some(field => typeof at(value, [name, field]) === 'string'))
-  if (bare !== undefined) findings.mistakes.push({ path: '', text: `${file} has no servers; put "${bare}", and others that are servers, into an object "mcpServers"` })
+  if (['command', 'url'].some(field => typeof value[field] === 'string')) findings.mistakes.push({ path: '', text: `${file} is one server without a name; put it into an object: {"mcpServers":{"NAME":{…}}}` })
+  else if (bare !== undefined) findings.mistakes.push({ path: '', text: `${file} has no servers; put "${bare}", and others that are servers, into an object "mcpServers"` })
   else if (misspelt === undefined) findings.warnings.push(`${file} has no servers: none of ${ROOTS.slice(0, 4).join(', ')} is in it`)
   else findings.mistakes.push({ path: '', text: `${file} has no servers; did you mean "${nearestName(misspelt, names)}" where it has "${misspelt}"?` })
 }

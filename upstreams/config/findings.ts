@@ -1,15 +1,39 @@
 import type { Mistake } from '../../options/mistakes.js'
+import { aliasOf } from './alias.js'
 import type { FoundServer } from './found-server.js'
+
+/** A server that cannot be used. */
+export interface LeftOut {
+  readonly name: string
+  readonly alias: string
+  /** Why, in sentences without secrets. */
+  readonly mistakes: Mistake[]
+}
 
 /** What is wrong or odd in the configuration of servers, in the order in which it was found. */
 export class Findings {
+  /** Those that are about a whole file. */
   readonly mistakes: Mistake[] = []
+  /** The servers that have mistakes. */
+  readonly leftOut: LeftOut[] = []
   readonly warnings: string[] = []
   readonly #unused = new Set<string>()
 
-  /** A mistake in a field of a server. The text never has a value of the field. */
+  /** How many mistakes there are in servers. */
+  get count (): number {
+    return this.leftOut.reduce((sum, { mistakes }) => sum + mistakes.length, 0)
+  }
+
+  /** A mistake in a field of a server, which is left out. The text never has a value of the field. */
   mistake (server: FoundServer, field: string, text: string): void {
-    this.mistakes.push({ path: isOption(server) ? placeOf(server, field).join('.') : '', text: `${describe(server, field)} ${text}` })
+    this.leaveOut(server.name, { path: isOption(server) ? placeOf(server, field).join('.') : '', text: `${describe(server, field)} ${text}` })
+  }
+
+  /** A mistake because of which the server of this name is left out. */
+  leaveOut (name: string, mistake: Mistake): void {
+    const last = this.leftOut.at(-1)
+    if (last?.name === name) last.mistakes.push(mistake)
+    else this.leftOut.push({ name, alias: aliasOf(name), mistakes: [mistake] })
   }
 
   warn (server: FoundServer, field: string, text: string): void {

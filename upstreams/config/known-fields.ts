@@ -58,6 +58,8 @@ const SPECIAL = new Map<string, Special>([
     if (isObject(value)) for (const [header, variable] of Object.entries(value)) addHeader(fields, header, `\${env:${String(variable)}}`, `${name}.${header}`)
     else set(fields, 'headers', value, name)
   }],
+  ['sandboxEnabled', (value, name, fields) => set(fields, name, value, name)],
+  ['sandbox', (value, name, fields) => set(fields, name, value, name)],
   ['env_vars', (value, name, fields) => set(fields, 'envVars', value, name)],
   // Codex has here what its user approved; a list would choose tools.
   ['tools', (value, name, fields) => { if (!isObject(value)) fields.unused.push(name) }]

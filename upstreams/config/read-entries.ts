@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { OptionsError } from '../../options/mistakes.js'
 import type { Environment } from '../../system/environment.js'
 import type { ServerEntry } from '../server-entry.js'
-import { Findings } from './findings.js'
+import { Findings, type LeftOut } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import { isGatewayItself, type Listening } from './is-gateway-itself.js'
 import { toEntry } from './to-entry.js'
@@ -23,13 +23,18 @@ export interface Surroundings {
 
 export interface ReadEntries {
   readonly entries: ServerEntry[]
+  /** The servers that have mistakes. */
+  readonly leftOut: LeftOut[]
   /** One sentence each; no secrets. */
   readonly warnings: string[]
   /** Every file that was read, and those that were looked for. */
   readonly files: string[]
 }
 
-/** The upstream servers of the options and of the files that they name. Throws an OptionsError with everything that is wrong with them. */
+/**
+ * The upstream servers of the options and of the files that they name. One that has a mistake is left out. Throws an OptionsError where a whole file cannot be
+ * used, with what is wrong with the servers of the others, too.
+ */
 export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile, ...listening }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
@@ -39,15 +44,17 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
   const { readClientFile } = mcpConfig.length === 0 ? {} : await import('./client-file.js')
   for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
   const read = found.flatMap(server => {
+    const before = findings.count
     const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, findings)
-    if (entry === undefined) return []
+    if (entry === undefined || findings.count > before) return []
     if (!isGatewayItself(entry.address, mcpConfig, home, listening)) return [{ server, entry }]
     findings.warn(server, '', 'is this gateway itself; it is left out')
     return []
   })
   const entries = withoutRepeated(read, findings)
-  if (findings.mistakes.length > 0) throw new OptionsError(findings.mistakes)
-  return { entries, warnings: findings.warnings, files: [...files] }
+  const { mistakes, leftOut, warnings } = findings
+  if (mistakes.length > 0) throw new OptionsError([...mistakes, ...leftOut.flatMap(server => server.mistakes)])
+  return { entries, leftOut, warnings, files: [...files] }
 }
 
 function optionServers (servers: Readonly<Record<string, unknown>>): FoundServer[] {

@@ -18,6 +18,10 @@ const FIELDS = new Set(Object.keys(Server.properties))
 /** The address of a disabled server that has none, or whose URL has variables without a value: it is never used. */
 const NOWHERE: Address = { kind: 'any', url: '', headers: {} }
 
+/** The names of headers, and what their values may not have. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/
+
 /** A `timeout` below this is a number of seconds. */
 const SECONDS = 1_000
 
@@ -32,9 +36,9 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
     return undefined
   }
   const fields = readFields(server.values, FIELDS)
-  const before = findings.mistakes.length
+  const before = findings.count
   checkFields(server, fields, findings)
-  if (findings.mistakes.length > before) return undefined
+  if (findings.count > before) return undefined
   const isDisabled = (fields.values as Server).disabled === true
   const reader = new FieldReader(server, fields, variables, isDisabled ? new Findings() : findings)
   const alias = checkedAlias(server, findings)
@@ -45,12 +49,15 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
 /** Zed keeps the settings of servers that its extensions start beside the others. */
 const isExtension = ({ command, url, settings, source }: Record<string, unknown>): boolean => command === undefined && url === undefined && (settings !== undefined || source === 'extension')
 
+const SANDBOX = 'asks for a sandbox of its client, which Patchbay does not have; put one into command, such as docker run, or remove the field if the server needs none'
+
 function checkFields (server: FoundServer, { values, names, unused }: KnownFields, findings: Findings): void {
-  const { envVars, ...rest } = values
+  const { envVars, sandboxEnabled, sandbox, ...rest } = values
   for (const { path, text } of mistakesIn(Server, rest)) {
     const name = names.get(path) ?? names.get(path.split('.')[0] ?? '') ?? path
     findings.mistake(server, name, text.replace(`option ${path} `, ''))
   }
+  if (sandboxEnabled === true || (sandboxEnabled === undefined && sandbox !== undefined)) findings.mistake(server, sandboxEnabled === true ? 'sandboxEnabled' : 'sandbox', SANDBOX)
   if (envVars !== undefined && !Array.isArray(envVars)) findings.mistake(server, 'env_vars', 'must be a list of names')
   for (const field of unused) {
     const nearest = nearestName(field, FIELDS)
@@ -89,7 +96,7 @@ class FieldReader {
       return undefined
     }
     if (kind.kind !== 'stdio') return this.#remote(kind.kind)
-    return { kind: 'stdio', command: this.#text('command', command ?? ''), args: args.map((arg, index) => this.#text(`args.${index}`, String(arg))), env: this.#environment(), cwd: this.#cwd() }
+    return { kind: 'stdio', command: this.#command(command ?? ''), args: args.map((arg, index) => this.#argument(String(arg), index)), env: this.#environment(), cwd: this.#cwd() }
   }
 
   /** Everything but the address. */
@@ -124,16 +131,34 @@ class FieldReader {
 
   #remote (kind: Exclude<Address['kind'], 'stdio'>): Address | undefined {
     const { url: given = '', headers = {} } = this.#values
-    const before = this.#findings.mistakes.length
-    const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.#text(`headers.${name}`, String(value))]))
+    const before = this.#findings.count
+    const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.#header(name, String(value))]))
     const split = splitUrl(this.#text('url', given), kind)
     // The URL of a variable without a value would only be wrong once more.
     if (typeof split === 'string') {
-      if (this.#findings.mistakes.length === before) this.#mistake('url', split)
+      if (this.#findings.count === before) this.#mistake('url', split)
       return undefined
     }
     const authorized = Object.keys(texts).some(name => name.toLowerCase() === 'authorization')
     return { kind: split.kind, url: split.url, headers: split.authorization === undefined || authorized ? texts : { ...texts, Authorization: split.authorization } }
+  }
+
+  #header (name: string, given: string): string {
+    const value = this.#text(`headers.${name}`, given)
+    if (!TOKEN.test(name)) this.#mistake('headers', 'has a name with characters that HTTP does not allow; names have letters, digits and dashes')
+    else if (FORBIDDEN.test(value)) this.#mistake(`headers.${name}`, 'has characters that HTTP does not allow; look for line breaks and letters outside of ISO 8859-1')
+    return value
+  }
+
+  /** The program. Only a shell gives `~` a meaning, and there is none between. */
+  #command (given: string): string {
+    if (/^~[\\/]/.test(given)) this.#mistake('command', 'begins with ~, which only a shell knows; write ${userHome} for it') // eslint-disable-line no-template-curly-in-string
+    return this.#text('command', given)
+  }
+
+  #argument (given: string, index: number): string {
+    if (/^~\//.test(given)) this.#findings.warn(this.#server, `args.${index}`, 'begins with ~, which only a shell knows, so the server gets it as it is; write ${userHome} for it') // eslint-disable-line no-template-curly-in-string
+    return this.#text(`args.${index}`, given)
   }
 
   #environment (): Record<string, string> {

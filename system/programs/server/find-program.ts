@@ -14,12 +14,14 @@ export interface Wanted {
 export function findProgram ({ command, env, cwd }: Wanted, platform: string = process.platform): string {
   if (cwd !== undefined && !isFolder(cwd)) throw new Error(`its folder ${cwd} is not there, or may not be entered; correct cwd`)
   const names = [command, ...extensions(env, platform).map(extension => command + extension)]
-  const isPath = /\//.test(command) || (platform === 'win32' && /[\\:]/.test(command))
+  const isPath = (/\//.test(command) && !/^[A-Za-z]:\//.test(command)) || (platform === 'win32' && /[\\:]/.test(command))
   if (isPath) return executableAt(names.map(name => resolve(cwd ?? '.', name)))
   const search = variable(env, 'PATH', platform) ?? ''
   // On Windows, npx without an extension is a script for other systems.
   const found = (names.length > 1 ? [...names.slice(1), command] : names).map(name => lookUp(name, search)).find(path => path !== undefined)
   if (found !== undefined) return found
+  if (platform !== 'win32' && /^[A-Za-z]:[\\/]/.test(command)) throw new Error(`${command} is a path of Windows, and this is not Windows; write the program of this system, such as npx`)
+  if (platform !== 'win32' && /^cmd(\.exe)?$/i.test(command)) throw new Error(`${command} is a program of Windows; leave ${command} and /c out: command is what comes after them, such as npx`)
   const advice = /\s/.test(command) ? 'command is the program alone: put its arguments into args' : 'write the whole path of the program as its command, or set PATH in its env'
   throw new Error(`${command} is not on PATH; ${advice} (PATH is ${search})`)
 }

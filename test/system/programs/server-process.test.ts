@@ -106,6 +106,11 @@ t.test('what cannot be started is described, and says what to do', async t => {
   const failure = async (program: Partial<ServerProgram>) => await start(t, '', program).then(() => 'started', (error: Error) => error.message)
   t.equal(await failure({ command: 'npx', env: { PATH: '/nowhere:/usr/nothing' } }), 'npx is not on PATH; write the whole path of the program as its command, or set PATH in its env (PATH is /nowhere:/usr/nothing)')
   t.equal(await failure({ command: 'npx -y server', env: { PATH: '/nowhere' } }), 'npx -y server is not on PATH; command is the program alone: put its arguments into args (PATH is /nowhere)')
+  if (process.platform !== 'win32') {
+    t.equal(await failure({ command: 'C:\\Program Files\\nodejs\\npx.cmd' }), 'C:\\Program Files\\nodejs\\npx.cmd is a path of Windows, and this is not Windows; write the program of this system, such as npx')
+    t.equal(await failure({ command: 'C:/nodejs/npx.cmd' }), 'C:/nodejs/npx.cmd is a path of Windows, and this is not Windows; write the program of this system, such as npx')
+    t.equal(await failure({ command: 'cmd', env: { PATH: '/nowhere' } }), 'cmd is a program of Windows; leave cmd and /c out: command is what comes after them, such as npx')
+  }
   t.match(await failure({ command: '/bin/sh -c true' }), /; correct command, and put its arguments, if it has any, into args$/)
   t.equal(await failure({ command: join(path, 'missing') }), `${path}/missing is not there, or is no file that this user may execute; correct command`)
   t.match(await failure({ command: './plain', cwd: path }), /plain is not there, or is no file that this user may execute/)

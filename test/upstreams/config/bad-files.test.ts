@@ -13,8 +13,8 @@ async function read (t: Test, name: string, text: string | Buffer, env: Record<s
   await writeFile(file, text)
   const short = (sentence: string): string => sentence.replaceAll(`${place}/`, '')
   try {
-    const { entries, warnings } = await readEntries(resolveOptions({ mcpConfig: [file] }), { env, home: undefined, cwd: '/' })
-    return { entries, aliases: entries.map(({ alias }) => alias), warnings: warnings.map(short), mistakes: [] }
+    const { entries, leftOut, warnings } = await readEntries(resolveOptions({ mcpConfig: [file] }), { env, home: undefined, cwd: '/' })
+    return { entries, aliases: entries.map(({ alias }) => alias), warnings: warnings.map(short), mistakes: leftOut.flatMap(({ mistakes }) => mistakes.map(({ text }) => short(text))) }
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error
     return { entries: [], aliases: [], warnings: [], mistakes: error.mistakes.map(({ text }) => short(text)) }
@@ -29,7 +29,9 @@ const refused: Record<string, [name: string, text: string | Buffer, mistake: Reg
   'something else than an object': ['a.json', '[1]', /^a\.json: it must hold an object with the servers$/],
   'UTF-16': ['a.json', Buffer.from('{"mcpServers":{}}', 'utf16le'), /^a\.json: it is not text in UTF-8; save it as UTF-8$/],
   'deeply nested JSON': ['a.json', `{"mcpServers":${deep('[', ']')}}`, /^a\.json: it is nested too deeply$/],
-  'deeply nested YAML': ['a.yaml', `mcpServers: ${deep('[', ']')}`, /^a\.yaml.*: /],
+  'deeply nested YAML': ['a.yaml', `mcpServers: ${deep('[', ']')}`, /^a\.yaml, line 1: it is nested too deeply$/],
+  'a path of Windows as it is': ['a.json', '{"mcpServers":\n{"a":{"command":"C:\\Users\\me\\node.exe"}}}', /^a\.json, line 2: this is not JSON \(invalid escape character; write \\\\ for each \\, as in "C:\\\\Users"\)$/],
+  'one server without a name': ['a.json', '{"url":"https://example.com/mcp"}', /^a\.json is one server without a name; put it into an object/],
   'deeply nested TOML': ['a.toml', `a = ${deep('[', ']')}`, /^a\.toml.*: /],
   'billions of values from a few lines of YAML': [
     'a.yaml',
@@ -97,4 +99,51 @@ t.test('a field that is not known is a warning, once for each file', async t => 
 t.test('a value is expanded once, and nothing of a shell', async t => {
   const { entries } = await read(t, 'a.json', JSON.stringify({ mcpServers: { a: { command: 'sh', args: ['-c', 'echo $HOME ${#list} ${1} ${A} ${NONE:-${A}', '${A:-b}${EMPTY:-c}${EMPTY}'] } } }), { A: '${B}', EMPTY: '' }) // eslint-disable-line no-template-curly-in-string
   t.match(entries, [{ address: { args: ['-c', 'echo $HOME ${#list} ${1} ${B} ${NONE:-${B}', '${B}c'] } }]) // eslint-disable-line no-template-curly-in-string
+})
+
+t.test('a server with a mistake is left out, and the others of the file are served', async t => {
+  const servers = {
+    good: '{"command":"x"}',
+    unset: '{"command":"x","env":{"KEY":"${NOT_SET}"}}', // eslint-disable-line no-template-curly-in-string
+    list: '{"command":"x","args":"y"}',
+    home: '{"command":"~/bin/server"}',
+    sandboxed: '{"command":"x","sandboxEnabled":true}',
+    boxed: '{"command":"x","sandbox":{"network":{}}}',
+    free: '{"command":"x","sandboxEnabled":false,"sandbox":{}}',
+    broken: '{"url":"https://example.com/mcp","headers":{"X-Key":"a\\r\\nX-Other: b"}}',
+    greek: '{"url":"https://example.com/mcp","headers":{"X-Key":"λ"}}',
+    odd: '{"url":"https://example.com/mcp","headers":{"X Key":"a"}}',
+    fine: '{"url":"https://example.com/mcp","headers":{"X-Key":"a\\té"}}'
+  }
+  const { aliases, mistakes } = await read(t, 'a.json', `{"servers":{\n${Object.entries(servers).map(([name, text]) => `"${name}":${text}`).join(',\n')}}}`)
+  t.strictSame(aliases, ['good', 'free', 'fine'])
+  t.match(mistakes, [
+    /^a\.json, line 3: server "unset": env\.KEY needs the environment variable NOT_SET/,
+    /^a\.json, line 4: server "list": args must be a list of strings$/,
+    'a.json, line 5: server "home": command begins with ~, which only a shell knows; write ${userHome} for it', // eslint-disable-line no-template-curly-in-string
+    /^a\.json, line 6: server "sandboxed": sandboxEnabled asks for a sandbox of its client, which Patchbay does not have; put one into command/,
+    /^a\.json, line 7: server "boxed": sandbox asks for a sandbox/,
+    /^a\.json, line 9: server "broken": headers\.X-Key has characters that HTTP does not allow/,
+    /^a\.json, line 10: server "greek": headers\.X-Key has characters that HTTP does not allow/,
+    /^a\.json, line 11: server "odd": headers has a name with characters that HTTP does not allow/
+  ])
+})
+
+t.test('a sandbox for all servers of a file is refused for each, unless one needs none', async t => {
+  const { aliases, mistakes } = await read(t, 'a.json', '{"sandboxEnabled":true,"servers":{"a":{"command":"x"},"b":{"command":"x","sandboxEnabled":false}}}')
+  t.strictSame(aliases, ['b'])
+  t.match(mistakes, [/server "a": sandboxEnabled asks for a sandbox/])
+})
+
+t.test('an argument that begins with ~ is a warning', async t => {
+  const { aliases, warnings } = await read(t, 'a.json', '{"mcpServers":{"a":{"command":"x","args":["~/Documents","~","a~/b"]}}}')
+  t.strictSame(aliases, ['a'])
+  t.strictSame(warnings, ['a.json, line 1: server "a": args.0 begins with ~, which only a shell knows, so the server gets it as it is; write ${userHome} for it']) // eslint-disable-line no-template-curly-in-string
+})
+
+t.test('YAML with many servers, keys and brackets is not taken for nested', async t => {
+  const server = (index: number): string => `  s${index}:\n    command: sh\n    args: [-c, "a: b: c - d ? e [", {}]\n    env: { A: '1', B: '2', C: '[' }\n`.replace(', {}', '')
+  const { aliases, mistakes } = await read(t, 'a.yaml', `mcpServers:\n${Array.from({ length: 50 }, (_, index) => server(index)).join('')}`)
+  t.strictSame(mistakes, [])
+  t.equal(aliases.length, 50)
 })

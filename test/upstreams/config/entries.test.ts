@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { resolveOptions } from '../../../options.js'
-import { OptionsError } from '../../../options/mistakes.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { folder } from '../../support/process.js'
 
@@ -11,13 +10,8 @@ const read = async (mcpServers: Record<string, object>, env: Record<string, stri
 
 /** The sentences about what is wrong. */
 async function mistakes (mcpServers: Record<string, object>): Promise<string[]> {
-  try {
-    await read(mcpServers)
-    return []
-  } catch (error) {
-    if (!(error instanceof OptionsError)) throw error
-    return error.mistakes.map(({ text }) => text)
-  }
+  const { leftOut } = await read(mcpServers)
+  return leftOut.flatMap(({ mistakes }) => mistakes.map(({ text }) => text))
 }
 
 t.test('a server with a command has every default filled in', async t => {

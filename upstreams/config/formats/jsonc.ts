@@ -12,7 +12,11 @@ export function parseJsonc (text: string): Document {
 }
 
 /** `CommaExpected` as words. */
-const describe = ({ error }: ParseError): string => printParseErrorCode(error).replace(/[A-Z]/g, (letter, offset: number) => offset === 0 ? letter.toLowerCase() : ` ${letter.toLowerCase()}`)
+function describe ({ error }: ParseError): string {
+  const code = printParseErrorCode(error)
+  const words = code.replace(/[A-Z]/g, (letter, offset: number) => offset === 0 ? letter.toLowerCase() : ` ${letter.toLowerCase()}`)
+  return code === 'InvalidEscapeCharacter' ? `${words}; write \\\\ for each \\, as in "C:\\\\Users"` : words
+}
 
 /** Members are defined, not assigned: `__proto__` is a name like others. */
 function valueOf (node: Node): unknown {

@@ -4,8 +4,12 @@ import { DocumentError, type Document } from './document.js'
 /** How often the anchors of a document may be used in all: a few lines can stand for billions of values. */
 const MAX_ALIASES = 100
 
+/** How deeply a document may be nested. The parser calls itself for each level, and where the stack ends, Node.js may abort instead of throwing. */
+const MAX_DEPTH = 200
+
 /** Parses YAML. Throws a DocumentError at the first mistake. */
 export function parseYaml (text: string): Document {
+  checkDepth(text)
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [first] = document.errors
@@ -19,6 +23,42 @@ export function parseYaml (text: string): Document {
   } catch (error) {
     throw error instanceof ReferenceError ? new DocumentError(undefined, `it uses anchors more than ${MAX_ALIASES} times`) : error
   }
+}
+
+/**
+ * Throws if the text may be nested more deeply than MAX_DEPTH: by brackets, by indentation, or by marks in one line such as `- - -`. Strings and comments count
+ * like the rest, so that nothing has to be parsed for it.
+ */
+function checkDepth (text: string): void {
+  /** The columns at which collections begin that are still open. */
+  const columns: number[] = []
+  let [flow, lineStart, atLineStart, opened] = [0, 0, true, 0]
+  for (let index = 0; index < text.length; index++) {
+    const letter = text[index] ?? ''
+    if (letter === '\n') {
+      lineStart = index + 1
+      atLineStart = true
+      continue
+    }
+    if (letter === ' ' || letter === '\t' || letter === '\r') continue
+    if (atLineStart) {
+      atLineStart = false
+      while ((columns.at(-1) ?? -1) >= index - lineStart) columns.pop()
+      columns.push(index - lineStart)
+      opened = columns.length
+    }
+    if (letter === '[' || letter === '{') flow++
+    else if ((letter === ']' || letter === '}') && flow > 0) flow--
+    if (',[]{}'.includes(letter)) columns.length = Math.min(columns.length, opened)
+    else if (isMark(text, index, letter)) columns.push(index - lineStart + 1)
+    if (columns.length + flow > MAX_DEPTH) throw new DocumentError(text.slice(0, index).split('\n').length, 'it is nested too deeply')
+  }
+}
+
+/** True where a letter may begin a list, a key or a value inside another one, or name one. */
+function isMark (text: string, index: number, letter: string): boolean {
+  if (letter === '-' || letter === '?' || letter === ':') return /^\s?$/.test(text[index + 1] ?? '')
+  return (letter === '!' || letter === '&') && /^\s?$/.test(text[index - 1] ?? '')
 }
 
 /** Where the innermost key of a path begins. */
