@@ -38,6 +38,7 @@ import rateLimiter from './plugins/security/rate-limiter.js'
 import resources from './plugins/capabilities/resources.js'
 import roots from './plugins/capabilities/roots.js'
 import sampling from './plugins/capabilities/sampling.js'
+import servers from './plugins/capabilities/servers.js'
 import subscriptions from './plugins/capabilities/subscriptions.js'
 import tools from './plugins/capabilities/tools.js'
 import tracing from './plugins/observability/tracing.js'
@@ -196,6 +197,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   for (const plugin of [tools, prompts, completion, sampling, elicitation, roots]) await fastify.register(plugin)
   await fastify.register(rateLimiter, options)
   await fastify.register(upstreams, options)
+  await fastify.register(servers)
   await fastify.register(watch, { maxQueue: options.maxQueue })
 })
 

@@ -110,8 +110,14 @@ export interface Upstream {
   readonly since: number
   /** True from a failure until it is ready again. */
   readonly isFailing: boolean
-  /** What it wrote last to standard error before it failed, without its secrets, for operators only. */
+  /** When it is started again by itself, in milliseconds since 1970; undefined unless that is planned. */
+  readonly nextTryAt: number | undefined
+  /** What it wrote last to standard error before it failed, without its secrets, for operators only. Kept until it fails again. */
   lastLines (): readonly string[]
+  /** The same of the process that was started last, whether it runs or not: at most 100 lines. */
+  recentLines (): readonly string[]
+  /** Starts it now, unless it runs, is being started or was removed. */
+  retry (): void
   /** Lets the calls in flight finish, then ends everything that was started for it. Never rejects. */
   close (): Promise<void>
 }

@@ -40,8 +40,9 @@ export interface ConfiguredUpstreamOptions {
   readonly log: SupervisorLog
 }
 
-/** How many lines of a server that failed are in the log and in `/health`. */
+/** How many lines of a server that failed are in the log and in `/health`, and how many of one that runs operators are told. */
 const LINES = 10
+const RECENT_LINES = 100
 
 /** One configured server and the connections to it. */
 export class ConfiguredUpstream implements Upstream {
@@ -79,8 +80,20 @@ export class ConfiguredUpstream implements Upstream {
     return this.#shared.isFailing
   }
 
+  get nextTryAt (): number | undefined {
+    return this.#shared.state === 'backing off' ? this.#shared.nextTryAt : undefined
+  }
+
   lastLines (): readonly string[] {
     return this.#shared.lastLines
+  }
+
+  recentLines (): readonly string[] {
+    return this.#options.lastLines(RECENT_LINES)
+  }
+
+  retry (): void {
+    this.#shared.start(true)
   }
 
   openConnection (): Connection | undefined {

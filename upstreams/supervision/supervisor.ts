@@ -52,6 +52,8 @@ const MAX_ERROR = 400
 export class Supervisor<C extends Supervised> {
   readonly #options: SupervisorOptions<C>
   readonly #backOff: BackOff
+  /** When it is opened again by itself, in milliseconds since 1970; of use while it is backing off. */
+  nextTryAt: number | undefined
   #state: UpstreamState = 'stopped'
   #since = Date.now()
   #isFailing = false
@@ -139,9 +141,9 @@ export class Supervisor<C extends Supervised> {
     if (this.#waiting > 0) await this.#opening?.catch(() => {})
   }
 
-  /** Opens the connection in the background, also after too many failures. */
-  start (): void {
-    if (this.#state !== 'stopped' && this.#state !== 'crash loop') return
+  /** Opens the connection in the background, also after too many failures, and with `atOnce` also before its next try. */
+  start (atOnce = false): void {
+    if (this.#state !== 'stopped' && this.#state !== 'crash loop' && !(atOnce && this.#state === 'backing off')) return
     this.#backOff.reset()
     this.#open().catch(() => {})
   }
@@ -211,6 +213,7 @@ export class Supervisor<C extends Supervised> {
     this.#lastError = describeError(error)
     this.#lastLines = lastLines?.() ?? []
     this.#retryAt = now() + (delay ?? backOff.first)
+    this.nextTryAt = delay === undefined ? undefined : Math.round(Date.now() + delay)
     clearTimeout(this.#timer)
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')

@@ -143,6 +143,14 @@ export class FakeUpstream implements Upstream {
   readonly since = 0
   readonly isFailing = false
 
+  readonly nextTryAt = undefined
+
+  retry (): void {}
+
+  recentLines (): string[] {
+    return []
+  }
+
   lastLines (): string[] {
     return []
   }
