@@ -4,26 +4,32 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { checkStream, endOf } from '../../protocol/dispatch/lasting-call.js'
 import { ADMIN_SCOPE } from '../../protocol/wire/identity.js'
 import type { Feed } from '../../protocol/watch/feed.js'
-import type { Sources } from '../../protocol/watch/recorder.js'
+import { MEMBERS } from '../../protocol/watch/members.js'
+import { Recorder } from '../../protocol/watch/recorder.js'
+import type { Sources } from '../../protocol/watch/state-reader.js'
 import type { Mcp } from '../core/mcp.js'
 
 const NAME = 'patchbay/watch'
 const SCOPES = [ADMIN_SCOPE]
 
+/** `only` names the members that the caller wants; all when it is absent. */
+const Params = Type.Object({ only: Type.Optional(Type.Array(Type.Union(MEMBERS.map(name => Type.Literal(name))), { maxItems: MEMBERS.length })) })
+
 /**
  * `patchbay/watch`: tells operators what the gateway does until they cancel it. Never arguments or results, and to callers without the scope the method
- * does not exist. Nothing is recorded while there is no watcher.
+ * does not exist. Calls and refusals are recorded from the start on; what sends them is loaded with the first watcher.
  */
 export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
   const { dispatcher } = mcp
   const startedAt = Date.now()
+  const recorder = new Recorder(dispatcher)
   let feed: Promise<Feed> | undefined
 
   dispatcher.capabilities.declareExtension(NAME, {}, SCOPES)
 
-  mcp.method(NAME, Type.Object({}), async (_params, call) => {
+  mcp.method(NAME, Params, async ({ only }, call) => {
     checkStream(call)
-    await watch(await (feed ??= open().catch(forget)), call)
+    await watch(await (feed ??= open().catch(forget)), call, only)
     return {}
   }, { timed: false, scopes: SCOPES, hidden: true })
 
@@ -36,16 +42,16 @@ export default fp(async ({ mcp }, { maxQueue }: { maxQueue: number }) => {
   async function open (): Promise<Feed> {
     const { Feed } = await import('../../protocol/watch/feed.js')
     const { info: { name, version } } = dispatcher.server
-    return new Feed(dispatcher, sourcesOf(mcp), { gateway: { name, version, node: mcp.store.nodes.self, startedAt } }, maxQueue)
+    return new Feed(dispatcher, recorder, sourcesOf(mcp), { gateway: { name, version, node: mcp.store.nodes.self, startedAt } }, maxQueue)
   }
 }, { name: 'patchbay-watch', dependencies: ['patchbay-mcp', 'patchbay-health', 'patchbay-upstreams'] })
 
 /** Settles when the client has cancelled or left, when it may not watch any more, or when the server begins to drain. */
-async function watch (feed: Feed, call: Call): Promise<void> {
+async function watch (feed: Feed, call: Call, only: readonly string[] | undefined): Promise<void> {
   if (call.response.isClosed) return
   let lose = (): void => {}
   const lost = new Promise<void>(resolve => { lose = resolve })
-  const remove = feed.add(call, lose)
+  const remove = feed.add(call, lose, only)
   try {
     await Promise.race([endOf(call), lost])
   } finally {
@@ -71,7 +77,7 @@ function sourcesOf (mcp: Mcp): Sources {
 function upstreamsOf (upstreams: Mcp['upstreams']): object[] {
   return upstreams.status().map(({ alias, state, lastError, tools }) => {
     const upstream = upstreams.get(alias)
-    const lastLines = upstream?.isFailing === true ? upstream.lastLines() : []
-    return { alias, state, since: upstream?.since, lastError, ...(lastLines.length > 0 && { lastLines }), tools }
+    const lastLines = upstream?.lastLines() ?? []
+    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools }
   })
 }

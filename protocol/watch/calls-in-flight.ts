@@ -1,5 +1,6 @@
 import type { Call } from '../dispatch/call.js'
 import { subjectOf } from '../dispatch/observed/call-facts.js'
+import type { Activities } from './activities.js'
 import type { ClientNames } from './client-names.js'
 import type { Row } from './row.js'
 
@@ -10,10 +11,12 @@ const MOST = 200
 export class CallsInFlight {
   readonly #progress = new Map<Call, { progress: number, total?: number }>()
   readonly #keys = new WeakMap<Call, string>()
+  readonly #activities: Activities
   readonly #names: ClientNames
   #lastKey = 0
 
-  constructor (names: ClientNames) {
+  constructor (activities: Activities, names: ClientNames) {
+    this.#activities = activities
     this.#names = names
   }
 
@@ -32,7 +35,7 @@ export class CallsInFlight {
       const { tool, prompt, resource, upstream } = subjectOf(call)
       const { method, principal, client, peer, revision: { version: revision }, awaitedQuestion: question } = call
       const row = { key: this.#keyOf(call), startedAt: Math.round(epoch + call.response.startedAt), method, tool, prompt, resource, upstream, principal, client: this.#names.of(client), transport: peer.transport, revision, ...this.#progress.get(call), question }
-      return { json: JSON.stringify(row), peer }
+      return { json: JSON.stringify(row), owner: this.#activities.of(peer) }
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Call } from '../dispatch/call.js'
 import type { CallOutcome } from '../dispatch/call-response.js'
 import { methodOf, type Subject } from '../dispatch/observed/call-facts.js'
-import type { Peer } from '../peer/peer.js'
+import type { Activity } from './activities.js'
 import type { Row } from './row.js'
 
 /** How many calls are kept for a watcher that comes. */
@@ -19,12 +19,12 @@ interface EndedCall {
   client: string | undefined
   transport: string
   revision: string
-  /** Its peer, if that watches. */
-  watcher: Peer | undefined
+  /** Its client, if that stays. */
+  owner: Activity | undefined
 }
 
 /** What is found out about a call once; `client` is the name of its client. */
-type Observed = Pick<EndedCall, 'at' | 'ms' | 'subject' | 'outcome' | 'client' | 'watcher'>
+type Observed = Pick<EndedCall, 'at' | 'ms' | 'subject' | 'outcome' | 'client' | 'owner'>
 
 /** The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage collector later. */
 export class EndedCalls {
@@ -32,11 +32,11 @@ export class EndedCalls {
   /** How many have ended. */
   count = 0
 
-  add (call: Call, ended: CallOutcome, { at, ms, subject, outcome, client, watcher }: Observed): void {
+  add (call: Call, ended: CallOutcome, { at, ms, subject, outcome, client, owner }: Observed): void {
     const place = this.count++ % KEPT
     const kept = this.#kept[place]
     if (kept === undefined) {
-      this.#kept.push({ at, ms, method: methodOf(call, ended, subject), subject, outcome, code: ended.code, principal: call.principal, client, transport: call.peer.transport, revision: call.revision.version, watcher })
+      this.#kept.push({ at, ms, method: methodOf(call, ended, subject), subject, outcome, code: ended.code, principal: call.principal, client, transport: call.peer.transport, revision: call.revision.version, owner })
       return
     }
     kept.at = at
@@ -49,7 +49,7 @@ export class EndedCalls {
     kept.client = client
     kept.transport = call.peer.transport
     kept.revision = call.revision.version
-    kept.watcher = watcher
+    kept.owner = owner
   }
 
   /** Those from that number on, oldest first, at most as many, and no older ones than are kept. */
@@ -59,6 +59,6 @@ export class EndedCalls {
   }
 }
 
-function rowOf ({ at, ms, subject: { tool, prompt, resource, upstream }, watcher, ...rest }: EndedCall): Row {
-  return { json: JSON.stringify({ at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }), peer: watcher }
+function rowOf ({ at, ms, subject: { tool, prompt, resource, upstream }, owner, ...rest }: EndedCall): Row {
+  return { json: JSON.stringify({ at: Math.round(at), ms: Math.round(ms * 1000) / 1000, tool, prompt, resource, upstream, ...rest }), owner }
 }

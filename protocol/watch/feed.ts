@@ -2,7 +2,8 @@ import { callEach } from '../../lib/listeners.js'
 import type { Call } from '../dispatch/call.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { errors } from '../wire/errors.js'
-import { Recorder, type Sources } from './recorder.js'
+import type { Recorder } from './recorder.js'
+import { StateReader, type Sources } from './state-reader.js'
 import { rowsOnce, Watcher } from './watcher.js'
 
 /** In milliseconds. */
@@ -10,43 +11,43 @@ const BATCH_INTERVAL = 250
 /** How many calls may watch at once. */
 const MAX_WATCHERS = 32
 
-/** What watchers are sent. Calls are recorded as long as there is a watcher, and from the beginning with the next one. */
+/** What watchers are sent: at first what was recorded before they came. */
 export class Feed {
   readonly #dispatcher: Dispatcher
+  readonly #recorder: Recorder
   readonly #sources: Sources
   readonly #maxQueue: number
   readonly #opening: string
   readonly #watchers = new Set<Watcher>()
-  #recorder: Recorder | undefined
+  #reader: StateReader | undefined
   #timer: NodeJS.Timeout | undefined
   #hasFailed = false
 
   /** `opening` is what the first batch of each watcher has. A watcher for whom more than `maxQueue` bytes wait to be written is sent nothing until it has read. */
-  constructor (dispatcher: Dispatcher, sources: Sources, opening: object, maxQueue: number) {
+  constructor (dispatcher: Dispatcher, recorder: Recorder, sources: Sources, opening: object, maxQueue: number) {
     this.#dispatcher = dispatcher
+    this.#recorder = recorder
     this.#sources = sources
     this.#maxQueue = maxQueue
     this.#opening = JSON.stringify(opening).slice(1, -1)
   }
 
-  /** Sends batches to a call; returns how to stop. `onLost` runs when its client does not read them any more, or may not. Throws when there are too many. */
-  add (call: Call, onLost: () => void): () => void {
+  /** Sends batches to a call; returns how to stop. `onLost` runs when its client does not read them any more, or may not. Of the members of batches it gets `only` those, or all. Throws when there are too many. */
+  add (call: Call, onLost: () => void, only?: readonly string[]): () => void {
     if (this.#watchers.size >= MAX_WATCHERS) throw errors.tooManyWatchers(MAX_WATCHERS)
-    const recorder = this.#recorder ??= new Recorder(this.#dispatcher, this.#sources)
-    const watcher = new Watcher(call, recorder.ended, this.#opening, onLost)
+    const { activities, ended } = this.#recorder
+    const watcher = new Watcher(call, { owner: activities.of(call.peer), only, onLost }, ended, this.#opening)
     this.#watchers.add(watcher)
-    recorder.watching.add(call.peer)
+    this.#reader ??= new StateReader(this.#dispatcher, this.#recorder, this.#sources)
     this.#timer ??= setInterval(() => this.#tick(), BATCH_INTERVAL).unref()
-    return () => this.#remove(watcher, recorder)
+    return () => this.#remove(watcher)
   }
 
-  #remove (watcher: Watcher, recorder: Recorder): void {
-    if (!this.#watchers.delete(watcher)) return
-    if (![...this.#watchers].some(({ call: { peer } }) => peer === watcher.call.peer)) recorder.watching.delete(watcher.call.peer)
-    if (this.#watchers.size > 0) return
+  #remove (watcher: Watcher): void {
+    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return
     clearInterval(this.#timer)
-    recorder.stop()
-    this.#recorder = this.#timer = undefined
+    this.#reader?.stop()
+    this.#reader = this.#timer = undefined
   }
 
   #tick (): void {
@@ -58,9 +59,8 @@ export class Feed {
   }
 
   #send (): void {
-    const recorder = this.#recorder
-    if (recorder === undefined) return
-    const news = { ...recorder.read(), rowsSince: rowsOnce(recorder.ended) }
+    if (this.#reader === undefined) return
+    const news = { ...this.#reader.read(), rowsSince: rowsOnce(this.#recorder.ended) }
     callEach([...this.#watchers].map(watcher => () => watcher.send(news, this.#maxQueue)), error => this.#fail(error))
   }
 

@@ -3,6 +3,8 @@ import type { Refusal } from '../wire/errors.js'
 /** In milliseconds: for how long refusals are counted, and in parts of how many the window moves on. */
 const WINDOW = 300_000
 const SLOT = 5_000
+/** No more slots than the window has are kept while no rows are made. */
+const MOST_SLOTS = WINDOW / SLOT
 
 interface Counted { readonly refusal: Refusal, readonly slots: Map<number, number>, last: number }
 
@@ -16,18 +18,23 @@ export class Refusals {
     const slot = Math.floor(time / SLOT)
     counted.last = Math.round(time)
     counted.slots.set(slot, (counted.slots.get(slot) ?? 0) + 1)
+    if (counted.slots.size > MOST_SLOTS) dropOld(counted.slots, time)
     this.#counted.set(key, counted)
   }
 
   /** The latest first. */
   rows (time: number): object[] {
-    const [oldest, newest] = [Math.floor((time - WINDOW) / SLOT), Math.floor(time / SLOT)]
     for (const [key, { slots }] of this.#counted) {
-      // A slot is too new if the time of day was set back.
-      for (const slot of slots.keys()) if (slot <= oldest || slot > newest) slots.delete(slot)
+      dropOld(slots, time)
       if (slots.size === 0) this.#counted.delete(key)
     }
     const latest = [...this.#counted.values()].sort((one, other) => other.last - one.last)
     return latest.map(({ refusal: { reason, status }, slots, last }) => ({ reason, status, count: [...slots.values()].reduce((sum, count) => sum + count, 0), last }))
   }
+}
+
+function dropOld (slots: Map<number, number>, time: number): void {
+  const [oldest, newest] = [Math.floor((time - WINDOW) / SLOT), Math.floor(time / SLOT)]
+  // A slot is too new if the time of day was set back.
+  for (const slot of slots.keys()) if (slot <= oldest || slot > newest) slots.delete(slot)
 }

@@ -1,7 +1,7 @@
-import type { Peer } from '../peer/peer.js'
+import type { Activity } from './activities.js'
 
-/** A row of a table as JSON text, and the peer that it is of, which sees it marked as its own. */
-export interface Row { readonly json: string, readonly peer: Peer | undefined }
+/** A row of a table as JSON text, and the client that it is of, which sees it marked as its own. */
+export interface Row { readonly json: string, readonly owner: Activity | undefined }
 
-/** The rows as that peer sees them, as JSON text. */
-export const rowsFor = (rows: readonly Row[], watcher: Peer): string => `[${rows.map(({ json, peer }) => peer === watcher ? `${json.slice(0, -1)},"own":true}` : json).join(',')}]`
+/** The rows as that client sees them, as JSON text. */
+export const rowsFor = (rows: readonly Row[], watcher: Activity): string => `[${rows.map(({ json, owner }) => owner === watcher ? `${json.slice(0, -1)},"own":true}` : json).join(',')}]`

@@ -1,6 +1,6 @@
-import type { Statistics } from './statistics/call-statistics.js'
-import type { Peer } from '../peer/peer.js'
+import type { Activity } from './activities.js'
 import { rowsFor, type Row } from './row.js'
+import type { Statistics } from './statistics/call-statistics.js'
 
 interface Rows { readonly total: number, readonly rows: readonly Row[] }
 
@@ -29,7 +29,7 @@ export class Tables {
   }
 
   /** As that watcher sees them. */
-  for (watcher: Peer): Array<readonly [name: string, json: string]> {
+  for (watcher: Activity): Array<readonly [name: string, json: string]> {
     const { total, sessions } = this.#clients
     return [
       ['inFlight', `{"total":${this.#inFlight.total},"rows":${rowsFor(this.#inFlight.rows, watcher)}}`],

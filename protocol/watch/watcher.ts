@@ -2,9 +2,10 @@ import type { Call } from '../dispatch/call.js'
 import { ADMIN_SCOPE, grants } from '../wire/identity.js'
 import { encodeId } from '../wire/jsonrpc.js'
 import { META } from '../wire/meta.js'
-import type { Rates } from './statistics/rates.js'
+import type { Activity } from './activities.js'
 import type { EndedCalls } from './ended-calls.js'
 import { rowsFor, type Row } from './row.js'
+import type { Rates } from './statistics/rates.js'
 import type { Tables } from './tables.js'
 
 /** What a caller needs to watch. */
@@ -24,9 +25,20 @@ export interface News {
   readonly rowsSince: (number: number) => Row[]
 }
 
+export interface WatcherOptions {
+  /** Rows of this client are marked as the watcher's own. */
+  readonly owner: Activity
+  /** The members that it wants; all when absent. */
+  readonly only: readonly string[] | undefined
+  /** Runs when its client does not read any more, or may not. */
+  readonly onLost: () => void
+}
+
 /** One open call of `patchbay/watch`, and what it was sent. */
 export class Watcher {
   readonly call: Call
+  readonly #owner: Activity
+  readonly #wants: (member: string) => boolean
   /** Calls that ended before it came, oldest first, which are sent first. */
   readonly #earlier: Row[]
   #endedCalls: number
@@ -37,13 +49,15 @@ export class Watcher {
 
   readonly #onLost: () => void
 
-  /** `opening` is what only the first batch has, as JSON text of its members. `onLost` runs when its client does not read any more, or may not. */
-  constructor (call: Call, ended: EndedCalls, opening: string, onLost: () => void) {
+  /** `opening` is the member that only the first batch has, as JSON text. */
+  constructor (call: Call, { owner, only, onLost }: WatcherOptions, ended: EndedCalls, opening: string) {
     this.call = call
+    this.#owner = owner
+    this.#wants = member => only?.includes(member) !== false
     this.#onLost = onLost
-    this.#earlier = ended.rowsFrom(0, Infinity)
+    this.#earlier = this.#wants('ended') ? ended.rowsFrom(0, Infinity) : []
     this.#endedCalls = ended.count
-    this.#opening = opening
+    this.#opening = this.#wants('gateway') ? opening : undefined
   }
 
   /** Sends what has come since the last batch, if there is anything. Nothing while more than `maxQueue` bytes wait to be written, or no stream is free for it. */
@@ -68,15 +82,16 @@ export class Watcher {
   }
 
   #endedMembers ({ ended, rowsSince }: News): string[] {
-    if (this.#earlier.length > 0) return [`"ended":${rowsFor(this.#earlier.splice(0, MOST), this.call.peer)}`]
+    if (this.#earlier.length > 0) return [`"ended":${rowsFor(this.#earlier.splice(0, MOST), this.#owner)}`]
     const count = ended.count - this.#endedCalls
-    if (count === 0) return []
+    if (count === 0 || !this.#wants('ended')) return []
     const rows = rowsSince(this.#endedCalls)
     this.#endedCalls = ended.count
-    return [`"ended":${rowsFor(rows, this.call.peer)}`, ...(count > rows.length ? [`"dropped":${count - rows.length}`] : [])]
+    return [`"ended":${rowsFor(rows, this.#owner)}`, ...(count > rows.length ? [`"dropped":${count - rows.length}`] : [])]
   }
 
   #secondMembers ({ rates }: News): string[] {
+    if (!this.#wants('seconds')) return []
     const seconds = rates.secondsFrom(this.#seconds)
     this.#seconds = rates.completed
     return seconds.length === 0 ? [] : [`"seconds":${JSON.stringify(seconds)}`]
@@ -85,7 +100,7 @@ export class Watcher {
   #tableMembers ({ tables }: News): string[] {
     if (tables === this.#lastTables) return []
     this.#lastTables = tables
-    const changed = tables.for(this.call.peer).filter(([name, json]) => this.#sent.get(name) !== json)
+    const changed = tables.for(this.#owner).filter(([name, json]) => this.#wants(name) && this.#sent.get(name) !== json)
     for (const [name, json] of changed) this.#sent.set(name, json)
     return changed.map(([name, json]) => `"${name}":${json}`)
   }

@@ -18,12 +18,14 @@ export class CallCounts {
   }
 
   get statistics (): Statistics {
+    if (this.calls === 0) return { calls: 0, errors: 0, p50: 0, p95: 0, p99: 0 }
     const [p50 = 0, p95 = 0, p99 = 0] = quantiles(this.#counts, this.calls, SHARES)
     return { calls: this.calls, errors: this.errors, p50, p95, p99 }
   }
 
   /** The counts by bucket, without those that are 0. */
   take (): CountedSlot {
+    if (this.calls === 0) return NO_CALLS
     const slot = { errors: this.errors, buckets: [...this.#counts.keys()].flatMap(bucket => this.#counts[bucket] === 0 ? [] : [[bucket, this.#counts[bucket] ?? 0] as const]) }
     this.#counts.fill(0)
     this.calls = this.errors = 0
@@ -42,6 +44,8 @@ export class CallCounts {
 
 /** What was counted in one part of a window. */
 export interface CountedSlot { readonly errors: number, readonly buckets: ReadonlyArray<readonly [bucket: number, count: number]> }
+
+const NO_CALLS: CountedSlot = { errors: 0, buckets: [] }
 
 /** The same over the last slots. Old ones go when `endSlot` is called. */
 export class SlidingCounts {

@@ -40,7 +40,7 @@ t.test('no batch has arguments, results or session ids of other callers', async 
   t.ok(secrets.size > 3, 'there were sessions')
   const told = JSON.stringify(watcher.batches)
   for (const secret of secrets) t.notOk(told.includes(secret), 'not a secret')
-  t.strictSame([...new Set(watcher.ended.map(({ transport }) => transport))].sort(), ['http', 'sse', 'stdio', 'websocket'])
+  t.strictSame([...new Set(watcher.ended.filter(({ own }) => own !== true).map(({ transport }) => transport))].sort(), ['http', 'sse', 'stdio', 'websocket'])
   t.strictSame([...new Set(watcher.ended.map(({ revision }) => revision))].sort(), revisions.map(({ version }) => version))
 })
 
@@ -50,7 +50,7 @@ t.test('no batch has keys or headers of other callers', async t => {
   const headers = { ...bearer(ADA), 'x-canary': canary, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
   t.equal((await post(app, { id: canary, method: 'tools/call', params: { name: 'echo', arguments: { text: canary }, _meta: modernMeta() } }, headers)).statusCode, 200)
   t.equal((await post(app, { id: 1, method: 'ping' }, bearer(canary))).statusCode, 401)
-  await until(() => watcher.last('totals')?.['calls'] === 1 && watcher.last('refusals')?.length === 1)
+  await until(() => watcher.last('totals')?.['calls'] === 2 && watcher.last('refusals')?.length === 1)
   const told = JSON.stringify(watcher.batches)
   for (const secret of [canary, ADA]) t.notOk(told.includes(secret), 'not a secret')
   t.match(told, '"principal":"key:ada"', 'but the caller')

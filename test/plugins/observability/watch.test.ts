@@ -33,18 +33,19 @@ t.test('a watcher is told what the gateway is, and what it does', async t => {
   await other.call('echo', { text: 'x' })
   await other.call('refuse').catch(() => {})
   await watcher.client.call('echo', { text: 'x' })
-  await until(() => watcher.ended.length === 4)
+  await until(() => watcher.ended.length === 5)
   t.match(watcher.ended, [
+    { method: 'initialize', own: true },
     { method: 'initialize', outcome: 'ok', transport: 'memory', at: Number, ms: Number },
     { method: 'tools/call', tool: 'echo', outcome: 'ok', client: 'in-process/1.0.0', revision: '2025-11-25' },
     { method: 'tools/call', tool: 'refuse', outcome: 'failed' },
     { method: 'tools/call', tool: 'echo', own: true }
   ])
-  t.strictSame(watcher.ended.map(({ own }) => own), [undefined, undefined, undefined, true])
-  await until(() => watcher.last('totals')?.['calls'] === 4)
-  t.match(watcher.last('totals'), { calls: 4, errors: 1, p50: Number, p95: Number, p99: Number })
+  t.strictSame(watcher.ended.map(({ own }) => own), [true, undefined, undefined, undefined, true])
+  await until(() => watcher.last('totals')?.['calls'] === 5)
+  t.match(watcher.last('totals'), { calls: 5, errors: 1, p50: Number, p95: Number, p99: Number })
   t.match(watcher.last('tools'), [{ name: 'echo', calls: 2, errors: 0 }, { name: 'refuse', calls: 1, errors: 1 }])
-  await until(() => watcher.seconds.reduce((sum, { calls }) => sum + Number(calls), 0) === 4)
+  await until(() => watcher.seconds.reduce((sum, { calls }) => sum + Number(calls), 0) === 5)
   t.equal(watcher.last('clients')?.total, 2)
 })
 
@@ -133,20 +134,35 @@ t.test('a caller that loses the scope is told nothing more', async t => {
   t.equal(watcher.batches.length, length)
 })
 
-t.test('nothing listens before the first watcher and after the last, and each starts anew', async t => {
+t.test('a watcher is told of the calls and refusals before it came', async t => {
+  const app = await gateway(t)
+  const other = await createClient(app)
+  await other.call('echo', { text: 'x' })
+  await other.call('refuse').catch(() => {})
+  await callTool(app, 'echo', { text: 'x' })
+  app.mcp.dispatcher.observers.reportRefusal({ refusal: 'origin' }, 403)
+  const watcher = new Watcher(other)
+  await until(() => watcher.seconds.length > 0 && watcher.last('totals') !== undefined)
+  t.match(watcher.ended.map(({ tool, outcome }) => tool === undefined ? undefined : `${String(tool)} ${String(outcome)}`), [undefined, 'echo ok', 'refuse failed', 'echo ok'])
+  t.strictSame(watcher.ended.map(({ own }) => own), [true, true, true, undefined], 'those of its own connection are marked')
+  t.match(watcher.last('totals'), { calls: 4, errors: 1 })
+  t.match(watcher.last('tools'), [{ name: 'echo', calls: 2 }, { name: 'refuse', calls: 1, errors: 1 }])
+  t.match(watcher.last('refusals'), [{ reason: 'origin', status: 403, count: 1 }])
+  t.match(watcher.last('clients'), { rows: [{ lastCallAt: Number }] })
+  await watcher.stop()
+  await callTool(app, 'echo', { text: 'x' })
+  const later = await Watcher.open(t, app)
+  await until(() => later.ended.length >= 6, 'and of those while there was no watcher')
+})
+
+t.test('while there is no watcher, one listener records calls and one refusals', async t => {
   const app = await gateway(t)
   const before = listeners(app)
   const [one, two] = [await Watcher.open(t, app), await Watcher.open(t, app)]
-  t.strictSame(listeners(app), before.map(count => count + 1))
+  t.strictSame(listeners(app), [Number(before[0]) + 1, Number(before[1]) + 1, before[2]], 'more for all watchers together')
   await one.stop()
-  await callTool(app, 'echo', { text: 'x' })
-  await until(() => two.ended.length > 0)
   two.client.close()
   await until(() => listeners(app).join() === before.join())
-  const three = await Watcher.open(t, app)
-  t.strictSame(three.ended, [], 'nothing of what was before')
-  await three.stop()
-  t.strictSame(listeners(app), before)
 })
 
 t.test('a watcher that comes later gets the last 1,000 calls first, 200 at a time', async t => {
@@ -168,11 +184,11 @@ t.test('of more calls than a batch has, the newest are sent and the others count
   const other = await createClient(app)
   const CALLS = 5_000
   await Promise.all(Array.from({ length: CALLS }, async (_, index) => await other.call(index === CALLS - 1 ? 'say' : 'echo', index === CALLS - 1 ? { level: 'info', text: '' } : { text: 'x' }).catch(() => {})))
-  await until(() => watcher.ended.length + watcher.dropped === CALLS + 1)
+  await until(() => watcher.ended.length + watcher.dropped === CALLS + 2)
   t.ok(watcher.dropped > 0, `${watcher.dropped} dropped`)
   t.ok(watcher.batches.every(({ ended = [] }) => ended.length <= 200))
   t.equal(watcher.ended.at(-1)?.['tool'], 'say', 'the last call is there')
-  await until(() => watcher.last('totals')?.['calls'] === CALLS + 1)
+  await until(() => watcher.last('totals')?.['calls'] === CALLS + 2)
 })
 
 t.test('the 33rd watcher is refused, until one has left', async t => {
@@ -212,8 +228,21 @@ t.test('what an upstream wrote last is told while it fails, and since when it is
   const upstream = (alias: string): Record<string, unknown> | undefined => watcher.last('upstreams')?.find(row => row['alias'] === alias)
   const watcher = await Watcher.open(t, app)
   await until(() => upstream('broken')?.['lastLines'] !== undefined && upstream('good')?.['state'] === 'ready')
-  t.match(upstream('broken'), { since: Number, lastError: /code 3/, lastLines: ['no disk'] })
+  t.match(upstream('broken'), { since: Number, failing: true, lastError: /code 3/, lastLines: ['no disk'] })
   t.ok(Number(upstream('good')?.['since']) >= before && Number(upstream('good')?.['since']) <= Date.now())
+})
+
+t.test('a watcher that names members is told only these', async t => {
+  const app = await gateway(t)
+  const client = await createClient(app)
+  await client.call('echo', { text: 'x' })
+  const controller = new AbortController()
+  const answer = client.request('patchbay/watch', { only: ['upstreams', 'health'] }, controller.signal).catch(() => {})
+  await until(() => client.notifications.length > 0)
+  t.strictSame(Object.keys(client.notifications[0]?.params ?? {}).sort(), ['at', 'health', 'requestId', 'upstreams'])
+  await t.rejects(client.request('patchbay/watch', { only: ['arguments'] }), { code: -32602 })
+  controller.abort()
+  await answer
 })
 
 t.test('trouble and refusals are told soon', async t => {

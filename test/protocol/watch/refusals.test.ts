@@ -15,6 +15,12 @@ t.test('refusals count for five minutes, the latest first', async t => {
   t.strictSame(refusals.rows(START + 600_000), [])
 })
 
+t.test('refusals that are never read are forgotten after five minutes, too', async t => {
+  const refusals = new Refusals()
+  for (let slot = 0; slot < 1_000; slot++) refusals.add({ reason: 'rate', status: 429 }, START + slot * 5_000)
+  t.match(refusals.rows(START + 999 * 5_000), [{ count: 60 }])
+})
+
 t.test('what was counted before the time of day was set back does not count for ever', async t => {
   const refusals = new Refusals()
   refusals.add({ reason: 'rate', status: 429 }, START)

@@ -13,7 +13,7 @@ t.test('a watcher for which no stream is free misses nothing of the first batch'
   const ended = new EndedCalls()
   const tables = { for: () => [['health', '{"status":"healthy"}']] } as unknown as Tables
   const news = { at: 1, ended, rates: new Rates(0), tables, rowsSince: rowsOnce(ended) }
-  const watcher = new Watcher(call, ended, '"gateway":{}', () => {})
+  const watcher = new Watcher(call, { owner: { key: 'p1', lastCallAt: undefined, client: undefined }, only: undefined, onLost: () => {} }, ended, '"gateway":{}')
   watcher.send(news, 1_000)
   channel.streams = true
   watcher.send(news, 1_000)

@@ -1,0 +1,2 @@
+/** The members of a batch besides `requestId` and `at`; `dropped` comes with `ended`. */
+export const MEMBERS = ['gateway', 'ended', 'seconds', 'inFlight', 'totals', 'tools', 'clients', 'refusals', 'upstreams', 'nodes', 'health'] as const
