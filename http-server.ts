@@ -26,6 +26,7 @@ import healthRoutes from './routes/health.js'
 import mcpRoutes from './routes/mcp.js'
 import messageRoutes from './routes/message.js'
 import probeRoutes from './routes/probes.js'
+import rootRoute from './routes/root.js'
 import ticketRoutes from './routes/ticket.js'
 import wellKnownRoutes from './routes/well-known.js'
 import { writePrepared } from './transports/http/json-reply.js'
@@ -45,7 +46,7 @@ export const requestChecks = fp(async (fastify: FastifyInstance, options: Option
   await fastify.register(readiness)
   if (standalone) {
     await fastify.register(expectContinue)
-    await fastify.register(httpErrors)
+    await fastify.register(httpErrors, { consolePath: consolePathOf(options) })
   }
 })
 
@@ -75,10 +76,16 @@ export const httpServer = fp(async (fastify: FastifyInstance, options: Options) 
   })
 })
 
-/** The probes of a standalone gateway, behind the routes of all plugins; a host application has its own. */
-export const probes = fp(async (fastify: FastifyInstance, { prefix }: Options) => {
+/** The probes of a standalone gateway and what browsers get at `/`, behind the routes of all plugins; a host application has its own. */
+export const probes = fp(async (fastify: FastifyInstance, options: Options) => {
+  const { prefix } = options
   await fastify.register(probeRoutes, { prefix })
+  const consolePath = consolePathOf(options)
+  if (consolePath !== undefined) await fastify.register(rootRoute, { consolePath })
 })
+
+/** Where a standalone gateway serves the console, if it does. */
+const consolePathOf = (options: Options): string | undefined => servesConsole(options, true) ? `${options.prefix}/console` : undefined
 
 /** Uses the `@fastify/websocket` of a host application that has registered it already, with the host's limits. */
 const webSockets = fp(async (fastify: FastifyInstance, { maxMessage, maxFragments, grace, headersTimeout }: Options) => {

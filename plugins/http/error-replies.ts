@@ -7,7 +7,7 @@ import { encodeError } from '../../protocol/wire/jsonrpc.js'
 import { isModern, modern, oldest } from '../../protocol/revisions/table.js'
 
 /** Gives HTTP refusals a JSON-RPC body. For a standalone gateway: in a host application the host's own error handler decides. */
-export default fp(async fastify => {
+export default fp(async (fastify, { consolePath }: { consolePath?: string | undefined }) => {
   fastify.setErrorHandler((error: FastifyError & { headers?: Record<string, string> }, request, reply) => {
     const status = error.statusCode ?? 500
     // 503 is a limit that was reached, not a fault.
@@ -18,7 +18,7 @@ export default fp(async fastify => {
 
   fastify.setNotFoundHandler((request, reply) => {
     const { method, url, originalUrl } = request
-    const { statusCode, message, code } = originalUrl === url ? httpErrors.notFound(method, String(url.split('?')[0])) : httpErrors.undecodablePath()
+    const { statusCode, message, code } = originalUrl === url ? httpErrors.notFound(method, String(url.split('?')[0]), consolePath) : httpErrors.undecodablePath()
     refuse(request, reply, statusCode, errors.http(statusCode, message, code))
   })
 }, { name: 'patchbay-error-replies' })

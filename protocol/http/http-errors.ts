@@ -33,8 +33,8 @@ export const httpErrors = {
   /** A `%` in the path is not followed by two hexadecimal digits, or the bytes are not UTF-8. Remedy: encode the path again. */
   undecodablePath: () => new HttpError('PATCHBAY_UNDECODABLE_PATH', 400, 'The path cannot be decoded: % is not followed by two hexadecimal digits, or the bytes are not UTF-8'),
   /** There is no route at this path. Remedy: use `/mcp`, or the path under the gateway's `prefix`. */
-  notFound: (method: string, path: string) => new HttpError(
-    'PATCHBAY_NOT_FOUND', 404, `There is nothing at ${method} ${path}; MCP clients go to /mcp, and /health tells whether all is well`),
+  notFound: (method: string, path: string, consolePath?: string) => new HttpError(
+    'PATCHBAY_NOT_FOUND', 404, `There is nothing at ${method} ${path}; MCP clients go to /mcp, ${consolePath === undefined ? '' : `people to ${consolePath}, `}and /health tells whether all is well`),
   /**
    * The path names an upstream server that is not configured. Remedy: use the alias that `/health` and the banner name, or `/mcp`, which
    * serves all of them.

@@ -2,7 +2,7 @@ import t from 'tap'
 import { gateway } from '../support/gateway.js'
 
 t.test('a path that is not served names the paths that are', async t => {
-  const app = await gateway(t)
+  const app = await gateway(t, { console: false })
   for (const url of ['/', '/mpc', '/favicon.ico']) {
     const { statusCode, body } = await app.inject({ url, headers: { accept: 'text/html' } })
     t.equal(statusCode, 404)
