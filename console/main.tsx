@@ -1,7 +1,7 @@
 import './style/main.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { need } from './login/credential.js'
+import { need, wasUsed } from './login/credential.js'
 import { App } from './shell/app.js'
 import { now } from './state/clock.js'
 import { client, era, Reconnector } from './state/connection.js'
@@ -9,7 +9,9 @@ import { followLists } from './state/lists.js'
 import { MessageLog } from './state/messages.js'
 import { portsOf } from './state/open.js'
 import { parseRoute, route } from './state/route.js'
+import { followServers } from './state/servers.js'
 import { theme } from './state/settings.js'
+import { keepCalls } from './state/stored-calls.js'
 import { resubscribe } from './state/subscriptions.js'
 
 const socketUrl = new URL('../mcp', location.href)
@@ -17,6 +19,9 @@ socketUrl.protocol = socketUrl.protocol === 'https:' ? 'wss:' : 'ws:'
 
 const log = new MessageLog(run => { requestAnimationFrame(run) })
 const connection = new Reconnector(portsOf(socketUrl.href, (url, protocols) => new WebSocket(url, protocols), log))
+
+// What a caller saw before the reload is there for "Forget everything", too.
+if (keepCalls()) wasUsed.value = true
 
 const readRoute = (): void => { route.value = parseRoute(location.hash) }
 readRoute()
@@ -30,6 +35,7 @@ effect(() => {
 // Connects at the start, after a login, and in another era.
 effect(() => { if (need.value === undefined) void connection.connect(era.value) })
 effect(() => client.value === undefined ? undefined : followLists(client.value))
+effect(() => client.value === undefined ? undefined : followServers(client.value))
 effect(() => { if (client.value !== undefined) resubscribe(client.value) })
 
 const place = document.getElementById('console')

@@ -1,4 +1,4 @@
-import { isObject, type Client } from '../client/contract.js'
+import { isObject, type Client } from './contract.js'
 
 const WATCH = 'patchbay/watch'
 

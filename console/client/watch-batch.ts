@@ -30,11 +30,21 @@ export interface ClientRow {
 
 export interface Refusal { reason: string, status?: number, count: number, last: number }
 
-export interface UpstreamRow { alias: string, state: string, since?: number, lastError?: string, lastLines?: string[], tools?: number }
+export interface UpstreamRow {
+  alias: string
+  state: string
+  since?: number
+  /** From a failure until it is ready again. */
+  failing?: true
+  nextTryAt?: number
+  lastError?: string
+  lastLines?: string[]
+  tools?: number
+}
 
 export interface NodeRow { id: string, self: boolean }
 
-export interface Health { status: string, ready: boolean, reason?: string }
+export interface Health { status: string, ready: boolean, reason?: string, parts?: Record<string, unknown> }
 
 export interface GatewayFacts { name: string, version: string, node?: string, startedAt: number }
 

@@ -87,7 +87,7 @@ function KeyLogin () {
     <form class='login-way' onSubmit={submit}>
       <label class='login-field'>API key <input type='password' name='key' autocomplete='off' spellcheck={false} required value={typed} aria-invalid={wrong} aria-describedby={id} onInput={event => { typed.value = event.currentTarget.value; wrong.value = false }} /></label>
       <p id={id} class='error small' role='alert'>{wrong.value ? WRONG_KEY : ''}</p>
-      <p class='quiet small'>Keys are made by those who run the gateway, with the command <code>patchbay key NAME</code>.</p>
+      <p class='quiet small'>You get one from those who run the gateway: a key that they make with <code>patchbay key NAME</code>, or, where the gateway is part of another application, a token that this one accepts.</p>
       <label class='login-keep'><input type='checkbox' name='keep' checked={keep} onChange={event => { keep.value = event.currentTarget.checked }} /> Keep it for this tab</label>
       <button type='submit' class={oauth.value === undefined ? 'primary' : ''}>Log in with this key</button>
     </form>

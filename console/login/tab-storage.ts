@@ -5,10 +5,12 @@ export function readTab (name: string): string | undefined {
   return tabStorage()?.getItem(name) ?? undefined
 }
 
-/** Stores a text until the tab is closed, or removes it. */
-export function writeTab (name: string, text: string | undefined): void {
-  if (text === undefined) tabStorage()?.removeItem(name)
-  else tabStorage()?.setItem(name, text)
+/** Stores a text until the tab is closed, or removes it. Returns false where there is no storage, and throws where it is full. */
+export function writeTab (name: string, text: string | undefined): boolean {
+  const storage = tabStorage()
+  if (text === undefined) storage?.removeItem(name)
+  else storage?.setItem(name, text)
+  return storage !== undefined && storage !== null
 }
 
 // Reading the property throws where storage is forbidden.

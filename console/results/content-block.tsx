@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { isObject, type Json, type JsonObject } from '../client/contract.js'
 import { numberOf, textOf } from '../forms/model/schema.js'
@@ -5,7 +6,7 @@ import { CopyButton } from '../parts/copy-button.js'
 import { LinkText } from '../parts/link-text.js'
 import { ServerText } from '../parts/server-text.js'
 import { sizeWords } from './excerpt.js'
-import { jsonContent } from './json-content.js'
+import { jsonContent, jsonText } from './json-content.js'
 import { JsonTree } from './json-tree.js'
 import { LongText } from './long-text.js'
 import { MediaView } from './media-view.js'
@@ -19,7 +20,7 @@ interface BlockProps { block: Json, onOpen?: OpenResource | undefined }
 export function ContentBlock ({ block, onOpen }: BlockProps) {
   if (isObject(block)) {
     const { type, text, data, mimeType, resource, uri } = block
-    if (type === 'text' && typeof text === 'string') return <LongText text={text} />
+    if (type === 'text' && typeof text === 'string') return <TextContent text={text} />
     if ((type === 'image' || type === 'audio') && typeof data === 'string') return <MediaView base64={data} type={textOf(mimeType) ?? ''} />
     if (type === 'resource' && isObject(resource)) return <ResourceContent resource={resource} />
     if (type === 'resource_link' && typeof uri === 'string') return <ResourceLink block={block} uri={uri} onOpen={onOpen} />
@@ -35,6 +36,22 @@ export function ResourceContent ({ resource }: { resource: JsonObject }) {
     <div class='resource stack'>
       <p class='small'><strong><ServerText text={textOf(uri) ?? 'Resource'} /></strong> <span class='quiet'><ServerText text={textOf(mimeType) ?? ''} /></span></p>
       {typeof text === 'string' ? <ResourceText text={text} type={textOf(mimeType) ?? ''} /> : <MediaView base64={textOf(blob) ?? ''} type={textOf(mimeType) ?? ''} />}
+    </div>
+  )
+}
+
+/** A text; one that is JSON as a tree, and on demand as it is. */
+function TextContent ({ text }: { text: string }) {
+  const json = useMemo(() => jsonText(text), [text])
+  const asText = useSignal(false)
+  if (json === undefined) return <LongText text={text} />
+  return (
+    <div>
+      {asText.value ? <LongText text={text} /> : <JsonTree value={json} open />}
+      <div class='row'>
+        <button type='button' class='plain' onClick={() => { asText.value = !asText.value }}>{asText.value ? 'Show as a tree' : 'Show as text'}</button>
+        {!asText.value && <CopyButton text={text} label='Copy text' />}
+      </div>
     </div>
   )
 }

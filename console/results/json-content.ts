@@ -5,10 +5,17 @@ import { bareType } from './media.js'
 
 /** Longer texts are shown as texts: to read them as JSON would take too long. */
 const MAX_READ = 5_000_000
+/** The same where nothing says that it is JSON. */
+const MAX_GUESSED = 500_000
 
 /** The value of a text that its type calls JSON; undefined where it is none, or where a tree would not show exactly what it says. */
 export function jsonContent (text: string, type: string): Json | undefined {
   return /^application\/(?:.+\+)?json$/.test(bareType(type)) ? readExactly(text) : undefined
+}
+
+/** The value of a text that is an object or a list as JSON, whatever its type; undefined for others. */
+export function jsonText (text: string): Json | undefined {
+  return text.length <= MAX_GUESSED && /^\s*[[{]/.test(text) ? readExactly(text) : undefined
 }
 
 /** The places in `content` of texts that say the same as `structuredContent`, as tools send them to clients that do not know it. */

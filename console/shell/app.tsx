@@ -11,7 +11,7 @@ import { Try } from '../try/try.js'
 import { Header } from './header.js'
 import { LateWatch } from './late-watch.js'
 import { leave } from './leave.js'
-import { mayWatch } from './may-watch.js'
+import { mayWatch } from '../client/may-watch.js'
 import { Messages } from './messages.js'
 import { StatusNotes } from './status.js'
 

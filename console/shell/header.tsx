@@ -8,7 +8,7 @@ import { client, era, status, type Reconnector } from '../state/connection.js'
 import type { MessageLog } from '../state/messages.js'
 import { route, writeRoute, type Route } from '../state/route.js'
 import { leave } from './leave.js'
-import { mayWatch } from './may-watch.js'
+import { mayWatch } from '../client/may-watch.js'
 import { Settings } from './settings.js'
 import { StatusLine } from './status.js'
 

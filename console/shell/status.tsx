@@ -6,17 +6,19 @@ import { calls, isRunning, lostCalls, type Call } from '../state/calls.js'
 import { now } from '../state/clock.js'
 import { status, type Reconnector, type Status } from '../state/connection.js'
 import { route, writeRoute } from '../state/route.js'
+import { failingOf, servers } from '../state/servers.js'
 
 const DOTS: Record<Status['state'], string> = { connected: 'good', connecting: 'warn', waiting: 'bad', login: 'warn' }
 
 const WORDS: Record<Status['state'], string> = { connected: 'Connected', connecting: 'Connecting', waiting: 'Not connected', login: 'Not logged in' }
 
-/** The connection in one word, and which calls are in flight. */
+/** The connection in one word, how many servers behind the gateway failed, and which calls are in flight. */
 export function StatusLine () {
   const { state } = status.value
   useEffect(() => announce(WORDS[state]), [state])
-  const waiting = inFlight()
-  return <span class={`status badge ${DOTS[state]}`}><span class='dot' aria-hidden='true' />{WORDS[state]}{waiting === '' ? '' : `, ${waiting}`}</span>
+  const failing = state === 'connected' ? failingOf(servers.value).length : 0
+  const parts = [WORDS[state], failing === 0 ? '' : failing === 1 ? '1 server failed' : `${failing} servers failed`, inFlight()]
+  return <span class={`status badge ${failing === 0 ? DOTS[state] : 'warn'}`}><span class='dot' aria-hidden='true' />{parts.filter(part => part !== '').join(', ')}</span>
 }
 
 /** What a person has to know about the connection, above every view. */

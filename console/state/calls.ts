@@ -11,6 +11,8 @@ export type Outcome =
   /** `declined`: a question that the call cannot go on without. */
   | { type: 'cancelled', declined?: string }
   | { type: 'lost', why: string }
+  /** Of a call before the last reload: it was too long to be kept. */
+  | { type: 'left-out', failed: boolean }
 
 /** A question that was answered, for the record of its call. */
 export interface Answered { method: Question['method'], message: string, answer: string, at: number }
@@ -35,6 +37,15 @@ export interface Call {
   /** About how many characters it takes, when it has ended. */
   readonly size: Signal<number>
   readonly cancel: () => void
+  /** Values of its params that may be secret were not kept over a reload. */
+  readonly isRedacted?: boolean
+}
+
+/** A call of before a reload, as it was stored. */
+export interface RestoredCall extends Pick<Call, 'id' | 'kind' | 'key' | 'method' | 'params' | 'startedAt' | 'isRedacted'> {
+  variables?: Array<[string, string]>
+  endedAt: number
+  outcome: Outcome
 }
 
 export const MAX_CALLS = 100
@@ -64,23 +75,23 @@ export interface CallRequest {
 export function startCall (client: Client, request: CallRequest): Call {
   const { method, params } = request
   const controller = new AbortController()
-  const call: Call = {
-    ...request,
-    id: ++lastId,
-    startedAt: Date.now(),
-    endedAt: signal<number | undefined>(undefined),
-    progress: signal<Progress | undefined>(undefined),
-    logs: signal<LogLine[]>([]),
-    droppedLogs: signal(0),
-    questions: signal<Question[]>([]),
-    answered: signal<Answered[]>([]),
-    outcome: signal<Outcome | undefined>(undefined),
-    size: signal(0),
-    cancel: () => controller.abort()
-  }
+  const call: Call = { ...request, ...newSignals(), id: ++lastId, startedAt: Date.now(), cancel: () => controller.abort() }
   calls.value = kept([call, ...calls.peek()])
   void client.request(method, params, handlersOf(call, controller.signal)).then(result => ({ type: 'result' as const, result }), outcomeOf).then(outcome => end(call, outcome))
   return call
+}
+
+/** Puts calls of before a reload, newest first, behind those that there are. */
+export function restoreCalls (stored: readonly RestoredCall[]): void {
+  const restored = stored.map(({ variables, endedAt, outcome, ...rest }): Call => {
+    const parts = newSignals()
+    parts.endedAt.value = endedAt
+    parts.outcome.value = outcome
+    parts.size.value = sizeOf([rest.params, contentOf(outcome)])
+    return { ...rest, ...parts, cancel: () => {}, ...(variables === undefined ? {} : { variables: new Map(variables) }) }
+  })
+  lastId = Math.max(lastId, ...stored.map(({ id }) => id))
+  calls.value = kept([...calls.peek(), ...restored])
 }
 
 /** Records how a question was answered, and answers it. */
@@ -97,6 +108,17 @@ export function forgetCalls (): void {
 }
 
 export const isRunning = (call: Call): boolean => call.outcome.value === undefined
+
+const newSignals = () => ({
+  endedAt: signal<number | undefined>(undefined),
+  progress: signal<Progress | undefined>(undefined),
+  logs: signal<LogLine[]>([]),
+  droppedLogs: signal(0),
+  questions: signal<Question[]>([]),
+  answered: signal<Answered[]>([]),
+  outcome: signal<Outcome | undefined>(undefined),
+  size: signal(0)
+})
 
 function end (call: Call, outcome: Outcome): void {
   call.endedAt.value = Date.now()

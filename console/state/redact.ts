@@ -12,7 +12,8 @@ const ERROR_CODE = /^PATCHBAY_[A-Z_]+$/
 const KEY = /\bpb_[A-Za-z0-9_-]{8,}/g
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/-]{8,}=*/gi
 
-const REDACTED = '[redacted]'
+/** Stands in place of a secret. */
+export const REDACTED = '[redacted]'
 
 /** A copy without what is usually secret: by the name of a field, by `secretPathsOf` a schema, and by the look of a key. */
 export function redact (value: Json, secretPaths: ReadonlySet<Pointer> = new Set()): Json {

@@ -3,11 +3,15 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { beginningOf } from '../parts/text/beginning.js'
 import { CutText } from '../parts/text/cut-text.js'
 import { ServerText } from '../parts/server-text.js'
+import { ServerState, StateBadge } from '../servers/server-state.js'
+import { now } from '../state/clock.js'
 import { status } from '../state/connection.js'
-import { filterItems, groupItems, type Group } from '../state/filter.js'
+import { filterItems, groupItems, nearestItem, placeOf, type Group } from '../state/filter.js'
 import { KINDS, lists, type Item } from '../state/lists.js'
 import { writeRoute, type Kind } from '../state/route.js'
+import { servers, serversShown } from '../state/servers.js'
 import { shortcuts } from '../state/settings.js'
+import type { UpstreamRow } from '../client/watch-batch.js'
 import { focusIfLost } from './focus.js'
 
 export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' }
@@ -38,7 +42,7 @@ export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefine
           ))}
         </ul>
       </nav>
-      <Filter typed={typed.value} change={value => { typed.value = value }} kind={kind} />
+      <Filter typed={typed.value} change={value => { typed.value = value }} kind={kind} enter={step => { enterList(box.current, step) }} />
       <ItemList key={kind} kind={kind} typed={typed.value} opened={opened} last={last.current} />
     </section>
   )
@@ -49,7 +53,16 @@ function Count ({ kind }: { kind: Kind }) {
   return <span class='count'>{items.length === 0 && state === 'loading' ? '' : items.length.toLocaleString()}{state === 'loading' ? '…' : ''}</span>
 }
 
-function Filter ({ typed, change, kind }: { typed: string, change: (value: string) => void, kind: Kind }) {
+/** Goes to the first item of the list, or opens it. */
+function enterList (box: HTMLElement | null, step: 'go' | 'open'): void {
+  const first = box?.querySelector<HTMLElement>('a.item')
+  if (step === 'go') first?.focus()
+  else first?.click()
+}
+
+interface FilterProps { typed: string, change: (value: string) => void, kind: Kind, enter: (step: 'go' | 'open') => void }
+
+function Filter ({ typed, change, kind, enter }: FilterProps) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
@@ -60,10 +73,16 @@ function Filter ({ typed, change, kind }: { typed: string, change: (value: strin
     addEventListener('keydown', focus)
     return () => removeEventListener('keydown', focus)
   }, [])
+  const goOn = (event: KeyboardEvent): void => {
+    if (event.isComposing || (event.key !== 'ArrowDown' && event.key !== 'Enter')) return
+    event.preventDefault()
+    if (event.key === 'ArrowDown') enter('go')
+    else if (typed.trim() !== '') enter('open')
+  }
   return (
     <label class='filter'>
       <span class='visually-hidden'>Filter {PLURALS[kind].toLowerCase()}</span>
-      <input ref={input} type='search' placeholder={`Filter ${PLURALS[kind].toLowerCase()}`} value={typed} autocomplete='off' spellcheck={false} onInput={event => change(event.currentTarget.value)} />
+      <input ref={input} type='search' placeholder={`Filter ${PLURALS[kind].toLowerCase()}`} value={typed} autocomplete='off' spellcheck={false} onInput={event => change(event.currentTarget.value)} onKeyDown={goOn} />
       {shortcuts.value === 'on' && <kbd aria-hidden='true'>/</kbd>}
     </label>
   )
@@ -81,9 +100,14 @@ function ItemList ({ kind, typed, opened, last }: ItemListProps) {
   keepFocus(box)
   const found = filterItems(list.items, typed)
   const groups = groupItems(found, limit.value)
+  const shown = kind === 'tool' ? serversShown(servers.value, list.items, typed) : []
+  useOpenedInView(box, opened, list.items.length > 0, () => { limit.value = Math.max(limit.value, placeOf(found, opened) + 1) })
+  const nearest = found.length === 0 && shown.length === 0 ? nearestItem(list.items, typed) : undefined
   return (
-    <div ref={box} class='items'>
+    <div ref={box} class='items' onKeyDown={moveAmongItems}>
       <p class='small quiet found' role='status'>{wordsFor(list.state, found.length, list.items.length, kind)}</p>
+      {nearest !== undefined && <p class='small'>Did you mean <a class='item-nearest' href={writeRoute({ view: 'try', kind, name: nearest.key })}><ServerText text={beginningOf(nearest.name, MAX_DRAWN)} /></a>?</p>}
+      {shown.map(server => <ServerGroup key={server.alias} server={server} />)}
       {list.error !== undefined && <p class='note bad'>The list could not be loaded: <CutText text={list.error} /></p>}
       {groups.map(group => <GroupView key={group.name} group={group} kind={kind} opened={opened} last={last} isOnly={groups.length === 1 && group.name === ''} />)}
       {found.length > limit.value && <More left={found.length - limit.value} more={() => { limit.value += STEP }} />}
@@ -96,6 +120,16 @@ function wordsFor (state: string, found: number, all: number, kind: Kind): strin
   if (state === 'loading' && all === 0) return status.value.state === 'connected' ? `Loading ${things}…` : 'Not connected.'
   if (state === 'absent' || all === 0) return `The server offers no ${things}.`
   return found === all ? '' : `${found.toLocaleString()} of ${all.toLocaleString()} ${things}`
+}
+
+/** A server that does not run, in place of its tools. */
+function ServerGroup ({ server }: { server: UpstreamRow }) {
+  return (
+    <section class='group group-server'>
+      <h2 class='row'><ServerText text={server.alias} /> <StateBadge state={server.state} /></h2>
+      <ServerState server={server} now={now.value} />
+    </section>
+  )
 }
 
 interface GroupProps { group: Group, kind: Kind, opened: string | undefined, last: string | undefined, isOnly: boolean }
@@ -128,6 +162,26 @@ function Row ({ item, kind, isOpened, isLast }: { item: Item, kind: Kind, isOpen
       </a>
     </li>
   )
+}
+
+/** Brings the row of what is opened into view when that changes, or when its list has come. `draw` draws as many rows as that needs. */
+function useOpenedInView (box: { current: HTMLDivElement | null }, opened: string | undefined, isListed: boolean, draw: () => void): void {
+  useEffect(() => {
+    if (opened === undefined || !isListed) return
+    draw()
+    const frame = requestAnimationFrame(() => box.current?.querySelector('a.item[aria-current]')?.scrollIntoView({ block: 'nearest' }))
+    return () => cancelAnimationFrame(frame)
+  }, [opened, isListed])
+}
+
+/** The arrow keys go from item to item; up from the first, to the filter. */
+function moveAmongItems (event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || !(event.target instanceof HTMLElement) || !event.target.classList.contains('item')) return
+  event.preventDefault()
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('a.item')]
+  const place = all.indexOf(event.target) + (event.key === 'ArrowDown' ? 1 : -1)
+  if (place < 0) event.currentTarget.parentElement?.querySelector<HTMLElement>('.filter input')?.focus()
+  else all[place]?.focus()
 }
 
 /** Draws more rows when it comes into sight, and by hand. */

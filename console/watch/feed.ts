@@ -1,5 +1,5 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import type { Clients, EndedCall, GatewayFacts, Health, InFlight, NodeRow, Refusal, Second, Stats, ToolStats, UpstreamRow, WatchBatch } from './batch.js'
+import type { Clients, EndedCall, GatewayFacts, Health, InFlight, NodeRow, Refusal, Second, Stats, ToolStats, UpstreamRow, WatchBatch } from '../client/watch-batch.js'
 
 export const MAX_CALLS = 1000
 export const MAX_SECONDS = 300

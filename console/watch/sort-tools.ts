@@ -1,4 +1,4 @@
-import type { ToolStats } from './batch.js'
+import type { ToolStats } from '../client/watch-batch.js'
 
 export type Column = 'name' | 'calls' | 'errors' | 'p50' | 'p95' | 'p99'
 

@@ -1,4 +1,4 @@
-import type { Second } from './batch.js'
+import type { Second } from '../client/watch-batch.js'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -1,5 +1,5 @@
 import { Cancelled, type Client } from '../client/contract.js'
-import { WATCH, WATCH_BATCH, type WatchBatch } from './batch.js'
+import { WATCH, WATCH_BATCH, type WatchBatch } from '../client/watch-batch.js'
 import type { Feed } from './feed.js'
 
 interface WatchListener {

@@ -1,5 +1,5 @@
 import { duration, trim } from '../parts/time-words.js'
-import type { Health, Refusal, Stats, Subject } from './batch.js'
+import type { GatewayFacts, Health, Refusal, Stats, Subject } from '../client/watch-batch.js'
 
 /** With thousands apart: `12,345`. */
 export const count = (value: number): string => Math.round(value).toLocaleString('en')
@@ -73,6 +73,16 @@ const QUESTIONS = new Map([
 ])
 
 export const questionWords = (method: string): string => QUESTIONS.get(method) ?? `waits for an answer to ${method}`
+
+/** How long counts are kept, in milliseconds. */
+const WINDOW = 300_000
+
+/** Since when calls and refusals are counted, beside a number and in a sentence: the last five minutes, or less where the gateway does not run for so long. */
+export function windowWords (gateway: Pick<GatewayFacts, 'startedAt'> | undefined, now: number): { short: string, sentence: string } {
+  if (gateway === undefined || now - gateway.startedAt >= WINDOW) return { short: 'last 5 min', sentence: 'in the last five minutes' }
+  const since = clock(gateway.startedAt)
+  return { short: `since ${since}`, sentence: `since the gateway started at ${since}` }
+}
 
 /** The time of day where the page is: `14:03:09`. */
 export function clock (at: number): string {

@@ -20,7 +20,7 @@ export function TextControl ({ shape, value, onChange, id, at, aria, optional }:
   const name = namesOf(at)
   if (complete !== undefined && name.length === 1) return <CompletedInput {...shared} onText={onChange} suggest={typed => complete(name[0] ?? '', typed)} />
   if (type !== undefined && type !== 'date' && !text.includes('\n')) return <input {...shared} type='text' inputMode={type === 'email' ? 'email' : 'url'} onInput={({ currentTarget }) => onChange(currentTarget.value)} />
-  return <textarea {...shared} rows={1} class='grows' onInput={({ currentTarget }) => onChange(currentTarget.value)} />
+  return <textarea {...shared} rows={1} class='grows' title='Shift+Enter breaks the line' onInput={({ currentTarget }) => onChange(currentTarget.value)} />
 }
 
 interface InputProps { id: string, value: string, onText: (text: string) => void }

@@ -12,6 +12,7 @@ import { now } from '../../state/clock.js'
 import { client } from '../../state/connection.js'
 import { writeRoute } from '../../state/route.js'
 import { itemOf, repeatCall } from '../actions.js'
+import { useIntoView } from './into-view.js'
 import { LogLines } from './log-lines.js'
 import { AnsweredQuestions, QuestionView } from '../questions/question.js'
 import { ProgressBar } from './progress-bar.js'
@@ -20,15 +21,18 @@ import { verdictOf, type Verdict } from './verdict.js'
 /** One call: how far it is, what it asks, what came of it. */
 export function CallView ({ call, children }: { call: Call, children?: ComponentChildren }) {
   const running = isRunning(call)
+  const box = useRef<HTMLElement>(null)
   useVerdictAnnounced(call)
+  useIntoView(box, call)
   return (
-    <section class='card call stack' aria-label={`Call ${call.id}`} tabIndex={-1}>
+    <section ref={box} class='card call stack' aria-label={`Call ${call.id}`} tabIndex={-1}>
       <CallHead call={call}>
         {children}
         {running
           ? <button type='button' class='danger' onClick={() => call.cancel()}>Cancel</button>
-          : <button type='button' disabled={client.value === undefined} onClick={() => repeatCall(call)}>Call again</button>}
+          : call.isRedacted !== true && <button type='button' disabled={client.value === undefined} onClick={() => repeatCall(call)}>Call again</button>}
       </CallHead>
+      {call.isRedacted === true && <p class='small quiet'>Values that may be secret were not kept over the reload of this page: fill them in to call again.</p>}
       {running && <ProgressBar call={call} />}
       {call.questions.value.map(question => <Boundary key={question.id}><QuestionView call={call} question={question} /></Boundary>)}
       <AnsweredQuestions answered={call.answered.value} />
@@ -67,6 +71,7 @@ function OutcomeView ({ call, outcome }: { call: Call, outcome: Outcome | undefi
     case 'result': return <Result value={outcome.result} outputSchema={itemOf(call)?.raw.outputSchema} onOpen={uri => { location.hash = writeRoute({ view: 'try', kind: 'resource', name: uri }) }} />
     case 'error': return <Refusal outcome={outcome} />
     case 'cancelled': return <p class='note warn'>{outcome.declined === undefined ? 'You cancelled this call. The gateway was told to stop it.' : `The call ended here: ${outcome.declined}.`}</p>
+    case 'left-out': return <p class='note'>The result was too long to be kept over the reload of this page.</p>
     case 'lost': return <p class='note warn'>{outcome.why}. Whether the server finished the call is not known.</p>
   }
 }

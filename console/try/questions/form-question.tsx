@@ -5,6 +5,7 @@ import type { FieldError } from '../../forms/check.js'
 import { checkDraft, newDraft, withValue } from '../../forms/draft.js'
 import { ErrorSummary } from '../../forms/error-summary.js'
 import { SchemaForm } from '../../forms/schema-form.js'
+import { submitKeys } from '../../parts/submit-keys.js'
 import { formSchema } from './form-schema.js'
 import { DeclineAndCancel, type QuestionProps } from './decline-and-cancel.js'
 
@@ -20,7 +21,7 @@ export function FormQuestion ({ question: { params }, answer }: QuestionProps) {
     if (checked.errors.length === 0 && isObject(checked.value)) answer({ action: 'accept', content: checked.value }, 'accepted')
   }
   return (
-    <form class='stack' onSubmit={submit} noValidate>
+    <form class='stack' onSubmit={submit} onKeyDown={submitKeys} noValidate>
       <ErrorSummary errors={errors.value} idPrefix={id} />
       <SchemaForm schema={draft.value.schema} value={draft.value.value} onChange={value => { draft.value = withValue(draft.value, value); errors.value = [] }} errors={errors.value} idPrefix={id} />
       <DeclineAndCancel answer={answer}><button type='submit' class='primary'>Accept</button></DeclineAndCancel>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JsonObject } from '../../client/contract.js'
+import { submitKeys } from '../../parts/submit-keys.js'
 import { client } from '../../state/connection.js'
 import { fieldsOf } from '../../state/drafts.js'
 import type { Item } from '../../state/lists.js'
@@ -23,7 +24,7 @@ export function PromptCall ({ item }: { item: Item }) {
   }
   return (
     <>
-      <form class='card stack' onSubmit={submit} noValidate aria-label='Arguments'>
+      <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Arguments'>
         {wanted.length === 0 && <p class='quiet'>This prompt takes no arguments.</p>}
         {wanted.map(({ name, description, required }) => (
           <CompletedField

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
+import { submitKeys } from '../../parts/submit-keys.js'
 import { client } from '../../state/connection.js'
 import { fieldsOf } from '../../state/drafts.js'
 import type { Item } from '../../state/lists.js'
@@ -27,7 +28,7 @@ export function TemplateCall ({ item }: { item: Item }) {
   }
   return (
     <>
-      <form class='card stack' onSubmit={submit} noValidate aria-label='Variables'>
+      <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Variables'>
         {wanted.map(({ name, required }) => (
           <CompletedField
             key={name} name={name} required={required} value={values.value.get(name) ?? ''} wrong={tried.value && missing.includes(name) ? 'This variable is needed.' : undefined}

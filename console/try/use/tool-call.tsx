@@ -4,6 +4,7 @@ import { useId, useMemo } from 'preact/hooks'
 import { checkDraft, type Draft } from '../../forms/draft.js'
 import { DraftEditor } from '../../forms/draft-editor.js'
 import { refusalErrors } from '../../forms/refusal.js'
+import { submitKeys } from '../../parts/submit-keys.js'
 import { calls, type Call } from '../../state/calls.js'
 import { client } from '../../state/connection.js'
 import { draftOf } from '../../state/drafts.js'
@@ -30,14 +31,14 @@ export function ToolCall ({ item }: { item: Item }) {
   }
   return (
     <>
-      <form class='card stack' onSubmit={submit} noValidate aria-label='Arguments'>
+      <form class='card stack' onSubmit={submit} onKeyDown={submitKeys} noValidate aria-label='Arguments'>
         {takesNothing(item.raw.inputSchema) && <p class='quiet'>This tool takes no arguments.</p>}
         <Fold when={takesNothing(item.raw.inputSchema)}>
           <DraftEditor draft={draft.value} onChange={changed => { draft.value = changed }} errors={isWrong ? checked.errors : refused} idPrefix={id} />
         </Fold>
         <div class='row spread'>
           <div class='row'>
-            <button type='submit' class='primary' disabled={client.value === undefined}>Call</button>
+            <button type='submit' class='primary' aria-keyshortcuts='Control+Enter' disabled={client.value === undefined}>Call</button>
             {isWrong && checked.value !== undefined && <button type='button' disabled={client.value === undefined} onClick={call}>Call anyway</button>}
           </div>
           <CopyButtons request={() => checked.value === undefined ? undefined : toolCall(item, checked.value)} />

@@ -37,7 +37,7 @@ export function CallsSection ({ feed }: SectionProps) {
       <div ref={list} class='watch-scroll' role='region' aria-label='Calls that have ended' tabIndex={0} onScroll={look} onFocusIn={look} onFocusOut={() => setTimeout(look)}>
         <ol class='watch-rows'>{first.map(call => <Row key={call.number} call={call} />)}</ol>
         {button}
-        {rows.length === 0 ? <p class='quiet'>{newer > 0 || feed.calls.value.length > 0 ? 'None of the calls fits.' : 'No call has ended yet.'}</p> : null}
+        {rows.length === 0 ? <p class='quiet'>{newer > 0 || feed.calls.value.length > 0 ? 'None of the calls fits.' : 'No call has ended since the gateway started.'}</p> : null}
       </div>
     </Section>
   )

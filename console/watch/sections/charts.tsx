@@ -1,7 +1,7 @@
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { duration } from '../../parts/time-words.js'
-import type { Second } from '../batch.js'
+import type { Second } from '../../client/watch-batch.js'
 import { fill, timeWindow } from '../time-window.js'
 import { rate } from '../words.js'
 import { Chart } from './chart.js'

@@ -1,6 +1,6 @@
 import { ServerText } from '../../parts/server-text.js'
 import { ago } from '../../parts/time-words.js'
-import type { ClientRow } from '../batch.js'
+import type { ClientRow } from '../../client/watch-batch.js'
 import { count, counted } from '../words.js'
 import { useFirstRows } from './first-rows.js'
 import { Scroll, Section, type SectionProps } from './section.js'

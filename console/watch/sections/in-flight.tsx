@@ -1,7 +1,7 @@
 import { progressInWords, shareOf } from '../../parts/progress.js'
 import { ServerText } from '../../parts/server-text.js'
 import { span } from '../../parts/time-words.js'
-import type { CallInFlight } from '../batch.js'
+import type { CallInFlight } from '../../client/watch-batch.js'
 import { count, questionWords } from '../words.js'
 import { useFirstRows } from './first-rows.js'
 import { CallerNames, SubjectNames } from './names.js'

@@ -1,5 +1,5 @@
 import { ServerText } from '../../parts/server-text.js'
-import type { Subject } from '../batch.js'
+import type { Subject } from '../../client/watch-batch.js'
 import { targetOf } from '../words.js'
 
 /** What is called: the name of the tool, prompt or resource, and the method beside it. */

@@ -1,23 +1,24 @@
 import { useComputed, useSignal, type Signal } from '@preact/signals'
 import { ServerText } from '../../parts/server-text.js'
 import { duration } from '../../parts/time-words.js'
-import type { ToolStats } from '../batch.js'
+import type { ToolStats } from '../../client/watch-batch.js'
 import { nextOrder, sortTools, type Column, type Order } from '../sort-tools.js'
-import { count, counted, errorRate } from '../words.js'
+import { count, counted, errorRate, windowWords } from '../words.js'
 import { useFirstRows } from './first-rows.js'
 import { Scroll, Section, type SectionProps } from './section.js'
 
 const COLUMNS: Array<[Column, string]> = [['name', 'Tool'], ['calls', 'Calls'], ['errors', 'Errors'], ['p50', 'p50'], ['p95', 'p95'], ['p99', 'p99']]
 
 /** How often tools were called in the last five minutes, how often that failed, and how long it took. */
-export function ToolsSection ({ feed }: SectionProps) {
+export function ToolsSection ({ feed, now }: SectionProps) {
+  const since = useComputed(() => windowWords(feed.gateway.value, now.value)).value
   const order = useSignal<Order>({ column: 'calls', descending: true })
   const sorted = useComputed(() => sortTools(feed.tools.value, order.value))
   const { first, button } = useFirstRows(sorted.value)
   return (
-    <Section title='Tools' aside={`${counted(sorted.value.length, 'tool')}, last 5 min`}>
+    <Section title='Tools' aside={`${counted(sorted.value.length, 'tool')}, ${since.short}`}>
       {sorted.value.length === 0
-        ? <p class='quiet'>No tool was called in the last five minutes.</p>
+        ? <p class='quiet'>No tool was called {since.sentence}.</p>
         : (
           <Scroll label='Table of tools'>
             <table class='watch-table'>

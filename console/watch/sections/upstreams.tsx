@@ -1,10 +1,11 @@
 import { ServerText } from '../../parts/server-text.js'
 import { span } from '../../parts/time-words.js'
-import type { UpstreamRow } from '../batch.js'
+import { ServerState, StateBadge } from '../../servers/server-state.js'
+import type { UpstreamRow } from '../../client/watch-batch.js'
 import { counted } from '../words.js'
 import { Section, type SectionProps } from './section.js'
 
-/** The servers behind the gateway, with what they wrote last when they failed. */
+/** The servers behind the gateway, with what they wrote, and a button to start one that does not run. */
 export function UpstreamsSection ({ feed, now }: SectionProps) {
   const upstreams = feed.upstreams.value
   return (
@@ -15,20 +16,16 @@ export function UpstreamsSection ({ feed, now }: SectionProps) {
   )
 }
 
-function Row ({ upstream: { alias, state, since, lastError, lastLines = [], tools }, now }: { upstream: UpstreamRow, now: number }) {
+function Row ({ upstream, now }: { upstream: UpstreamRow, now: number }) {
+  const { alias, state, since, tools } = upstream
   return (
     <li class='watch-upstream'>
       <p class='row'>
         <strong><ServerText text={alias} /></strong>
-        <span class={`badge ${toneOf(state)}`}><ServerText text={state} /></span>
+        <StateBadge state={state} />
         <span class='quiet small'>{since === undefined ? null : `for ${span(now - since)}`}{tools === undefined ? null : `${since === undefined ? '' : ', '}${counted(tools, 'tool')}`}</span>
       </p>
-      {lastError === undefined ? null : <p class='small'>Last error: <ServerText text={lastError} /></p>}
-      {lastLines.length === 0
-        ? null
-        : <details><summary class='small'>Last {counted(lastLines.length, 'line')} of its standard error</summary><ServerText block text={lastLines.join('\n')} /></details>}
+      <ServerState server={upstream} now={now} />
     </li>
   )
 }
-
-const toneOf = (state: string): string => state === 'ready' ? 'good' : state === 'crash loop' || state === 'closed' ? 'bad' : state === 'disabled' ? '' : 'warn'

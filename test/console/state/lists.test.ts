@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Client, JsonObject } from '../../../console/client/contract.js'
-import { filterItems, groupItems } from '../../../console/state/filter.js'
+import { filterItems, groupItems, nearestItem, placeOf } from '../../../console/state/filter.js'
 import { clearLists, followLists, itemsOf, lists } from '../../../console/state/lists.js'
 import { until } from '../../support/wait.js'
 
@@ -110,4 +110,17 @@ t.test('the first page of a first list is shown while the others come', async t 
   await until(() => lists.tool.value.state === 'ready', 'all pages')
   t.equal(lists.tool.value.items.length, 2)
   end()
+})
+
+t.test('a name with a slip in it has a nearest one, other words have none', async t => {
+  const items = named('jira__create_issue', 'files__read_file', 'time')
+  t.equal(nearestItem(items, 'crate_issue')?.name, 'jira__create_issue')
+  t.equal(nearestItem(items, 'isue')?.name, 'jira__create_issue')
+  t.equal(nearestItem(items, 'readfile')?.name, 'files__read_file')
+  for (const typed of ['', 'ti', 'banana', 'x'.repeat(100)]) t.equal(nearestItem(items, typed), undefined)
+})
+
+t.test('an item is found at its place in the groups', async t => {
+  const items = named('b__x', 'own', 'a__y', 'b__w')
+  t.strictSame(['own', 'a__y', 'b__x', 'b__w', 'none'].map(key => placeOf(items, key)), [0, 1, 2, 3, -1])
 })

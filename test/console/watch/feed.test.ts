@@ -1,6 +1,6 @@
 import t from 'tap'
 import { effect } from '@preact/signals'
-import type { EndedCall, Second, WatchBatch } from '../../../console/watch/batch.js'
+import type { EndedCall, Second, WatchBatch } from '../../../console/client/watch-batch.js'
 import { Feed, MAX_CALLS, MAX_SECONDS } from '../../../console/watch/feed.js'
 
 const gateway = { name: 'patchbay', version: '1.0.0', startedAt: 0 }

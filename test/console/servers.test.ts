@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { folder } from '../support/process.js'
+import { newestLegacy } from '../support/specification/revisions.js'
+import { openFixture } from '../upstreams/fixture/open.js'
+import { checkAccessibility } from './support/axe.js'
+import { withBrowser } from './support/browser.js'
+import { openConsole } from './support/open.js'
+
+t.test('a server that failed is a group in Try with its reason, and "Try again" starts it', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { entry } = await openFixture(t, 'stdio', newestLegacy)
+  const { command, args } = entry as { command: string, args: string[] }
+  const mended = join(await folder(t, {}), 'mended')
+  const code = `console.error('no disk'); if (!require('node:fs').existsSync(${JSON.stringify(mended)})) process.exit(3); require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit' })`
+  const broken = { ...entry, command: process.execPath, args: ['-e', code] }
+  const { page } = await openConsole(t, { maxUpstreamFailures: 1, mcpServers: { broken } })
+  await page.getByText('Connected, 1 server failed').waitFor()
+  const group = page.locator('.group-server')
+  await group.getByText('crash loop').waitFor()
+  await group.getByText('it exited with code 3').waitFor()
+  await group.getByText('Its last line of standard error before it failed').click()
+  await group.getByText('no disk').first().waitFor()
+  await checkAccessibility(t, page, 'Try with a server that failed')
+  writeFileSync(mended, '')
+  await group.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Connected', { exact: true }).waitFor()
+  await page.locator('.group', { hasText: 'broken' }).getByRole('link').first().waitFor()
+  t.equal(await group.count(), 0, 'it runs')
+  await page.getByRole('link', { name: 'Watch', exact: true }).click()
+  const upstreams = page.getByRole('region', { name: 'Upstreams' })
+  await upstreams.getByText('Recent log').click()
+  await upstreams.locator('pre', { hasText: 'no disk' }).last().waitFor()
+  await upstreams.getByText('Last error:').waitFor()
+  await checkAccessibility(t, page, 'Watch with a log')
+})
