@@ -10,7 +10,7 @@ type Name = keyof Options
 interface Changes { added: string[], removed: string[], changed: string[] }
 
 /** The options that can change while the gateway runs. */
-const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates', 'mcpServers', 'mcpConfig', 'maxMcpConfig'] as const satisfies Name[]
+const RELOADABLE = ['apiKeys', 'scopes', 'rate', 'burst', 'toolRates', 'mcpServers', 'mcpConfig', 'maxMcpConfig', 'schemas'] as const satisfies Name[]
 
 const NO_KEYS = 'option apiKeys has no key left: no caller is let in until there is one, or until a restart without authentication'
 

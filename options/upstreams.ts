@@ -10,6 +10,8 @@ const Time = (description: string) => Type.Optional(Type.Integer({ minimum: 1, m
 const Choice = <const T extends string>(words: readonly T[], description: string) =>
   Type.Optional(Type.Unsafe<T>({ type: 'string', enum: words, 'x-expected': `must be one of ${words.join(', ')}`, description }))
 
+const SCHEMA_FORMS = ['safe', 'as-is'] as const
+
 /** One server of `mcpServers`, in the form that most clients use. Other spellings of these fields are understood, too. */
 export const Server = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1, description: 'The program that is started and spoken to over standard input and output' })),
@@ -29,6 +31,7 @@ export const Server = Type.Object({
   start: Choice(['eager', 'lazy'], 'Whether the server is started with the gateway or at the first call'),
   idle: Time('After how many milliseconds without a call the server is stopped'),
   isolate: Choice(['none', 'principal', 'session'], 'Which callers share one process or connection: all, those with the same identity, or those of one session'),
+  schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
   scopes: Names('The scopes that a caller needs for everything the server offers'),
   roots: Names('The folders that a server of an older revision gets when it asks for roots'),
   elicitation: Flag('Whether the server may ask callers for input'),
@@ -45,6 +48,9 @@ export const upstreams = {
     description: 'Other MCP servers that this gateway serves, by name, in the form that clients use: `command`, `args`, `env`, or `url`, `headers`; [Upstream servers](upstreams.md) has all fields'
   }),
   mcpConfig: Type.Array(Type.String({ minLength: 1 }), { default: [], description: 'Configuration files of MCP clients whose servers are served, too' }),
+  schemas: Type.Unsafe<typeof SCHEMA_FORMS[number]>({
+    type: 'string', enum: SCHEMA_FORMS, default: 'safe', 'x-expected': `must be one of ${SCHEMA_FORMS.join(', ')}`, description: 'How what upstream servers offer is listed: `safe` repairs what some clients refuse, `as-is` changes nothing. A server may have its own'
+  }),
   maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes'),
   upstreamProbeWait: Milliseconds(1_000, 'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need. Only servers that leave a method they do not know without an answer make this wait matter, and once: what was found is remembered'),
   maxUpstreamConnections: Count(64, 'The most processes or connections of one server with `isolate`, besides the shared one'),

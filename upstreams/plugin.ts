@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { processSurroundings } from '../system/environment.js'
 import type { LeftOut } from './config/findings.js'
 import type { ReadEntries, UpstreamSources } from './config/read-entries.js'
-import type { Upstream, UpstreamStatus } from './ports.js'
+import type { Repair, Upstream, UpstreamStatus } from './ports.js'
 import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
 import type { Upstreams, UpstreamOptions } from './upstreams.js'
@@ -24,6 +24,8 @@ declare module '../plugins/core/mcp.js' {
       /** Makes `configure` start no server from now on, for a gateway that is only checked. */
       hold: () => void
       status: () => UpstreamStatus[]
+      /** What was changed in the lists of a server before they were served. */
+      repairs: (alias: string) => Repair[]
       get: (alias: string) => Upstream | undefined
     }
   }
@@ -56,6 +58,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     },
     hold: () => { isHeld = true },
     status: () => upstreams?.status() ?? [],
+    repairs: alias => upstreams?.repairs(alias) ?? [],
     get: alias => upstreams?.get(alias)
   })
   mcp.onDrain(() => upstreams?.drain())
@@ -65,11 +68,6 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     isEnding = true
     await upstreams?.close()
   })
-
-  function stopTimeout (): number {
-    const { stdio, upstreamStopTimeout, upstreamQuickStopTimeout } = options
-    return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout
-  }
 
   async function load (): Promise<void> {
     const [{ Upstreams }, { dialerOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
@@ -81,7 +79,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       log,
       observer: mcp.dispatcher.observers.upstreamRequest,
       options,
-      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout }, lineLogger(log, entry.alias, redact)),
+      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding) }, lineLogger(log, entry.alias, redact)),
       reportHealth: (alias, trouble) => {
         mcp.health.report(`upstream ${alias}`, trouble)
         mcp.health.noteChange()
@@ -90,6 +88,10 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
 }, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
+
+function stopTimeoutOf ({ stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions, isEnding: boolean): number {
+  return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout
+}
 
 /** Names the servers that have mistakes in the log and in `/health`. */
 function reportLeftOut ({ log, mcp }: FastifyInstance, leftOut: readonly LeftOut[], entries: readonly ServerEntry[]): void {

@@ -80,12 +80,17 @@ export interface UpstreamStatus {
   /** The version of the protocol; undefined while it is not known. */
   readonly revision: string | undefined
   readonly tools: number
+  /** How many tools, prompts, resources and templates are listed in another form than it sent, because clients would refuse it. */
+  readonly repaired: number
   readonly restarts: number
   /** The reason of the latest failure, for people; no secrets. */
   readonly lastError: string | undefined
   /** What was left out of its lists, and why. */
   readonly warnings: readonly string[]
 }
+
+/** What was changed in a tool, prompt, resource or template before it was listed, in sentences that begin with a JSON pointer. */
+export interface Repair { readonly noun: string, readonly name: string, readonly changes: readonly string[] }
 
 /** One configured server, running or not. */
 export interface Upstream {

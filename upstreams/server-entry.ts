@@ -21,6 +21,8 @@ export interface ServerEntry {
   /** Globs of the tools that are served; all when empty. */
   readonly includeTools: readonly string[]
   readonly excludeTools: readonly string[]
+  /** How what it offers is listed: repaired where clients would refuse it, or as it was sent. */
+  readonly schemas: 'safe' | 'as-is'
   /** What stands before its names; `alias__` when absent, nothing when empty. */
   readonly prefix: string | undefined
   readonly start: 'eager' | 'lazy'

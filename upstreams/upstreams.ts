@@ -12,7 +12,7 @@ import type { Dialer, DialOptions } from './dial.js'
 import type { ListGateway } from './lists/gateway.js'
 import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
-import type { ConnectionLog, Upstream, UpstreamStatus } from './ports.js'
+import type { ConnectionLog, Repair, Upstream, UpstreamStatus } from './ports.js'
 import { openParking, type Parking } from './relay/parking/parking.js'
 import { redactingLog, redactor, type Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
@@ -86,6 +86,11 @@ export class Upstreams {
       const lastError = status.state === 'ready' ? this.#lists.lastErrorOf(alias) ?? status.lastError : status.lastError
       return { alias, ...status, lastError, ...this.#lists.statusOf(alias) }
     })
+  }
+
+  /** What was repaired in the lists of an upstream. */
+  repairs (alias: string): Repair[] {
+    return this.#lists.repairsOf(alias)
   }
 
   /** What a call waits for whose target is not there: the first lists of the upstream that it names. Undefined when there is nothing to wait for. */

@@ -45,6 +45,8 @@ export interface UpstreamHealth {
   transport: string
   revision?: string
   tools: number
+  /** How many of its tools, prompts, resources and templates are listed in another form; absent when none is. */
+  repaired?: number
   restarts: number
   lastError?: string
   /** How many there are. */
@@ -87,7 +89,7 @@ export default fp(async fastify => {
 
   function upstreams (): Pick<Health, 'upstreams'> {
     const all = 'upstreams' in mcp ? mcp.upstreams.status() : []
-    return all.length === 0 ? {} : { upstreams: all.map(({ revision, lastError, warnings, ...rest }) => ({ ...rest, ...(revision && { revision }), ...(lastError && { lastError }), warnings: warnings.length })) }
+    return all.length === 0 ? {} : { upstreams: all.map(({ revision, lastError, warnings, repaired, ...rest }) => ({ ...rest, ...(repaired > 0 && { repaired }), ...(revision && { revision }), ...(lastError && { lastError }), warnings: warnings.length })) }
   }
 
   function transports (): string[] {

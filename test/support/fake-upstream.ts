@@ -125,6 +125,7 @@ export function createEntry (given: Partial<ServerEntry> = {}): ServerEntry {
     startTimeout: undefined,
     includeTools: [],
     excludeTools: [],
+    schemas: 'safe',
     prefix: undefined,
     start: 'eager',
     idle: undefined,

@@ -12,6 +12,8 @@ export interface UpstreamSources extends Listening {
   readonly mcpServers: Readonly<Record<string, unknown>>
   readonly mcpConfig: readonly string[]
   readonly maxMcpConfig: number
+  /** How what servers offer is listed, where their own entry does not say. */
+  readonly schemas: ServerEntry['schemas']
 }
 
 /** What variables and relative paths are about. */
@@ -35,7 +37,7 @@ export interface ReadEntries {
  * The upstream servers of the options and of the files that they name. One that has a mistake is left out. Throws an OptionsError where a whole file cannot be
  * used, with what is wrong with the servers of the others, too.
  */
-export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile, ...listening }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
+export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFile, schemas, ...listening }: UpstreamSources, { env, home, cwd }: Surroundings): Promise<ReadEntries> {
   const findings = new Findings()
   const files = new Set<string>()
   const onFile = (file: string): void => { files.add(file) }
@@ -45,7 +47,7 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
   for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
   const read = found.flatMap(server => {
     const before = findings.count
-    const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, findings)
+    const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, schemas, findings)
     if (entry === undefined || findings.count > before) return []
     if (!isGatewayItself(entry.address, mcpConfig, home, listening)) return [{ server, entry }]
     findings.warn(server, '', 'is this gateway itself; it is left out')

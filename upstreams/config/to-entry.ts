@@ -26,7 +26,7 @@ const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/
 const SECONDS = 1_000
 
 /** The entry of a server, with its variables expanded; undefined where that cannot be. What is wrong is added to the findings. */
-export function toEntry (server: FoundServer, variables: Variables, findings: Findings): ServerEntry | undefined {
+export function toEntry (server: FoundServer, variables: Variables, schemas: ServerEntry['schemas'], findings: Findings): ServerEntry | undefined {
   if (!isObject(server.values)) {
     findings.mistake(server, '', 'must be an object, such as {"command":"npx","args":["-y","some-server"]}')
     return undefined
@@ -43,7 +43,7 @@ export function toEntry (server: FoundServer, variables: Variables, findings: Fi
   const reader = new FieldReader(server, fields, variables, isDisabled ? new Findings() : findings)
   const alias = checkedAlias(server, findings)
   const address = reader.address() ?? (isDisabled ? NOWHERE : undefined)
-  return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias), address }
+  return address === undefined || alias === undefined ? undefined : { ...reader.rest(alias, schemas), address }
 }
 
 /** Zed keeps the settings of servers that its extensions start beside the others. */
@@ -100,8 +100,8 @@ class FieldReader {
   }
 
   /** Everything but the address. */
-  rest (alias: string): Omit<ServerEntry, 'address'> {
-    const { disabled = false, includeTools = [], excludeTools = [], prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout } = this.#values
+  rest (alias: string, schemasOfAll: ServerEntry['schemas']): Omit<ServerEntry, 'address'> {
+    const { disabled = false, includeTools = [], excludeTools = [], schemas = schemasOfAll, prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout } = this.#values
     return {
       alias,
       name: this.#server.name,
@@ -111,6 +111,7 @@ class FieldReader {
       ...(startTimeout === undefined ? {} : { startTimeout }),
       includeTools,
       excludeTools,
+      schemas,
       prefix,
       start,
       idle,

@@ -1,7 +1,7 @@
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Values } from '../../protocol/store.js'
-import type { Upstream, UpstreamStatus } from '../ports.js'
+import type { Repair, Upstream, UpstreamStatus } from '../ports.js'
 import { identityOf } from '../server-identity.js'
 import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
@@ -74,8 +74,12 @@ export class Lists {
     return undefined
   }
 
-  statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
-    return this.#all.get(alias)?.lists.status ?? { tools: 0, stale: false, warnings: [] }
+  statusOf (alias: string): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
+    return this.#all.get(alias)?.lists.status ?? { tools: 0, repaired: 0, stale: false, warnings: [] }
+  }
+
+  repairsOf (alias: string): Repair[] {
+    return this.#all.get(alias)?.lists.repairs() ?? []
   }
 
   /** Why a list of this upstream could not be read, when it was last tried. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { growingDelay } from '../../lib/time/growing-delay.js'
 import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
-import type { Connection, Upstream, UpstreamStatus } from '../ports.js'
+import type { Connection, Repair, Upstream, UpstreamStatus } from '../ports.js'
 import { cutInstructions } from './instructions.js'
 import { pageIn } from './links.js'
 import { ALL_KINDS, KINDS, type Entry, type Kind } from './reading/kinds.js'
@@ -87,9 +87,14 @@ export class UpstreamLists {
     return { own: this.#snapshot.lists.tools.map(({ name }) => name as string), tools: tools.names(), prompts: prompts.names() }
   }
 
-  get status (): Pick<UpstreamStatus, 'tools' | 'stale' | 'warnings'> {
-    const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].conflicts(KINDS[kind].noun))
-    return { tools: this.#offered.tools.size, stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
+  get status (): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
+    const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].warnings(KINDS[kind].noun))
+    return { tools: this.#offered.tools.size, repaired: ALL_KINDS.reduce((sum, kind) => sum + this.#offered[kind].repaired, 0), stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
+  }
+
+  /** What was repaired in its lists. */
+  repairs (): Repair[] {
+    return ALL_KINDS.flatMap(kind => this.#offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes })))
   }
 
   /** Prepares lists that were read earlier, over several turns when they are long. The function that it resolves to shows them, until they are read again. */

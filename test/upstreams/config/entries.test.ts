@@ -25,6 +25,7 @@ t.test('a server with a command has every default filled in', async t => {
     timeout: undefined,
     includeTools: [],
     excludeTools: [],
+    schemas: 'safe',
     prefix: undefined,
     start: 'eager',
     idle: undefined,

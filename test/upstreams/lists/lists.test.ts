@@ -33,7 +33,7 @@ t.test('tools, prompts, resources and templates of an upstream are listed and re
   t.match(await client.request('resources/read', { uri: 'file:///a' }), { contents: [{ uri: 'file:///a' }] })
   t.match(await client.request('resources/read', { uri: 'file:///t/1' }), { contents: [{ uri: 'file:///t/1' }] })
   await t.rejects(client.request('resources/read', { uri: 'file:///u/1' }), { code: -32002 })
-  t.strictSame(lists.statusOf('files'), { tools: 1, stale: false, warnings: [] })
+  t.strictSame(lists.statusOf('files'), { tools: 1, repaired: 0, stale: false, warnings: [] })
   const inView = await open({ view: 'files' })
   t.strictSame(await listed(inView, 'tools/list', 'tools', 'name'), ['read.all'])
   t.match(await inView.request('tools/call', { name: 'read.all' }), { content: [{ text: 'read.all' }] })

@@ -114,12 +114,12 @@ t.test('templates that would cost much are listed, not matched, and a bounded nu
 })
 
 t.test('what two upstreams both have is named in a bounded number of plain sentences', async t => {
-  const resources = Array.from({ length: 2_000 }, (_, index) => ({ uri: `x://${index}\u001b[2J\n${'y'.repeat(1_000)}`, name: 'x' }))
+  const resources = Array.from({ length: 2_000 }, (_, index) => ({ uri: `x://h/${index}\u001b[2J\n${'y'.repeat(1_000)}`, name: 'x' }))
   const [a, b] = [new FakeUpstream('a', { resources }), new FakeUpstream('b', { resources })]
   const { connect, lists } = await served(t, [a, b])
   await connect(a, b)
   const { warnings } = lists.statusOf('b')
   t.equal(warnings.length, 21)
-  t.match(warnings[0], /^resource "x:\/\/0\?\[2J\?y+" is also one of upstream a, which comes first$/)
+  t.match(warnings[0], /^resource "x:\/\/h\/0\?\[2J\?y+" is also one of upstream a, which comes first$/)
   t.ok(warnings.join().length < 10_000)
 })

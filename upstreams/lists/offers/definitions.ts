@@ -27,23 +27,20 @@ export interface Origin extends Owner {
   watch (uri: string, changed: () => void): Promise<() => void>
 }
 
-/** A tool of an upstream under a name of ours. Its schemas are listed as they are and never compiled. */
-export function relayedTool (origin: Origin, entry: Entry, name: PublicName): Tool {
+/** A tool of an upstream under a name of ours, as it is `listed`. Its schemas are never compiled. */
+export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: PublicName): Tool {
   const original = entry.name as string
-  let mirrors: Mirror[] | undefined
   // Most tools of a long list are never called.
-  const mirrored = (): Mirror[] => {
-    mirrors ??= mirrorsIn(entry.inputSchema)
-    return mirrors
-  }
+  const mirrored = lazily(() => mirrorsIn(entry.inputSchema))
+  const mirroredByClients = entry === listed ? mirrored : lazily(() => mirrorsIn(listed.inputSchema))
   const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, {
     headers: headersOf(mirrored(), params),
     renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
   })
   return {
-    ...relayedAs(origin, entry, name),
+    ...relayedAs(origin, listed, name),
     kind: 'tool',
-    get mirrors () { return mirrored() },
+    get mirrors () { return mirroredByClients() },
     checkInput: acceptAll,
     relay,
     run: (input, call) => relay({ arguments: input }, call),
@@ -52,11 +49,11 @@ export function relayedTool (origin: Origin, entry: Entry, name: PublicName): To
 }
 
 /** A prompt of an upstream under a name of ours. */
-export function relayedPrompt (origin: Origin, entry: Entry, name: PublicName): Prompt {
-  const original = entry.name as string
+export function relayedPrompt (origin: Origin, listed: Entry, name: PublicName): Prompt {
+  const original = listed.name as string
   const relay: Relayed['relay'] = (params, call) => origin.relay('prompts/get', { ...params, name: original }, call)
   return {
-    ...relayedAs(origin, entry, name),
+    ...relayedAs(origin, listed, name),
     kind: 'prompt',
     required: [],
     arguments: [],
@@ -64,6 +61,14 @@ export function relayedPrompt (origin: Origin, entry: Entry, name: PublicName): 
     relay,
     relayCompletion: (params, call) => origin.complete({ ...params, ref: { ...refOf(params), name: original } }, call),
     get: async (given, call) => await relay({ arguments: given }, call) as unknown as PromptResult
+  }
+}
+
+function lazily<T> (make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 

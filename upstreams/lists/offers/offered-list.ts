@@ -3,7 +3,7 @@ import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
 import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
-import { offeredBy, type Definitions, type Offered } from './offered.js'
+import { offeredBy, type Definitions, type Offered, type Offering } from './offered.js'
 
 /** What one upstream offers of one kind: to all clients, and under its own names to those of its view. */
 export class OfferedList<K extends Kind> {
@@ -13,6 +13,8 @@ export class OfferedList<K extends Kind> {
   readonly #merged: MergedList<Definitions[K]>
   readonly #showInView: Show<Definitions[K]>
   #offered: ReadonlyMap<string, Offered<Definitions[K]>> = new Map()
+  #leftOut: ReadonlyMap<string, string> = new Map()
+  #repaired = 0
 
   constructor (kind: K, origin: Origin, server: ServerEntry, merged: MergedList<Definitions[K]>, showInView: Show<Definitions[K]>) {
     this.#kind = kind
@@ -31,26 +33,39 @@ export class OfferedList<K extends Kind> {
     return [...this.#offered.values()].map(({ name }) => name)
   }
 
+  /** What was repaired, by the upstream's own names. */
+  repairs (): Array<[name: string, changes: readonly string[]]> {
+    return [...this.#offered].filter(([, { changes }]) => changes.length > 0).map(([name, { changes }]) => [name, changes])
+  }
+
+  /** How many of them were repaired. */
+  get repaired (): number {
+    return this.#repaired
+  }
+
   /** Makes the definitions of these entries. The function that it resolves to offers them in place of the former ones; what did not change is not touched. */
   async prepare (entries: readonly Entry[]): Promise<() => void> {
-    const offered = await offeredBy(this.#kind, this.#origin, entries, this.#server, this.#offered)
-    return () => this.#replace(offered)
+    const offering = await offeredBy(this.#kind, this.#origin, entries, this.#server, this.#offered)
+    return () => this.#replace(offering)
   }
 
   /** Takes everything back. */
   clear (): void {
-    this.#replace(new Map())
+    this.#replace({ offered: new Map(), leftOut: new Map() })
   }
 
-  /** Sentences about entries that clients do not get under their own name, because others have it. */
-  conflicts (noun: string): string[] {
+  /** Sentences about entries that clients do not get, because they could not read them, or not under their own name, because others have it. */
+  warnings (noun: string): string[] {
     const warnings = new Warnings()
+    for (const [name, why] of this.#leftOut) warnings.add(() => `${noun} ${quote(name)} is left out: ${why}`)
     for (const lost of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
     return warnings.list()
   }
 
-  #replace (offered: ReadonlyMap<string, Offered<Definitions[K]>>): void {
+  #replace ({ offered, leftOut }: Offering<Definitions[K]>): void {
     const former = this.#offered
+    this.#leftOut = leftOut
+    this.#repaired = [...offered.values()].filter(({ changes }) => changes.length > 0).length
     this.#offered = offered
     const withdrawn = difference(former, offered)
     const made = difference(offered, former)

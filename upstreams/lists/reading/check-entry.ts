@@ -10,13 +10,13 @@ const MAX_DEPTH = LIMITS.maxDepth - 3
 /** How large an entry may be. */
 export type EntryLimits = Pick<ListLimits, 'maxUpstreamEntry' | 'maxUpstreamEntryValues'>
 
-/** What is wrong with an entry of a list that has `length` characters of JSON, in words; undefined when clients can get it. Schemas are not looked into. */
+/** What is wrong with an entry of a list that has `length` characters of JSON, in words; undefined when it can be kept. Whether clients can read it is not looked into. */
 export function checkEntry (kind: Kind, entry: unknown, length: number, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]
   for (const member of new Set([key, 'name'])) if (!isText(entry[member])) return `it has no "${member}"`
   if (length > limits.maxUpstreamEntry) return `it is longer than ${limits.maxUpstreamEntry} characters (option maxUpstreamEntry)`
-  return mistakeOfSize(entry, limits.maxUpstreamEntryValues) ?? (kind === 'tools' ? mistakeOfTool(entry, mirrorsHeaders) : kind === 'prompts' ? mistakeOfPrompt(entry) : undefined)
+  return mistakeOfSize(entry, limits.maxUpstreamEntryValues) ?? (kind === 'tools' && mirrorsHeaders ? mistakeOfMirrors(entry) : undefined)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
@@ -31,15 +31,10 @@ function mistakeOfSize (entry: Entry, max: number): string | undefined {
   }
 }
 
-function mistakeOfTool ({ inputSchema }: Entry, mirrorsHeaders: boolean): string | undefined {
-  if (!isObject(inputSchema)) return 'its inputSchema is not an object'
+function mistakeOfMirrors ({ inputSchema }: Entry): string | undefined {
   try {
-    if (mirrorsHeaders) mirrorsOf(inputSchema)
+    if (isObject(inputSchema)) mirrorsOf(inputSchema)
   } catch (error) {
     return (error as Error).message
   }
-}
-
-function mistakeOfPrompt ({ arguments: list }: Entry): string | undefined {
-  return list === undefined || (Array.isArray(list) && list.every(isObject)) ? undefined : 'its arguments are not a list of objects'
 }

@@ -1,0 +1,73 @@
+import { isObject } from '../../../protocol/wire/json.js'
+import type { Entry, Kind } from '../reading/kinds.js'
+import { Changes } from './changes.js'
+import type { Members } from './dialects.js'
+import { repairMembers, RULES } from './members.js'
+import { TooLarge } from './rewriting.js'
+import { repairInput, repairOutput } from './schema.js'
+
+/** The member of `_meta` that says what was changed. */
+export const CHANGED = 'patchbay/changed'
+
+/** How entries are listed: in a form that every client takes, or as their server sent them. */
+export type SchemaForm = 'safe' | 'as-is'
+
+/** An entry as it is listed, and what was changed in it; or why it cannot be listed. */
+export type Repaired = { readonly entry: Entry, readonly changes: readonly string[] } | string
+
+/** The entry in the given form. The same object when nothing was changed. */
+export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repaired {
+  const wrong = kind === 'tools' ? mistakeOfTool(entry, form) : kind === 'prompts' ? mistakeOfPrompt(entry, form) : kind === 'resources' ? mistakeOfResource(entry, form) : undefined
+  if (wrong !== undefined) return wrong
+  if (form === 'as-is') return { entry, changes: [] }
+  const changes = new Changes()
+  const members = repairMembers(entry, RULES[kind], '', changes)
+  const repaired = kind === 'tools' ? repairTool(members, changes) : members
+  if (!changes.any) return { entry, changes: [] }
+  const sentences = changes.list()
+  return { entry: { ...repaired, _meta: { ...repaired._meta as Members | undefined, [CHANGED]: sentences } }, changes: sentences }
+}
+
+function repairTool (tool: Members, changes: Changes): Members {
+  const { inputSchema, outputSchema, ...rest } = tool
+  const repaired: Members = { ...rest, inputSchema: repairedBy(repairInput, inputSchema, '/inputSchema', changes) ?? anyObject(changes, inputSchema) }
+  if (!('outputSchema' in tool)) return repaired
+  const output = repairedBy(repairOutput, outputSchema, '/outputSchema', changes)
+  if (output === undefined) changes.note('/outputSchema', outputSchema === null ? 'null dropped' : 'dropped, because clients cannot read it')
+  return output === undefined ? repaired : { ...repaired, outputSchema: output }
+}
+
+/** Undefined where there is no schema, or one that is too large to look into. */
+function repairedBy (repair: typeof repairInput, schema: unknown, at: string, changes: Changes): Members | undefined {
+  if (!isObject(schema)) return undefined
+  const own = new Changes()
+  try {
+    const repaired = repair(schema, at, own)
+    changes.take(own)
+    return own.any ? repaired : schema
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined
+    throw error
+  }
+}
+
+/** Allows everything that the server may take, and leaves it to the server to check. */
+function anyObject (changes: Changes, schema: unknown): Members {
+  changes.note('/inputSchema', isObject(schema) ? 'too large to look into: any arguments are listed' : 'there is none: any arguments are listed')
+  return { type: 'object', properties: {} }
+}
+
+function mistakeOfTool ({ inputSchema, execution }: Entry, form: SchemaForm): string | undefined {
+  if (isObject(execution) && execution.taskSupport === 'required') return 'it can only be called as a task, which this gateway does not relay'
+  const isAbsent = inputSchema === undefined || inputSchema === null || inputSchema === true
+  return isObject(inputSchema) || (form === 'safe' && isAbsent) ? undefined : 'its inputSchema is not an object'
+}
+
+function mistakeOfPrompt ({ arguments: list }: Entry, form: SchemaForm): string | undefined {
+  if (list === undefined || (form === 'safe' && (list === null || Array.isArray(list)))) return undefined
+  return Array.isArray(list) && list.every(isObject) ? undefined : 'its arguments are not a list of objects'
+}
+
+function mistakeOfResource ({ uri }: Entry, form: SchemaForm): string | undefined {
+  return form === 'as-is' || URL.canParse(uri as string) ? undefined : 'its uri is not a URI'
+}

@@ -1,0 +1,76 @@
+import { isObject } from '../../../protocol/wire/json.js'
+import { below, type Changes } from './changes.js'
+import type { Members } from './dialects.js'
+
+/** True for a value that clients take, or what they take in its place; false and undefined drop it. */
+export type Rule = (value: unknown, at: string, changes: Changes) => unknown
+
+export type Rules = Readonly<Record<string, Rule>>
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+const isUri = (value: unknown): boolean => typeof value === 'string' && URL.canParse(value)
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+/** A date and time with its offset, as official clients check it. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
+const isTime = (value: unknown): boolean => typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value))
+
+/** The members with what clients take of them; the same object when nothing has to be changed. Members without a rule stay. */
+export function repairMembers (given: Members, rules: Rules, at: string, changes: Changes): Members {
+  let repaired = given
+  for (const key in rules) {
+    if (!Object.hasOwn(given, key)) continue
+    const value = applied(rules[key] as Rule, given[key], below(at, key), changes)
+    if (value === given[key]) continue
+    if (repaired === given) repaired = { ...given }
+    if (value === undefined) delete repaired[key]
+    else repaired[key] = value
+  }
+  return repaired
+}
+
+function applied (rule: Rule, value: unknown, at: string, changes: Changes): unknown {
+  const result = rule(value, at, changes)
+  if (result === true) return value
+  if (result !== false && result !== undefined) return result
+  changes.note(at, value === null ? 'null dropped' : 'dropped, because clients cannot read it')
+  return undefined
+}
+
+/** An object with its members repaired. */
+const object = (rules: Rules): Rule => (value, at, changes) => isObject(value) ? repairMembers(value, rules, at, changes) : undefined
+
+/** A list of objects; those without what they need are dropped. */
+const objects = (needed: (item: Members) => boolean, rules: Rules): Rule => (value, at, changes) => {
+  if (!Array.isArray(value)) return undefined
+  const items = value.flatMap((item: unknown, index): unknown[] => {
+    const pointer = below(at, index)
+    if (isObject(item) && needed(item)) return [repairMembers(item, rules, pointer, changes)]
+    changes.note(pointer, 'dropped, because clients cannot read it')
+    return []
+  })
+  return items.length === value.length && items.every((item, index) => item === value[index]) ? value : items
+}
+
+const ICONS = objects(({ src }) => isUri(src), { mimeType: isText, sizes: areTexts, theme: value => value === 'light' || value === 'dark' })
+
+/** What all kinds of entries have in common. */
+const COMMON: Rules = { title: isText, description: isText, icons: ICONS, _meta: isObject }
+
+const ANNOTATIONS = object({
+  audience: value => Array.isArray(value) && value.every(role => role === 'user' || role === 'assistant'),
+  priority: value => typeof value === 'number' && value >= 0 && value <= 1,
+  lastModified: isTime
+})
+
+/** The gateway offers no tasks. */
+const isWithoutTasks = (value: unknown): boolean => isObject(value) && (value.taskSupport === undefined || value.taskSupport === 'forbidden')
+
+/** The rules of each kind of entry, schemas aside. */
+export const RULES = {
+  tools: { ...COMMON, execution: isWithoutTasks, annotations: object({ title: isText, readOnlyHint: isFlag, destructiveHint: isFlag, idempotentHint: isFlag, openWorldHint: isFlag }) },
+  prompts: { ...COMMON, arguments: objects(({ name }) => isText(name) && name !== '', { title: isText, description: isText, required: isFlag }) },
+  resources: { ...COMMON, mimeType: isText, size: Number.isInteger, annotations: ANNOTATIONS },
+  templates: { ...COMMON, mimeType: isText, annotations: ANNOTATIONS }
+} as const satisfies Readonly<Record<string, Rules>>

@@ -1,0 +1,219 @@
+import { isObject } from '../../../protocol/wire/json.js'
+import { below, type Changes } from './changes.js'
+import { identifierOf, modernize, type Dialect, type Members } from './dialects.js'
+import { ANNOTATIONS, COMPOUND, isPattern, KEYWORDS, TYPES, type Reading } from './keywords.js'
+
+/** The most members and elements of a schema that are looked into. */
+const MAX_VALUES = 10_000
+
+/** What a reference counts for: it takes longer than others. */
+const REFERENCE = 4
+
+/** The base of references in a schema without a name. */
+const NAMELESS = 'schema:///'
+
+const UNREADABLE = 'dropped, because it cannot be read'
+
+/** Is thrown for a schema that has too many values to look into. */
+export class TooLarge extends Error {}
+
+/** A reference of a schema that was rewritten, as its author wrote it. */
+export interface Reference {
+  readonly schema: Members
+  readonly base: string
+  readonly at: string
+  /** True when what it refers to may depend on what referred to it. */
+  readonly isDynamic: boolean
+}
+
+/** Rewrites schemas of one dialect into the newest. Finds schemas by their names, for references. */
+export class Rewriting {
+  readonly changes: Changes
+  readonly references: Reference[] = []
+  readonly all: Members[] = []
+  readonly #dialect: Dialect
+  readonly #root: Members
+  readonly #rewritten = new Map<unknown, Members>()
+  /** Schemas by name, and by name and anchor; undefined where two have the same. */
+  readonly #named = new Map<string, Members | undefined>()
+  readonly #resources = new Set<Members>()
+  #values = 0
+
+  constructor (root: Members, dialect: Dialect, changes: Changes) {
+    this.#root = root
+    this.#dialect = dialect
+    this.changes = changes
+    this.#named.set(NAMELESS, root)
+    this.#resources.add(root)
+  }
+
+  /** The root, rewritten. */
+  run (at: string): Members {
+    return this.#object(this.#root, at, NAMELESS)
+  }
+
+  /** What a reference refers to, rewritten: `true` and `false` are schemas, too. Undefined when there is no such schema in this one. */
+  find ({ schema, base, isDynamic }: Reference): Members | boolean | undefined {
+    if (isDynamic && this.#resources.size > 1) return undefined
+    const [uri = '', fragment = ''] = String(schema.$ref).split('#')
+    const name = uri === '' ? base : resolve(base, uri)
+    const resource = name === undefined ? undefined : this.#named.get(name)
+    if (name === undefined || resource === undefined) return undefined
+    const target = fragment === '' || fragment.startsWith('/') ? valueAt(resource, fragment) : this.#named.get(`${name}#${fragment}`)
+    if (typeof target === 'boolean') return target
+    if (!isObject(target)) return undefined
+    return this.#rewritten.get(target) ?? this.#object(target, fragment, name)
+  }
+
+  #count (more: number): void {
+    this.#values += more
+    if (this.#values > MAX_VALUES) throw new TooLarge()
+  }
+
+  #object (given: Members, at: string, base: string): Members {
+    const schema: Members = {}
+    this.#rewritten.set(given, schema)
+    this.all.push(schema)
+    const inner = this.#name(given, base)
+    const source = modernize(given, this.#dialect, at, given === this.#root, this.changes)
+    for (const key in source) {
+      this.#count(key === '$ref' ? REFERENCE : 1)
+      const reading = KEYWORDS.get(key)
+      const value = reading === undefined ? source[key] : this.#value(reading, source[key], `${at}/${key}`, inner)
+      if (value !== undefined) schema[key] = value
+      else this.#unread(key, at)
+    }
+    this.#drop(schema, source, at)
+    if (typeof schema.$ref === 'string') this.references.push({ schema, base: inner, at: below(at, '$ref'), isDynamic: given.$ref === undefined })
+    return schema
+  }
+
+  /** Remembers the names of a schema; returns the base of references in it. */
+  #name (given: Members, base: string): string {
+    const id = identifierOf(given, this.#dialect)
+    const isAnchor = id?.startsWith('#') === true
+    const inner = id === undefined || isAnchor ? base : resolve(base, id.replace(/#.*/s, '')) ?? base
+    if (inner !== base) {
+      this.#remember(inner, given)
+      this.#resources.add(given)
+    }
+    const { $anchor = isAnchor ? id.slice(1) : undefined, $dynamicAnchor } = given
+    if (typeof $anchor === 'string') this.#remember(`${inner}#${$anchor}`, given)
+    if (typeof $dynamicAnchor === 'string') this.#remember(`${inner}#${$dynamicAnchor}`, given)
+    return inner
+  }
+
+  #remember (name: string, schema: Members): void {
+    const known = this.#named.get(name)
+    this.#named.set(name, this.#named.has(name) && known !== schema ? undefined : schema)
+  }
+
+  /** Undefined when the value cannot be read. */
+  #value (reading: Reading, value: unknown, at: string, base: string): unknown {
+    if (typeof reading === 'function') return reading(value) ? value : undefined
+    switch (reading) {
+      case 'schema': return this.#schema(value, at, base)
+      case 'schemas': return this.#list(value, at, base)
+      case 'type': return this.#type(value, at)
+      case 'required': return this.#names(value, at)
+      default: return isObject(value) ? this.#byName(reading, value, at, base) : undefined
+    }
+  }
+
+  #schema (value: unknown, at: string, base: string): Members | boolean | undefined {
+    return typeof value === 'boolean' ? value : isObject(value) ? this.#object(value, at, base) : undefined
+  }
+
+  #list (value: unknown, at: string, base: string): unknown {
+    if (!Array.isArray(value) || value.length === 0) return undefined
+    this.#count(value.length)
+    return value.map((item, index) => this.#schema(item, below(at, index), base) ?? this.#anything(below(at, index)))
+  }
+
+  #byName (reading: Reading, value: Members, at: string, base: string): Members | undefined {
+    const byName: Members = {}
+    for (const name in value) {
+      this.#count(1)
+      const pointer = below(at, name)
+      if (reading === 'dependencies' && Array.isArray(value[name])) byName[name] = this.#names(value[name], pointer)
+      else if (reading === 'patterns' && !isPattern(name)) return undefined
+      else byName[name] = this.#asObject(this.#schema(value[name], pointer, base) ?? this.#anything(pointer), pointer, at)
+    }
+    return byName
+  }
+
+  /** Clients want an object for each property. */
+  #asObject (schema: Members | boolean, pointer: string, at: string): Members | boolean {
+    if (typeof schema !== 'boolean' || !at.endsWith('/properties')) return schema
+    this.changes.note(pointer, `${schema} written as an object`)
+    return schema ? {} : { not: {} }
+  }
+
+  #anything (pointer: string): Members {
+    this.changes.loosen(pointer, 'no schema, so that anything is allowed')
+    return {}
+  }
+
+  #type (value: unknown, at: string): unknown {
+    if (typeof value === 'string' && TYPES.has(value)) return value
+    const names = (Array.isArray(value) ? value : [value]).map(name => typeof name === 'string' ? name.toLowerCase() : '')
+    if (names.length === 0 || !names.every(name => TYPES.has(name))) return undefined
+    const unique = [...new Set(names)]
+    if (Array.isArray(value) && unique.every((name, index) => name === value[index]) && unique.length === value.length) return value
+    this.changes.note(at, 'spelt as JSON Schema does')
+    return Array.isArray(value) ? unique : unique[0]
+  }
+
+  #names (value: unknown, at: string): unknown {
+    if (!Array.isArray(value)) return undefined
+    const names = [...new Set(value.filter(name => typeof name === 'string'))]
+    if (names.length === value.length) return value
+    if (value.every(name => typeof name === 'string')) this.changes.note(at, 'repeated names dropped')
+    else this.changes.loosen(at, 'what is no name dropped')
+    return names
+  }
+
+  #unread (key: string, at: string): void {
+    if (ANNOTATIONS.has(key)) this.changes.note(below(at, key), UNREADABLE)
+    else this.changes.loosen(below(at, key), UNREADABLE)
+  }
+
+  /** Drops what has no meaning without what was dropped before. */
+  #drop (schema: Members, source: Members, at: string): void {
+    const { required, properties, patternProperties } = schema
+    // It would now be about more properties.
+    if ((properties === undefined && source.properties !== undefined) || (patternProperties === undefined && source.patternProperties !== undefined)) delete schema.additionalProperties
+    if (Array.isArray(required) && isObject(properties) && COMPOUND.every(key => schema[key] === undefined)) this.keepRequired(schema, required, properties, at)
+  }
+
+  /** Names that are required, but no property, are removed. */
+  keepRequired (schema: Members, required: readonly unknown[], properties: Members, at: string): void {
+    const kept = required.filter(name => Object.hasOwn(properties, String(name)))
+    if (kept.length === required.length) return
+    this.changes.loosen(below(at, 'required'), 'names dropped that are no properties')
+    if (kept.length > 0) schema.required = kept
+    else delete schema.required
+  }
+}
+
+function resolve (base: string, uri: string): string | undefined {
+  return URL.canParse(uri, base) ? new URL(uri, base).href : undefined
+}
+
+/** The value that a JSON pointer leads to. */
+function valueAt (root: unknown, pointer: string): unknown {
+  let at = root
+  for (const part of pointer.split('/').slice(1)) {
+    const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    at = typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Members)[key] : undefined
+  }
+  return at
+}
+
+function decode (text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

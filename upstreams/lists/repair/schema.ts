@@ -1,0 +1,69 @@
+import { isObject } from '../../../protocol/wire/json.js'
+import { below, type Changes } from './changes.js'
+import { dialectOf, type Members } from './dialects.js'
+import { link, writeReferences, type Links } from './references.js'
+import { Rewriting } from './rewriting.js'
+import { flatten, isCompound } from './root.js'
+
+/**
+ * A schema of tool arguments in the form that every client takes: of type `object`, without unions at its root, in the newest dialect, with
+ * references to itself only. What it allowed before it allows now. Throws `TooLarge`.
+ */
+export function repairInput (given: Members, at: string, changes: Changes): Members {
+  const { rewriting, links, root } = rewrite(given, at, changes)
+  const repaired = objectRoot(root, links, rewriting, at)
+  writeReferences(repaired, links)
+  return repaired
+}
+
+/** The schema of results: the same, but it need not be of objects. */
+export function repairOutput (given: Members, at: string, changes: Changes): Members {
+  const { links, root } = rewrite(given, at, changes)
+  if (Array.isArray(root.type) && root.type.length === 1) {
+    root.type = root.type[0]
+    changes.note(below(at, 'type'), 'written without a list')
+  }
+  writeReferences(root, links)
+  return root
+}
+
+function rewrite (given: Members, at: string, changes: Changes): { rewriting: Rewriting, links: Links, root: Members } {
+  const rewriting = new Rewriting(given, dialectOf(given), changes)
+  const root = rewriting.run(at)
+  const links = link(rewriting)
+  if (changes.loosened) dropOpposites(rewriting.all, at, changes)
+  return { rewriting, links, root }
+}
+
+/**
+ * Drops what allows less where a part of it allows more: a schema that was loosened may be a part of it, also by reference. `oneOf` allows more as `anyOf`.
+ */
+function dropOpposites (all: readonly Members[], at: string, changes: Changes): void {
+  let dropped = false
+  const opposing = ['not', 'if', 'then', 'else', 'unevaluatedProperties', 'unevaluatedItems', 'maxContains', 'oneOf']
+  for (const schema of all) {
+    const { oneOf, anyOf } = schema
+    const opposites = opposing.filter(key => schema[key] !== undefined)
+    if (opposites.length === 0) continue
+    dropped = true
+    for (const key of opposites) delete schema[key]
+    if (oneOf !== undefined && anyOf === undefined) schema.anyOf = oneOf
+  }
+  if (dropped) changes.note(at, 'oneOf, not, if and the like loosened, because parts were')
+}
+
+/** Another object than `root` when it changes, so that references to the former one stay right. */
+function objectRoot (root: Members, links: Links, rewriting: Rewriting, at: string): Members {
+  const { changes } = rewriting
+  const isDangling = Array.isArray(root.required) && root.required.length > 0 && root.properties === undefined
+  if (root.type === 'object' && !isCompound(root) && !isDangling) return root
+  const flat = flatten(root, links)
+  if (isCompound(root)) changes.note(at, 'references and unions at the root merged into one list of properties')
+  if (root.type !== 'object') changes.note(below(at, 'type'), '"object" added')
+  const { $schema, type, properties = {}, ...rest } = flat
+  // Definitions move with the root: what refers to the former root finds them there.
+  for (const key of ['$defs', 'definitions']) if (rest[key] !== undefined && rest[key] === root[key]) delete root[key]
+  const repaired: Members = { ...($schema === undefined ? {} : { $schema }), type: 'object', properties, ...rest }
+  if (Array.isArray(repaired.required) && isObject(properties)) rewriting.keepRequired(repaired, repaired.required, properties, at)
+  return repaired
+}
