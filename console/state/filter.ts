@@ -52,13 +52,18 @@ export function nearestItem (items: Item[], typed: string): Item | undefined {
   return nearest
 }
 
-/** How many letters have to be added, left out or replaced. */
+/** How many letters have to be added, left out, replaced or swapped with their neighbour. */
 function editDistance (one: string, other: string): number {
+  let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {
     const next = [i]
-    for (let j = 1; j <= other.length; j++) next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)))
-    row = next
+    for (let j = 1; j <= other.length; j++) {
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced, isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity))
+    }
+    [before, row] = [row, next]
   }
   return row[other.length] ?? 0
 }

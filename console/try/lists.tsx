@@ -19,8 +19,13 @@ export const PLURALS: Record<Kind, string> = { tool: 'Tools', resource: 'Resourc
 /** So many characters of a name or description stand in a row. */
 const MAX_DRAWN = 200
 
+/** More servers that do not run than this begin folded. */
+const MAX_UNFOLDED = 2
+
 /** How many rows are drawn at first, and more with each step. */
 const STEP = 60
+/** How many are drawn to show the row of what is opened. */
+const MAX_BEFORE = 1_000
 
 /** The lists of the server: one is shown, with a filter. */
 export function Lists ({ kind, opened }: { kind: Kind, opened: string | undefined }) {
@@ -101,13 +106,13 @@ function ItemList ({ kind, typed, opened, last }: ItemListProps) {
   const found = filterItems(list.items, typed)
   const groups = groupItems(found, limit.value)
   const shown = kind === 'tool' ? serversShown(servers.value, list.items, typed) : []
-  useOpenedInView(box, opened, list.items.length > 0, () => { limit.value = Math.max(limit.value, placeOf(found, opened) + 1) })
+  useOpenedInView(box, opened, found.some(({ key }) => key === opened), () => { limit.value = Math.max(limit.value, Math.min(MAX_BEFORE, placeOf(found, opened) + 1)) })
   const nearest = found.length === 0 && shown.length === 0 ? nearestItem(list.items, typed) : undefined
   return (
     <div ref={box} class='items' onKeyDown={moveAmongItems}>
       <p class='small quiet found' role='status'>{wordsFor(list.state, found.length, list.items.length, kind)}</p>
       {nearest !== undefined && <p class='small'>Did you mean <a class='item-nearest' href={writeRoute({ view: 'try', kind, name: nearest.key })}><ServerText text={beginningOf(nearest.name, MAX_DRAWN)} /></a>?</p>}
-      {shown.map(server => <ServerGroup key={server.alias} server={server} />)}
+      {shown.map(server => <ServerGroup key={server.alias} server={server} isFolded={shown.length > MAX_UNFOLDED} />)}
       {list.error !== undefined && <p class='note bad'>The list could not be loaded: <CutText text={list.error} /></p>}
       {groups.map(group => <GroupView key={group.name} group={group} kind={kind} opened={opened} last={last} isOnly={groups.length === 1 && group.name === ''} />)}
       {found.length > limit.value && <More left={found.length - limit.value} more={() => { limit.value += STEP }} />}
@@ -123,11 +128,19 @@ function wordsFor (state: string, found: number, all: number, kind: Kind): strin
 }
 
 /** A server that does not run, in place of its tools. */
-function ServerGroup ({ server }: { server: UpstreamRow }) {
+function ServerGroup ({ server, isFolded }: { server: UpstreamRow, isFolded: boolean }) {
+  const folded = useSignal(isFolded)
+  const { alias, state, lastError } = server
   return (
     <section class='group group-server'>
-      <h2 class='row'><ServerText text={server.alias} /> <StateBadge state={server.state} /></h2>
-      <ServerState server={server} now={now.value} />
+      <h2>
+        <button type='button' class='plain' aria-expanded={!folded.value} onClick={() => { folded.value = !folded.value }}>
+          <ServerText text={alias} /> <StateBadge state={state} />
+        </button>
+      </h2>
+      {folded.value
+        ? lastError !== undefined && <p class='small quiet server-reason'><ServerText text={beginningOf(String(lastError), MAX_DRAWN)} /></p>
+        : <ServerState server={server} now={now.value} />}
     </section>
   )
 }

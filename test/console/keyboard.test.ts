@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
+import { tool } from '../../app.js'
+import { until } from '../support/wait.js'
 import { withBrowser } from './support/browser.js'
 import { openConsole } from './support/open.js'
 import { callAfter, connected, newest } from './support/steps.js'
@@ -91,4 +94,30 @@ t.test('the tour is done by keyboard alone, and the focus is always seen', { ...
   await tabTo(t, page, /^Pause$/)
   await page.keyboard.press('Space')
   await page.getByRole('button', { name: 'Pause', pressed: true }).waitFor()
+})
+
+t.test('in the filter, ArrowDown goes to the list, Enter opens the first item, and a slip gets a hint', { ...withBrowser, timeout: 240_000 }, async t => {
+  const { page } = await openConsole(t)
+  await connected(page)
+  const filter = page.getByRole('searchbox')
+  await filter.press('ArrowDown')
+  const first = await focused(page)
+  await page.keyboard.press('ArrowDown')
+  t.not((await focused(page)).name, first.name)
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  t.match((await focused(page)).name, /Filter tools/)
+  await filter.fill('ecoh')
+  await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
+  await filter.fill('ask_name')
+  await filter.press('Enter')
+  await page.getByRole('button', { name: 'Call', exact: true }).waitFor()
+  t.match(page.url(), '#/try/tool/ask_name')
+})
+
+t.test('the list shows the row of a tool that was opened by its address', { ...withBrowser, timeout: 240_000 }, async t => {
+  const many = async (app: FastifyInstance): Promise<void> => { for (let number = 100; number < 400; number++) app.mcp.tools.add(tool({ name: `tool_${number}`, description: 'd', run: () => 'x' })) }
+  const { page } = await openConsole(t, { plugins: [many] }, { path: '/console/#/try/tool/tool_399' })
+  await page.locator('a.item[aria-current]').waitFor()
+  await until(async () => await page.evaluate("(() => { const { top, bottom } = document.querySelector('a.item[aria-current]').getBoundingClientRect(); return top >= 0 && bottom <= innerHeight + 1 })()") === true, 'its row is in view')
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Json } from '../../../console/client/contract.js'
 import { beginning, blocksOf, byteLength, SHOWN_BYTES, sizeWords } from '../../../console/results/excerpt.js'
 import { fitOf } from '../../../console/results/fit.js'
-import { jsonContent, repeatedTexts } from '../../../console/results/json-content.js'
+import { jsonContent, jsonText, repeatedTexts } from '../../../console/results/json-content.js'
 import { decode, decodedSize, mediaOf } from '../../../console/results/media.js'
 
 t.test('100 KiB of a text are shown, cut between characters', async t => {
@@ -84,4 +84,11 @@ t.test('a text that says the same as the structured content is found', async t =
   t.same([...repeatedTexts({ structuredContent, content: [...texts.map(text => ({ type: 'text', text })), { type: 'image', text: texts[0] as string }, 'x'] })], [0])
   t.same([...repeatedTexts({ content: [{ type: 'text', text: '{}' }] })], [])
   t.same([...repeatedTexts({ structuredContent })], [])
+})
+
+t.test('a text that is an object or a list as JSON is read, others are not', async t => {
+  t.same(jsonText(' {"a":[1]}'), { a: [1] })
+  t.strictSame(jsonText('[]'), [])
+  for (const text of ['12', '"a"', 'null', '{a}', '[1] and more', '[1e400]', '']) t.equal(jsonText(text), undefined, text)
+  t.equal(jsonText(`["${'x'.repeat(600_000)}"]`), undefined, 'too long to be tried')
 })

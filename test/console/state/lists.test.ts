@@ -115,6 +115,7 @@ t.test('the first page of a first list is shown while the others come', async t 
 t.test('a name with a slip in it has a nearest one, other words have none', async t => {
   const items = named('jira__create_issue', 'files__read_file', 'time')
   t.equal(nearestItem(items, 'crate_issue')?.name, 'jira__create_issue')
+  t.equal(nearestItem(items, 'tiem')?.name, 'time')
   t.equal(nearestItem(items, 'isue')?.name, 'jira__create_issue')
   t.equal(nearestItem(items, 'readfile')?.name, 'files__read_file')
   for (const typed of ['', 'ti', 'banana', 'x'.repeat(100)]) t.equal(nearestItem(items, typed), undefined)

@@ -36,6 +36,9 @@ t.test('how a call ended, in words', async t => {
   t.equal(verdictOf({ type: 'result', result: { isError: true } }).words, 'tool failed')
   t.equal(verdictOf({ type: 'result', result: {} }).words, 'done')
   t.equal(verdictOf({ type: 'lost', why: '' }).words, 'lost')
+  t.equal(verdictOf({ type: 'error', code: -32602, message: 'wrong arguments' }).words, 'refused')
+  t.equal(verdictOf({ type: 'error', code: -32603, message: 'the server was lost' }).words, 'error')
+  t.equal(verdictOf({ type: 'left-out', failed: true }).words, 'failed')
 })
 
 t.test('only invalid params and failed tools say something about arguments', async t => {

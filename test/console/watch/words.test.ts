@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clock, counted, errorRate, healthWords, outcomeWords, percentile, questionWords, rate, refusalWords } from '../../../console/watch/words.js'
+import { clock, counted, errorRate, healthWords, outcomeWords, percentile, questionWords, rate, refusalWords, windowWords } from '../../../console/watch/words.js'
 
 const table = <T> (name: string, words: (value: T) => string | undefined, rows: Array<[T, string | undefined]>): void => {
   t.test(name, async t => {
@@ -42,4 +42,11 @@ t.test('an outcome has its code, and a time its seconds', async t => {
   t.equal(outcomeWords('ok'), 'ok')
   t.equal(outcomeWords('error', -32602), 'error -32602')
   t.equal(clock(new Date(2026, 0, 2, 3, 4, 5).getTime()), '03:04:05')
+})
+
+t.test('numbers say since when they count: for five minutes, or since the gateway started', async t => {
+  const startedAt = new Date(2026, 0, 1, 20, 14, 3).getTime()
+  t.strictSame(windowWords({ startedAt }, startedAt + 1_000), { short: 'since 20:14:03', sentence: 'since the gateway started at 20:14:03' })
+  t.equal(windowWords({ startedAt }, startedAt + 300_000).short, 'last 5 min')
+  t.equal(windowWords(undefined, 0).short, 'last 5 min')
 })
