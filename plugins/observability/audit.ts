@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Call } from '../../protocol/dispatch/call.js'
 import type { CallOutcome } from '../../protocol/dispatch/call-response.js'
-import { clientOf, methodOf, outcomeOf, subjectOf } from '../../protocol/dispatch/observed/call-facts.js'
+import { clientOf, methodOf, outcomeOf, subjectOf, unknownOf } from '../../protocol/dispatch/observed/call-facts.js'
 import type { CallTrace } from '../../protocol/peer/trace.js'
 import { callSentence, type AuditLine } from './audit/audit-line.js'
 
@@ -44,6 +44,7 @@ function lineOf (call: Call, ended: CallOutcome): AuditLine {
     tool,
     resource,
     prompt,
+    unknown: unknownOf(call, ended, subject),
     upstream,
     outcome: outcomeOf(call, ended),
     code: ended.code,

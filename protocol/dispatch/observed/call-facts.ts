@@ -12,6 +12,9 @@ export const OTHER = '_OTHER'
 /** What a call is about, as it was registered. */
 export type Subject = Partial<Record<'tool' | 'resource' | 'prompt' | 'upstream', string>>
 
+/** The methods whose `name` is that of their target. */
+const NAMING = new Set(['tools/call', 'prompts/get'])
+
 const NOTHING: Subject = Object.freeze({})
 
 /** How a call ended, for operators: `denied` when the caller lacks a scope. */
@@ -24,6 +27,11 @@ export function subjectOf (call: Call): Subject {
   } catch {
     return NOTHING
   }
+}
+
+/** The name of a tool or prompt that a call asks for and that does not exist, cut and without control characters. */
+export function unknownOf ({ method, params: { name } }: Call, { code }: CallOutcome, subject: Subject): string | undefined {
+  return code === codes.invalidParams && subject === NOTHING && NAMING.has(method) && typeof name === 'string' ? oneLine(name, MAX_NAME) : undefined
 }
 
 /** The method, unless it is unknown: that may be any text, so it is not repeated. */
