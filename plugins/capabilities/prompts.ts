@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import type { Call } from '../../protocol/dispatch/call.js'
 import { Collection } from '../../protocol/definitions/collection.js'
 import { registryOf, type Registry } from '../../protocol/definitions/definition-registry.js'
-import { errors } from '../../protocol/wire/errors.js'
+import { errors, type McpError } from '../../protocol/wire/errors.js'
 import type { Prompt } from '../../protocol/definitions/prompt.js'
 import { convert } from '../../protocol/revisions/convert.js'
 import { relayed } from '../../protocol/revisions/relayed.js'
@@ -38,7 +39,7 @@ export default fp(async ({ mcp }) => {
   dispatcher.capabilities.declare('prompts', () => ({ listChanged: true }))
 
   mcp.method('prompts/get', GetParams, async ({ name, arguments: given = {} }, call, prompt: Prompt | undefined) => {
-    if (prompt === undefined) throw errors.unknownPrompt(name)
+    if (prompt === undefined) throw unknown(name, call)
     if (prompt.relay !== undefined) return relayed.promptResult(await prompt.relay(call.params, call), call.revision)
     const missing = prompt.required.filter(argument => !Object.hasOwn(given, argument))
     if (missing.length > 0) throw errors.invalidParams(`prompt ${name} needs ${missing.join(', ')}`)
@@ -46,6 +47,10 @@ export default fp(async ({ mcp }) => {
     return { ...rest, messages: messages.map(({ role, content }) => ({ role, content: convert.content(content, call.revision.features) })) }
   }, {
     target: ({ name }, { peer }) => scopes.targetIn('prompts', parts.of(peer.view).prompts, name),
-    unknown: ({ name }) => errors.unknownPrompt(String(name))
+    unknown: ({ name }, call) => unknown(String(name), call)
   })
+
+  function unknown (name: string, call: Call): McpError {
+    return errors.unknownPrompt(name, scopes.suggest(name, 'prompts', parts.of(call.peer.view).prompts, call))
+  }
 }, { name: 'patchbay-prompts', dependencies: ['patchbay-mcp', 'patchbay-pagination', 'patchbay-scopes', 'patchbay-subscriptions', 'patchbay-views'] })

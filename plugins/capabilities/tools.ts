@@ -63,13 +63,17 @@ export default fp(async ({ mcp, log }) => {
   dispatcher.capabilities.declare('tools', () => ({ listChanged: true }))
 
   mcp.method('tools/call', CallParams, ({ name, arguments: args = {} }, call, tool: Tool | undefined) => {
-    if (tool === undefined) throw errors.unknownTool(name)
+    if (tool === undefined) throw unknown(name, call)
     if (call.revision.stateless && call.peer.headers !== undefined) checkHeaders.params(call.peer.headers, tool.mirrors, args)
     return tool.relay === undefined ? run(tool, args, call, warn) : relay(tool.relay, call)
   }, {
     target: ({ name }, { peer }) => scopes.targetIn('tools', parts.of(peer.view).tools, name),
-    unknown: ({ name }) => errors.unknownTool(String(name))
+    unknown: ({ name }, call) => unknown(String(name), call)
   })
+
+  function unknown (name: string, call: Call): McpError {
+    return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
+  }
 
   function warnOfPatterns ({ name, listed }: Tool): void {
     for (const pattern of explosivePatterns(listed.inputSchema)) log.warn({ tool: name, pattern }, EXPLOSIVE)
@@ -84,7 +88,7 @@ async function relay (request: Relay, call: Call): Promise<object> {
 function run (tool: Tool, args: Params, call: Call, warn: Warn): CallToolResult | Promise<CallToolResult> {
   try {
     const wrong = tool.checkInput(args)
-    if (wrong !== undefined) throw errors.wrongArguments(wrong)
+    if (wrong !== undefined) throw errors.wrongArguments(wrong, tool.findMistakes?.(args))
     const output = tool.run(args, call)
     return isThenable(output) ? afterPromise(tool, output, args, call, warn) : toWireResult(tool.finish(output, args, warn), call)
   } catch (error) {

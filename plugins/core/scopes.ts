@@ -5,6 +5,7 @@ import type { Relayed } from '../../protocol/definitions/relay.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import { Listeners } from '../../lib/listeners.js'
+import { didYouMean } from '../../lib/nearest-name.js'
 import type { PreparedResult } from '../../protocol/wire/result.js'
 import type { AuditSubject, Target } from '../../protocol/dispatch/target.js'
 
@@ -17,6 +18,8 @@ declare module './mcp.js' {
       /** The same for the item of a collection that a request names; undefined when there is none. */
       targetIn: <T extends Scoped & { readonly name: string }>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
+      /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
+      suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
       /** What the operator's scopes are for, such as `tools/calculate`. */
@@ -61,6 +64,10 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
       return item && target(kind, item.name, item)
     },
     allows,
+    suggest: (name, kind, collection, call) => didYouMean(name, collection.keys(), key => {
+      const item = collection.get(key)
+      return item !== undefined && allows(call, kind, key, item)
+    }),
     listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       mostHints: () => collection.mostHints,

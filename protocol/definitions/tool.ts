@@ -2,12 +2,12 @@ import type { TSchema } from '@sinclair/typebox'
 import { chain, type Awaitable } from '../../lib/awaitable.js'
 import type { Call } from '../dispatch/call.js'
 import type { CallToolResult } from '../wire/content.js'
-import { errors } from '../wire/errors.js'
+import { errors, type Mistake } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
 import { checkFunctions, checkMembers, checkName, checkPart, checkScopes } from './checks.js'
 import { mirrorsOf, type Mirror } from '../http/mirrored-headers.js'
 import { checkLengths } from '../wire/result-size.js'
-import { compile, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
+import { compile, compileForAll, jsonSchemaOf, type AnySchema, type Check, type Schema, type Typed, type Unparsed } from '../schema/schema.js'
 import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../schema/standard-schema.js'
 import type { Relayed } from './relay.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
@@ -53,6 +53,8 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   readonly mirrors: Mirror[]
   /** What is wrong with the arguments, in words; undefined when they fit. */
   readonly checkInput: Check
+  /** Everything that is wrong with them, one by one. */
+  readonly findMistakes?: (input: Record<string, unknown>) => readonly Mistake[]
   /** Calls the author's `run`. */
   run (input: Record<string, unknown>, call: Call): unknown
   /** Makes the result from what `run` returned. `warn` gets a sentence about a value that JSON loses, once. */
@@ -81,7 +83,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
   return inContext(what, () => {
     const inputSchema = inputOf(input)
     const outputSchema = output === undefined ? undefined : inContext('output', () => jsonSchemaOf(output, 'output'))
-    const check = compile(inputSchema)
+    const check = compileForAll(inputSchema)
     const checkOutput = outputSchema === undefined ? undefined : compile(outputSchema)
     const refuse = (why: string): Error => new Error(`tool "${name}" returned what its output schema does not allow: ${why}`)
     const hint = hinter()
@@ -92,9 +94,10 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
       listed: { name, ...rest, inputSchema: listedInput(inputSchema), ...(outputSchema === undefined ? {} : { outputSchema }) },
       mirrors: mirrorsOf(inputSchema),
       checkInput: given => {
-        const why = check(given)
-        return why === undefined ? undefined : explain(given as Record<string, unknown>, why)
+        const wrong = check(given)
+        return wrong === undefined ? undefined : explain(given as Record<string, unknown>, wrong.text)
       },
+      findMistakes: given => check(given)?.mistakes ?? [],
       run: (given, call) => run(given as Typed<I>, call),
       finish: (value, given, warn) => {
         checkLengths(value)
@@ -105,8 +108,8 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
         const result = toResult(value, checkOutput !== undefined, render && (() => render(value as ParsedOutput<O>, given as Typed<I>)))
         return failed?.(value as ParsedOutput<O>) === true ? { ...result, isError: true } : result
       }
-    }, isStandardSchema(input) ? parserOf(input, (why, given) => errors.wrongArguments(explain(given as Record<string, unknown>, why))) : undefined,
-    isStandardSchema(output) ? parserOf(output, refuse) : undefined)
+    }, isStandardSchema(input) ? parserOf(input, ({ text, mistakes }, given) => errors.wrongArguments(explain(given as Record<string, unknown>, text), mistakes)) : undefined,
+    isStandardSchema(output) ? parserOf(output, ({ text }) => refuse(text)) : undefined)
   })
 }
 

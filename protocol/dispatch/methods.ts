@@ -53,6 +53,6 @@ export class Methods {
 /** The handler with the parser of its schema, if it has one, before it. */
 function withParser (schema: AnySchema, handle: Handler): Handler {
   if (!isStandardSchema(schema)) return handle
-  const parse = parserOf(schema, errors.invalidParams)
+  const parse = parserOf(schema, ({ text }) => errors.invalidParams(text))
   return (given, call, item) => chain(parse(given), params => handle(params as Params, call, item))
 }

@@ -16,6 +16,6 @@ export function formOf (schema: object): Schema {
 /** The answer with its content as the schema of the form parses it. Throws invalid params when the schema refuses it. */
 export function parseForm (schema: object | undefined, answer: ElicitAnswer): Awaitable<ElicitAnswer> {
   if (answer.action !== 'accept' || !isStandardSchema(schema)) return answer
-  const parse = parserOf(schema, why => errors.badAnswer('elicitation/create', why))
+  const parse = parserOf(schema, ({ text }) => errors.badAnswer('elicitation/create', text))
   return chain(parse(answer.content ?? {}), content => ({ ...answer, content: content as Record<string, unknown> }))
 }

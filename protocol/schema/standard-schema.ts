@@ -1,6 +1,7 @@
 import { chain, type Awaitable } from '../../lib/awaitable.js'
 import { shorten } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
+import { listMistakes, segment, type DescribedMistake, type Wrong } from './mistakes.js'
 
 /** A schema that checks values, may change them, and can give JSON Schema, such as Zod's: https://standardschema.dev/json-schema */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -52,11 +53,11 @@ export function refuseLookalike (schema: unknown): void {
   throw new Error(`an object of ${nameOf(vendor)} schemas is no schema; wrap it in ${vendor === 'zod' ? 'z.object({ ... })' : `the object schema of ${nameOf(vendor)}`}`)
 }
 
-/** Makes a function that parses values; `toError` gets what is wrong with one, in words. */
-export function parserOf (schema: StandardSchema, toError: (why: string, value: unknown) => Error): Parse {
+/** Makes a function that parses values; `toError` gets what is wrong with one. */
+export function parserOf (schema: StandardSchema, toError: (wrong: Wrong, value: unknown) => Error): Parse {
   const standard = schema['~standard']
   return value => chain(standard.validate(value), result => {
-    if (result.issues !== undefined) throw toError(describeIssues(result.issues), value)
+    if (result.issues !== undefined) throw toError(listMistakes(result.issues, readIssue), value)
     return result.value
   })
 }
@@ -71,9 +72,6 @@ const REMEDIES: Record<string, string> = {
 const nameOf = (vendor: string): string => NAMES[vendor] ?? vendor
 
 const remedyOf = (vendor: string): string => REMEDIES[vendor] ?? `use a version of ${nameOf(vendor)} that implements Standard JSON Schema, or give JSON Schema`
-
-/** How many problems of one value are listed. */
-const MAX_ISSUES = 8
 
 function standardOf (schema: unknown): { vendor: string } | undefined {
   if (!isObject(schema) && typeof schema !== 'function') return undefined
@@ -91,12 +89,8 @@ function withType (schema: Record<string, unknown>): Record<string, unknown> {
   return areObjects ? { type: 'object', ...schema } : schema
 }
 
-function describeIssues (issues: readonly Issue[]): string {
-  const more = issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : []
-  return [...issues.slice(0, MAX_ISSUES).map(sentence), ...more].join('; ')
-}
-
-function sentence ({ message, path = [] }: Issue): string {
-  const where = shorten(path.map(part => String(typeof part === 'object' ? part.key : part)).join('.'))
-  return where === '' || message.startsWith(`${where} `) ? message : `${where}: ${message}`
+function readIssue ({ message, path = [] }: Issue): DescribedMistake {
+  const names = path.map(part => String(typeof part === 'object' ? part.key : part))
+  const where = shorten(names.join('.'))
+  return { path: shorten(names.map(segment).join('')), message, sentence: where === '' || message.startsWith(`${where} `) ? message : `${where}: ${message}` }
 }

@@ -33,6 +33,9 @@ export type ErrorCode = `PATCHBAY_${string}`
 /** True for the `data.code` of an error of ours. */
 export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && code.startsWith('PATCHBAY_')
 
+/** One mistake in a value: `path` is a JSON pointer to where it is, or to what is missing. */
+export interface Mistake { readonly path: string, readonly message: string }
+
 /** What an error has besides its code, text and name. */
 interface Parts { data?: object, status?: number | undefined, headers?: Record<string, string>, cause?: unknown }
 
@@ -43,6 +46,8 @@ function named (name: ErrorCode, code: number, message: string, { data, status, 
 const invalidRequest = (name: ErrorCode, why: string) => named(name, codes.invalidRequest, `Invalid Request: ${why}`)
 const invalidParams = (name: ErrorCode, why: string, data?: object, status?: number) =>
   named(name, codes.invalidParams, `Invalid params: ${why}`, { data: { details: why, ...data }, status })
+const unknownName = (name: ErrorCode, what: string, hint: string) =>
+  named(name, codes.invalidParams, `Invalid params: ${what}${hint}`, { data: { details: what } })
 const internal = (name: ErrorCode, text: string, parts?: Parts) => named(name, codes.internal, text, parts)
 
 /** Every JSON-RPC error of ours that a client can see. `npm run errors-page` makes docs/errors.md of this table and of the comments in it. */
@@ -68,16 +73,16 @@ export const errors = {
   methodNotFound: (method: string) => named('PATCHBAY_METHOD_NOT_FOUND', codes.methodNotFound, `Method not found: ${shorten(method)}`),
   /** The params do not fit the method. Remedy: correct what the text names. */
   invalidParams: (why: string) => invalidParams('PATCHBAY_INVALID_PARAMS', why),
-  /** The arguments do not fit the input schema of the tool. Remedy: correct what the text names. */
-  wrongArguments: (why: string) => invalidParams('PATCHBAY_WRONG_ARGUMENTS', why),
+  /** The arguments do not fit the input schema of the tool. Remedy: correct what the text and `data.errors` name. */
+  wrongArguments: (why: string, mistakes: readonly Mistake[] = []) => invalidParams('PATCHBAY_WRONG_ARGUMENTS', why, { errors: mistakes }),
   /** The `cursor` of a list is not one that this server issued for it. Remedy: list again without one. */
   cursorRefused: () => invalidParams('PATCHBAY_CURSOR_REFUSED', 'the cursor was not issued by this server for this list; start again without one'),
   /** `requestState` is not one that this server issued for this request and caller, or has expired. Remedy: send the request again without it. */
   stateRefused: (why: string) => invalidParams('PATCHBAY_STATE_REFUSED', `requestState ${why}`),
   /** The tool does not exist, or the caller has no right to it. Remedy: call `tools/list`. */
-  unknownTool: (name: string) => invalidParams('PATCHBAY_UNKNOWN_TOOL', `Unknown tool: ${shorten(name)}`),
+  unknownTool: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_TOOL', `Unknown tool: ${shorten(name)}`, hint),
   /** The prompt does not exist, or the caller has no right to it. Remedy: call `prompts/list`. */
-  unknownPrompt: (name: string) => invalidParams('PATCHBAY_UNKNOWN_PROMPT', `Unknown prompt: ${shorten(name)}`),
+  unknownPrompt: (name: string, hint = '') => unknownName('PATCHBAY_UNKNOWN_PROMPT', `Unknown prompt: ${shorten(name)}`, hint),
   /** `completion/complete` for a resource template that does not exist. Remedy: call `resources/templates/list`. */
   unknownTemplate: (uri: string) => invalidParams('PATCHBAY_UNKNOWN_TEMPLATE', `Unknown resource template: ${shorten(uri)}`),
   /** `initialize` or `server/discover` of a client that connected to the URL of an upstream which is not configured any more. Remedy: connect to `/mcp`, or to the URL of another one. */

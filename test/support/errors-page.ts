@@ -19,7 +19,7 @@ export function errorsPage (): string {
     'The status is that of the HTTP reply; on other transports there is none. With 429 and 503 comes `Retry-After`, with 401 and 403 `WWW-Authenticate`.',
     'Every error of Patchbay has a name in `data.code`. The name does not change from version to version, while the text may; names are added. The same cause has the same name in the table of [HTTP errors](#http-errors). An error of an upstream server\nis passed on as the server wrote it, without a name of Patchbay, and so is an `McpError` that the author of a tool, prompt or plugin throws. A cancelled request is not answered.',
     table(['code', '`data.code`', 'status', 'text', 'when', 'what to do'], jsonRpcRows()),
-    '`data.details` of a -32602 repeats the reason; an unknown resource has `data.uri` instead.',
+    '`data.details` of a -32602 repeats the reason; an unknown resource has `data.uri` instead. Wrong arguments have each mistake in `data.errors` as `{ "path": "/a/0", "message": "must be number" }`: a JSON pointer into the arguments, to the\nplace or to what is missing there, and the text. At most 20 are listed; of arguments with more than 1,000 elements and members, the first.',
     'An id that cannot be read is written as `null` in the revisions with a handshake, and left out in 2026-07-28.',
     '## Tools that fail',
     'A tool that fails is not an error but a result with `isError: true`. From 2025-11-25 on so are arguments that do not fit the tool\'s schema and an\n`McpError` thrown by a tool, whose text has the `details` and the `hint` of its data; before, they are JSON-RPC errors. From the same revision on, a\nsuccess carries `isError: false`.',
@@ -108,6 +108,7 @@ function sample ({ name, type }: ts.ParameterDeclaration): unknown {
     case 'Challenge': return () => shown
     case 'AuditReason': return { reason: shown }
     case 'WireError': return { code: codes.internal, message: '<message>' }
+    case undefined: return ''
     default: return name.getText() === 'code' ? codes.resourceNotFound : shown
   }
 }
