@@ -11,7 +11,7 @@ export const messages = {
   maxUri: Count(2_048, 'The longest URI, in characters'),
   maxBatch: Count(100, 'The most messages in a batch'),
   maxCapabilities: Count(65_536, 'The longest `capabilities` of a client, in characters of JSON'),
-  pageSize: Count(100, 'The number of entries on a page of a list')
+  pageSize: Count(1_000, 'The number of entries on a page of a list; a page ends earlier where its entries take 4 MiB')
 }
 
 /** How long calls may take, and how much all of them may use. */

@@ -4,7 +4,7 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { errors } from '../../protocol/wire/errors.js'
 import { PreparedResult } from '../../protocol/wire/result.js'
 import { leastHints } from '../../protocol/revisions/cache-hints.js'
-import type { CacheHints } from '../../protocol/revisions/revision.js'
+import type { CacheHints, Features } from '../../protocol/revisions/revision.js'
 import { convert } from '../../protocol/revisions/convert.js'
 
 declare module '../core/mcp.js' {
@@ -30,6 +30,11 @@ export interface Listing {
 /** The list that the clients of a view see. */
 export type ListingOf = (view: string | undefined) => Listing
 
+interface EncodedPage { entries: string[], last: string | undefined }
+
+/** How many bytes the entries of a page have together, unless one alone has more. */
+const MAX_PAGE = 4 * 1024 * 1024
+
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) })
 
 const OWN = { ttlMs: 60_000, cacheScope: 'private' } as const
@@ -50,17 +55,14 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
       const known = shared?.get(key)
       if (known !== undefined) return known
-      const page = listing.page(after, pageSize, call)
+      const page = readPage(listing, after, pageSize, call)
       return page instanceof Promise ? page.then(found => written(found, call, listing)) : kept(written(page, call, listing), shared, key)
     }, { scopes: [] })
 
-    function written ({ items, last }: Page, call: Call, { derived, mostHints }: Listing): PreparedResult {
-      const { features } = call.revision
-      const page = {
-        [member]: items.map(({ listed }) => convert.definition(listed, features)),
-        ...(last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) })
-      }
-      return new PreparedResult(JSON.stringify(call.revision.cached(page, least(derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.()))))
+    function written ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing): PreparedResult {
+      const rest = last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) }
+      const members = JSON.stringify(call.revision.cached(rest, least(derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())))
+      return new PreparedResult(`{${JSON.stringify(member)}:[${entries.join(',')}]${members === '{}' ? '}' : `,${members.slice(1)}`}`)
     }
   })
 
@@ -80,6 +82,37 @@ const isShared = ({ identity: { principal, scopes } }: Call): boolean => princip
 function purpose (method: string, { principal, peer: { view } }: Call): string {
   const list = view === undefined ? method : `${method}/${view}`
   return principal === undefined ? list : `${list} ${principal}`
+}
+
+/** A page whose entries are encoded; it has fewer than asked for where more would take too many bytes, but always one. */
+function readPage (listing: Listing, after: string | undefined, size: number, call: Call): EncodedPage | Promise<EncodedPage> {
+  const page = listing.page(after, size, call)
+  return page instanceof Promise ? page.then(found => encodePage(found, listing, after, call)) : encodePage(page, listing, after, call)
+}
+
+function encodePage ({ items, last }: Page, listing: Listing, after: string | undefined, call: Call): EncodedPage | Promise<EncodedPage> {
+  const entries: string[] = []
+  let bytes = 0
+  for (const { listed } of items) {
+    const entry = listing.derived === undefined || isShared(call) ? encodeEntry(listed, call.revision.features) : keptEntry(listed, call.revision.features)
+    bytes += Buffer.byteLength(entry)
+    if (entries.length > 0 && bytes > MAX_PAGE) return readPage(listing, after, entries.length, call)
+    entries.push(entry)
+  }
+  return { entries, last }
+}
+
+const encodeEntry = (listed: object, features: Features): string => JSON.stringify(convert.definition(listed as Record<string, unknown>, features))
+
+/** The texts of entries on pages that are made for each request: a caller without all scopes costs no more than the joining of them. */
+const entryTexts = new WeakMap<Features, WeakMap<object, string>>()
+
+function keptEntry (listed: object, features: Features): string {
+  let texts = entryTexts.get(features)
+  if (texts === undefined) entryTexts.set(features, texts = new WeakMap())
+  let text = texts.get(listed)
+  if (text === undefined) texts.set(listed, text = encodeEntry(listed, features))
+  return text
 }
 
 function kept (page: PreparedResult, pages: Map<string, PreparedResult> | undefined, key: string): PreparedResult {
