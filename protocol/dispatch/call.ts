@@ -10,7 +10,7 @@ import { convert } from '../revisions/convert.js'
 import type { Revision } from '../revisions/revision.js'
 import type { Values } from '../store.js'
 import type { Channel } from '../wire/channel.js'
-import type { ElicitAnswer, Root, SampleAnswer } from '../wire/client-answers.js'
+import type { ElicitAnswer, ElicitResult, Root, SampleAnswer } from '../wire/client-answers.js'
 import { ANONYMOUS_ALL_SCOPES, type Identity } from '../wire/identity.js'
 import { isObject } from '../wire/json.js'
 import { encodeNotification, encodeNotificationWith, isId, type Id, type Params, type Request } from '../wire/jsonrpc.js'
@@ -191,11 +191,11 @@ export class Call {
   }
 
   /** Asks the user. With a `url` the answer is given in a browser; otherwise `requestedSchema` describes a form. */
-  elicit<S extends object = object> (key: string, params: { message: string, requestedSchema?: S, url?: string }): Promise<ElicitAnswer<Elicited<S>>> {
-    const { requestedSchema } = params
-    const form = requestedSchema === undefined ? {} : { requestedSchema: formOf(requestedSchema) }
-    const answer = this.#askOne(key, 'elicitation/create', { ...params, ...form }) as Promise<ElicitAnswer>
-    return ignoreRejection(answer.then(given => parseForm(requestedSchema, given)) as Promise<ElicitAnswer<Elicited<S>>>)
+  elicit (key: string, params: { message: string, url: string, requestedSchema?: undefined }): Promise<ElicitResult<undefined>>
+  elicit<S extends object = object> (key: string, params: { message: string, requestedSchema?: S, url?: undefined }): Promise<ElicitResult<Elicited<S>>>
+  elicit (key: string, params: { message: string, requestedSchema?: object | undefined, url?: string | undefined }): Promise<ElicitResult<unknown>> {
+    const answer = this.#askOne(key, 'elicitation/create', { ...params, ...formOf(params.requestedSchema) }) as Promise<ElicitAnswer>
+    return ignoreRejection(answer.then(given => parseForm(params, given)) as Promise<ElicitResult<unknown>>)
   }
 
   /** Asks the client's model. */

@@ -55,6 +55,8 @@ export class Responder {
   }
 
   #internalError (call: Call, error: unknown): void {
+    call.channel.setCause?.(error)
     this.#observers.respondInternal(error, sent => call.response.fail(sent, statusOf(sent, call.revision)), call)
+    call.channel.setCause?.(undefined)
   }
 }

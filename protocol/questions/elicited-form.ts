@@ -8,14 +8,15 @@ import type { TSchema } from '@sinclair/typebox'
 /** What the user enters into a form; not known to TypeScript where the schema is written by hand. */
 export type Elicited<S> = S extends TSchema | StandardSchema ? Typed<S> : Record<string, unknown>
 
-/** The JSON Schema of a form, as clients get it. */
-export function formOf (schema: object): Schema {
-  return jsonSchemaOf(schema as Schema | StandardSchema, 'input')
+/** The JSON Schema of a form as a member of the params, as clients get it. */
+export function formOf (schema: object | undefined): { requestedSchema?: Schema } {
+  return schema === undefined ? {} : { requestedSchema: jsonSchemaOf(schema as Schema | StandardSchema, 'input') }
 }
 
-/** The answer with its content as the schema of the form parses it. Throws invalid params when the schema refuses it. */
-export function parseForm (schema: object | undefined, answer: ElicitAnswer): Awaitable<ElicitAnswer> {
-  if (answer.action !== 'accept' || !isStandardSchema(schema)) return answer
+/** The answer to a form, with its content as the schema of the form parses it; a client may leave out an empty one. Throws invalid params when the schema refuses it. */
+export function parseForm ({ requestedSchema: schema, url }: { requestedSchema?: object | undefined, url?: string | undefined }, answer: ElicitAnswer): Awaitable<ElicitAnswer> {
+  if (answer.action !== 'accept' || url !== undefined) return answer
+  if (!isStandardSchema(schema)) return answer.content === undefined ? { ...answer, content: {} } : answer
   const parse = parserOf(schema, ({ text }) => errors.badAnswer('elicitation/create', text))
   return chain(parse(answer.content ?? {}), content => ({ ...answer, content: content as Record<string, unknown> }))
 }

@@ -17,6 +17,8 @@ export interface Channel {
   readonly headers?: Headers | undefined
   /** True where a proxy brought the connection that carries the messages. */
   readonly forwarded?: boolean | undefined
+  /** Gets the error behind the internal error that is responded next, and undefined after that; only where the client may know it, in the same process. */
+  setCause? (error: unknown): void
   /** Writes the response. `status` and `headers` are for HTTP; other transports ignore them. */
   respond (text: string, status: number, headers?: Record<string, string>): void
   /** The response in two parts, of which many responses share the second; where it is absent, `respond` gets both. */

@@ -6,7 +6,8 @@ export {
 } from './mcp-error.js'
 
 /** The error of a response, for the author of the request. */
-export const fromWire = ({ code, message, data }: WireError): McpError => new McpError(code, message, data)
+export const fromWire = ({ code, message, data, cause }: WireError): McpError =>
+  new McpError(code, message, data, undefined, undefined, cause === undefined ? {} : { cause })
 
 /** The error of an upstream for a client: with the code and the HTTP status that the client's revision has for it. */
 export const relayedError = ({ message, data, headers, cause }: McpError, code: number, status: number): McpError =>

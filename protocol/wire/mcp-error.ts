@@ -55,7 +55,8 @@ export const codes = {
 /** True for errors about the request itself, which stay JSON-RPC errors even when they surface inside a tool. */
 export const isAboutRequest = ({ status, code }: McpError): boolean => status !== undefined || code === codes.urlElicitationRequired
 
-export interface WireError { code: number, message: string, data?: unknown }
+/** An error as it is sent; `cause` never is, and is set between two ends in one process only. */
+export interface WireError { code: number, message: string, data?: unknown, cause?: unknown }
 
 /** Marks an error as a refusal for this reason. */
 export function refusedFor<E extends { refusal: RefusalReason | undefined }> (reason: RefusalReason, error: E): E {

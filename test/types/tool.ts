@@ -132,3 +132,23 @@ tool({
     await call.sample('s', { messages: [] })
   }
 })
+
+// What the user accepted has the type of the form, and there is none of what was declined.
+tool({
+  name: 'asks',
+  description: 'd',
+  run: async (_input, call) => {
+    const answer = await call.elicit('size', { message: 'Which?', requestedSchema: Type.Object({ size: Type.Number() }) })
+    // @ts-expect-error it may have been declined
+    void answer.content.size
+    const { action, content } = answer
+    if (action !== 'accept') {
+      same<typeof content, undefined>(true)
+      return 'declined'
+    }
+    same<typeof content, { size: number }>(true)
+    const { content: nothing } = await call.elicit('page', { message: 'Open it', url: 'https://example.com' })
+    same<typeof nothing, undefined>(true)
+    return String(content.size) + String(nothing)
+  }
+})

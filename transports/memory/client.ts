@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { codes, errors, isMcpError, type WireError } from '../../protocol/wire/errors.js'
-import type { Identity } from '../../protocol/wire/identity.js'
+import { ANONYMOUS_ALL_SCOPES, type Identity } from '../../protocol/wire/identity.js'
 import { isId, type Id } from '../../protocol/wire/jsonrpc.js'
 import { Peer } from '../../protocol/peer/peer.js'
 
@@ -30,7 +30,7 @@ export class MemoryClient {
   /** The gateway, as the other end of this client. */
   readonly #gateway = new Peer({ transport: 'memory' })
   readonly #toGateway: Channel
-  readonly #fromGateway = new WeakChannel(this)
+  readonly #fromGateway: WeakChannel
   readonly #disconnect: (reason: Error) => void
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #waits = 0
@@ -39,7 +39,9 @@ export class MemoryClient {
   readonly #progress = new Map<unknown, (progress: Progress) => void>()
 
   constructor (mcp: Dispatcher, identity: Identity, answers: Record<string, Answer>, view?: string) {
-    const fromGateway = this.#fromGateway
+    // A client without an identity is a part of the program, which may see its errors.
+    const fromGateway = new WeakChannel(this, identity === ANONYMOUS_ALL_SCOPES)
+    this.#fromGateway = fromGateway
     const peer = new Peer({ transport: 'memory', channel: fromGateway, identity, view })
     // Through text, like any other client: what is not JSON would not arrive elsewhere either.
     const send = (text: string): void => mcp.receive(mcp.decode(text), peer, fromGateway)
@@ -79,10 +81,10 @@ export class MemoryClient {
     this.#arrivals.emit('notification')
   }
 
-  /** Takes a message of the gateway. */
-  receive (text: string): void {
+  /** Takes a message of the gateway; `cause` is the error behind one that is an internal error. */
+  receive (text: string, cause?: unknown): void {
     const { id, method, params = {}, result = {}, error } = JSON.parse(text) as { id?: Id, method?: string, params?: Json, result?: Json, error?: WireError }
-    if (method === undefined) this.#gateway.settle({ kind: 'response', id, ...(error === undefined ? { result } : { error }) })
+    if (method === undefined) this.#gateway.settle({ kind: 'response', id, ...(error === undefined ? { result } : { error: withCause(error, cause) }) })
     else if (isId(id)) void this.#answer(id, method, params)
     else this.#take(method, params)
   }
@@ -142,19 +144,31 @@ export class MemoryClient {
   }
 }
 
+/** The error with the one behind it, and a text that leads there. */
+function withCause (error: WireError, cause: unknown): WireError {
+  return cause === undefined ? error : { ...error, message: `${error.message}; its cause is the "cause" of this error`, cause }
+}
+
 /** Where the gateway writes to a client. It keeps the client in memory only while the client waits for something. */
 class WeakChannel implements Channel {
   readonly streams = true
   readonly #client: WeakRef<MemoryClient>
+  readonly #seesCauses: boolean
+  #cause: unknown
   /** The client, while it waits. */
   waiting: MemoryClient | undefined
 
-  constructor (client: MemoryClient) {
+  constructor (client: MemoryClient, seesCauses: boolean) {
     this.#client = new WeakRef(client)
+    this.#seesCauses = seesCauses
+  }
+
+  setCause (error: unknown): void {
+    this.#cause = this.#seesCauses ? error : undefined
   }
 
   respond (text: string): void {
-    this.#client.deref()?.receive(text)
+    this.#client.deref()?.receive(text, this.#cause)
   }
 
   emit (text: string): void {
