@@ -9,6 +9,7 @@ import type { OpenConnection } from './connection/connection.js'
 import { isolationKey } from './isolation.js'
 import { IsolatedConnections } from './isolated-connections.js'
 import type { Connection, Upstream } from './ports.js'
+import { withReason } from './reasons.js'
 import type { ParkedCalls } from './relay/parking/parked-calls.js'
 import type { Redact } from './secrets.js'
 import type { ServerEntry } from './server-entry.js'
@@ -69,7 +70,9 @@ export class ConfiguredUpstream implements Upstream {
   get status (): Upstream['status'] {
     const { disabled, address } = this.entry
     const { state, restarts, lastError } = this.#shared
-    return { state: disabled ? 'disabled' : state, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
+    // A try after a failure is none that people should take for a first start.
+    const shown = state === 'starting' && this.isFailing ? 'backing off' : state
+    return { state: disabled ? 'disabled' : shown, transport: this.#latest?.transport ?? address.kind, revision: this.#latest?.revision.version, restarts, lastError: lastError && this.#options.redact(lastError) }
   }
 
   get since (): number {
@@ -151,8 +154,10 @@ export class ConfiguredUpstream implements Upstream {
     if (this.#draining !== undefined) throw this.#refuse('it was removed from the configuration')
   }
 
-  #refuse (why: string, retryAfter?: number): Error {
-    return errors.upstreamUnavailable(this.entry.alias, why, retryAfter)
+  #refuse (why: string, retryAfter?: number, reason?: string): Error {
+    const { alias } = this.entry
+    const error = errors.upstreamUnavailable(alias, why, retryAfter)
+    return reason === undefined ? error : withReason(error, errors.upstreamUnavailable(alias, this.#options.redact(reason), retryAfter))
   }
 
   #supervise (isShared: boolean): Supervisor<OpenConnection> {
@@ -174,7 +179,7 @@ export class ConfiguredUpstream implements Upstream {
       isBusy: connection => connection.callsInFlight > 0,
       lastLines: () => lastLines(LINES),
       keep: isShared && start === 'eager' && idle === undefined,
-      refuse: (why, retryAfter) => this.#refuse(why, retryAfter),
+      refuse: (why, retryAfter, reason) => this.#refuse(why, retryAfter, reason),
       log
     })
   }

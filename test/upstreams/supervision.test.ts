@@ -165,7 +165,7 @@ t.test('a server is failing from its end until it is ready again, and watchers a
   await t.rejects(call(await upstream.shared(), 'exit'))
   await until(() => changes.at(-1)?.[0] === 'ready')
   remove()
-  t.strictSame(changes, [['backing off', true], ['starting', true], ['ready', false]])
+  t.strictSame(changes, [['backing off', true], ['backing off', true], ['ready', false]])
   t.ok(upstream.since > since)
   const watcher = await Watcher.open(t, app)
   t.match(watcher.last('upstreams'), [{ alias: 'a', state: 'ready', since: upstream.since, lastError: 'it exited with code 7' }])

@@ -3,6 +3,7 @@ import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Connection, Upstream, UpstreamRequest } from '../ports.js'
+import { explainTo } from '../reasons.js'
 import { askableCapabilities } from './askable-capabilities.js'
 import { carriedState, type CarriedState } from './questions/carried-state.js'
 import { MAX_QUESTIONS } from './questions/input-required.js'
@@ -37,7 +38,7 @@ export async function relayRequest (call: Call, upstream: Upstream, method: stri
     call.response.cancellation.throwIfCancelled()
     return await send(call, upstream, connection, requestOf(call, upstream, connection, method, params, options), carried)
   } catch (error) {
-    if (!demandsPages(error)) throw toClientError(error, call)
+    if (!demandsPages(error)) throw toClientError(explainTo(call, error), call)
     if (!upstream.entry.elicitation) throw errors.upstreamFailed(alias, 'it wants pages to be opened, which its configuration forbids')
     if (!call.revision.stateless) throw toClientError(error, call)
     return requiredPages(error, call, alias)

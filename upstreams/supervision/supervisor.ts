@@ -36,14 +36,14 @@ export interface SupervisorOptions<C extends Supervised> {
   isBusy?: (connection: C) => boolean
   /** Whether a connection that broke is opened again before it is wanted. */
   keep: boolean
-  /** Makes the error for callers, who see no reasons of the machine. */
-  refuse: (why: string, retryAfter?: number) => Error
+  /** Makes the error for callers; `reason` is why it failed, for those who may know it. */
+  refuse: (why: string, retryAfter?: number, reason?: string) => Error
   /** The last lines that the upstream wrote for people, for the log. */
   lastLines?: () => readonly string[]
   log: SupervisorLog
 }
 
-/** Callers do not see the reason: it may name programs, folders and addresses. */
+/** Only local callers and operators see the reason: it may name programs, folders and addresses. */
 const FAILED = 'it could not be started, or has ended; the reason is in the log and in /health'
 /** The longest reason, in characters. */
 const MAX_ERROR = 400
@@ -65,12 +65,13 @@ export class Supervisor<C extends Supervised> {
   #timer: NodeJS.Timeout | undefined
   #usedAt = 0
   #retryAt = 0
-  #starts = 0
+  #tries = 0
   /** How many callers wait for the start that is under way. */
   #waiting = 0
   #looping = false
   #lastError: string | undefined
   #lastLines: readonly string[] = []
+  #loggedLines = ''
 
   constructor (options: SupervisorOptions<C>) {
     this.#options = options
@@ -91,9 +92,9 @@ export class Supervisor<C extends Supervised> {
     return this.#isFailing
   }
 
-  /** How often it was opened again. */
+  /** How often it was tried to open it again. */
   get restarts (): number {
-    return Math.max(0, this.#starts - 1)
+    return Math.max(0, this.#tries - 1)
   }
 
   /** Why it failed, for operators. */
@@ -124,7 +125,7 @@ export class Supervisor<C extends Supervised> {
     const { refuse } = this.#options
     if (this.#state === 'closed') throw refuse('it was removed')
     const left = this.#retryAt - this.#usedAt
-    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000))
+    if (this.#opening === undefined && left > 0) throw refuse(FAILED, Math.ceil(left / 1_000), this.#lastError)
     const opening = this.#opening ?? this.#open()
     // A start that a caller waits for does not wait for those of other upstreams.
     this.#hurry.abort()
@@ -161,6 +162,7 @@ export class Supervisor<C extends Supervised> {
 
   #open (): Promise<C> {
     clearTimeout(this.#timer)
+    this.#tries++
     this.#hurry = new AbortController()
     this.#change('starting')
     this.#opening = this.#connect()
@@ -173,20 +175,21 @@ export class Supervisor<C extends Supervised> {
       // What is left of the last connection may hold files or ports that the next one needs.
       await this.#closing
       const connection = await runLimited(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
+      if (this.#ending.signal.aborted) await connection.close()
+      this.#ending.signal.throwIfAborted()
       this.#opening = undefined
       this.#accept(connection)
       return connection
     } catch (error) {
       this.#opening = undefined
       this.#fail(error)
-      throw refuse(FAILED)
+      throw refuse(FAILED, undefined, this.#lastError)
     }
   }
 
   #accept (connection: C): void {
     if (connection.closed) throw new Error('it ended at once')
     this.#connection = connection
-    this.#starts++
     this.#backOff.succeed()
     this.#isFailing = false
     connection.onClose(why => this.#lose(connection, why))
@@ -217,7 +220,9 @@ export class Supervisor<C extends Supervised> {
     clearTimeout(this.#timer)
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
-    const context = { upstream: alias, ...(this.#lastLines.length > 0 && { lines: this.#lastLines }) }
+    const text = this.#lastLines.join('\n')
+    const context = { upstream: alias, ...(text !== '' && text !== this.#loggedLines && { lines: this.#lastLines }) }
+    this.#loggedLines = text
     if (delay !== undefined) log.warn(context, `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`)
     else if (!wasLooping) log.warn(context, `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`)
   }
