@@ -3,7 +3,7 @@ import { growingDelay } from '../../lib/time/growing-delay.js'
 import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import type { Connection, Repair, Upstream, UpstreamStatus } from '../ports.js'
-import { cutInstructions } from './instructions.js'
+import { cutInstructions, cutWarnings } from './instructions.js'
 import { pageIn } from './links.js'
 import { ALL_KINDS, KINDS, type Entry, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
@@ -32,7 +32,7 @@ export class UpstreamLists {
   readonly #refresher: Refresher
   readonly #ended = new AbortController()
   readonly #unread = new Set<Kind>()
-  readonly #warnings = new Map<Kind, readonly string[]>()
+  readonly #warnings = new Map<Kind | 'instructions', readonly string[]>()
   readonly #off: () => void
   #connection: Connection | undefined
   #retry: NodeJS.Timeout | undefined
@@ -222,6 +222,7 @@ export class UpstreamLists {
   async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
     const { server: { instructions, capabilities }, revision: { features } } = connection
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
+    this.#warnings.set('instructions', cutWarnings(instructions, this.#limits.maxUpstreamInstructions))
     const next: Snapshot = {
       lists: { ...this.#snapshot.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
       hints: { ...this.#snapshot.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },

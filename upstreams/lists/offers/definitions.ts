@@ -5,6 +5,7 @@ import type { Tool } from '../../../protocol/definitions/tool.js'
 import { mirrorParams, mirrorsOf, type Mirror } from '../../../protocol/http/mirrored-headers.js'
 import type { CallToolResult } from '../../../protocol/wire/content.js'
 import type { Schema } from '../../../protocol/schema/schema.js'
+import { errors } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Entry } from '../reading/kinds.js'
@@ -33,10 +34,12 @@ export function relayedTool (origin: Origin, entry: Entry, listed: Entry, name: 
   // Most tools of a long list are never called.
   const mirrored = lazily(() => mirrorsIn(entry.inputSchema))
   const mirroredByClients = entry === listed ? mirrored : lazily(() => mirrorsIn(listed.inputSchema))
-  const relay: Relayed['relay'] = (params, call) => origin.relay('tools/call', { ...params, name: original }, call, {
-    headers: headersOf(mirrored(), params),
-    renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
-  })
+  const relay: Relayed['relay'] = (params, call) => params.task !== undefined
+    ? Promise.reject(errors.invalidParams('this gateway does not relay tasks; send the call without "task"'))
+    : origin.relay('tools/call', { ...params, name: original }, call, {
+      headers: headersOf(mirrored(), params),
+      renewHeaders: async () => headersOf(mirrorsIn((await origin.relist(original))?.inputSchema), params) ?? {}
+    })
   return {
     ...relayedAs(origin, listed, name),
     kind: 'tool',
