@@ -21,6 +21,7 @@ import commands from './plugins/builtin/commands.js'
 import clipboard from './plugins/builtin/clipboard.js'
 import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
+import completeness from './plugins/core/completeness.js'
 import views from './plugins/core/views.js'
 import watch from './plugins/observability/watch.js'
 import health from './plugins/core/health.js'
@@ -57,6 +58,7 @@ export type {} from './plugins/http/connections.js'
 export type {} from './plugins/http/event-streams.js'
 export type {} from './plugins/http/expect-continue.js'
 export type {} from './plugins/core/health.js'
+export type {} from './plugins/core/completeness.js'
 export type {} from './plugins/core/views.js'
 export type {} from './plugins/builtin/files.js'
 export type {} from './plugins/core/unavailable.js'
@@ -189,6 +191,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(scopes, { scopes: options.scopes })
   await fastify.register(views)
+  await fastify.register(completeness)
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation]) await fastify.register(plugin)
   await fastify.register(subscriptions, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText })

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { versions } from '../protocol/revisions/table.js'
 import { Count, Milliseconds } from './numbers.js'
 
 const Value = Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], 'x-expected': 'must be a string' })
@@ -32,6 +33,7 @@ export const Server = Type.Object({
   idle: Time('After how many milliseconds without a call the server is stopped'),
   isolate: Choice(['none', 'principal', 'session'], 'Which callers share one process or connection: all, those with the same identity, or those of one session'),
   schemas: Choice(SCHEMA_FORMS, 'How its tools, prompts and resources are listed, in place of the option `schemas`'),
+  revision: Choice(versions, 'The version of MCP that the server is spoken to in; without it, that is found out'),
   scopes: Names('The scopes that a caller needs for everything the server offers'),
   roots: Names('The folders that a server of an older revision gets when it asks for roots'),
   elicitation: Flag('Whether the server may ask callers for input'),
@@ -52,7 +54,7 @@ export const upstreams = {
     type: 'string', enum: SCHEMA_FORMS, default: 'safe', 'x-expected': `must be one of ${SCHEMA_FORMS.join(', ')}`, description: 'How what upstream servers offer is listed: `safe` repairs what some clients refuse, `as-is` changes nothing. A server may have its own'
   }),
   maxMcpConfig: Count(16 * 1024 * 1024, 'The largest configuration file of a client, and the largest file that one refers to, in bytes'),
-  upstreamProbeWait: Milliseconds(1_000, 'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need. Only servers that leave a method they do not know without an answer make this wait matter, and once: what was found is remembered'),
+  upstreamProbeWait: Milliseconds(3_000, 'How long a server may take to answer `server/discover` before it gets `initialize`, too, which servers of older revisions need; a program that has written nothing at all yet gets more time. Only servers that leave a method they do not know without an answer make this wait matter, and once: what was found is remembered'),
   maxUpstreamConnections: Count(64, 'The most processes or connections of one server with `isolate`, besides the shared one'),
   upstreamIdle: Milliseconds(300_000, 'How long such a process or connection lives without a call, unless `idle` of the server says otherwise'),
   maxUpstreamQuestions: Count(64, 'The most questions to clients that one server may have open'),
@@ -84,5 +86,6 @@ export const upstreams = {
   maxUpstreamList: Count(16 * 1024 * 1024, 'The longest list of an upstream, in characters of JSON'),
   maxUpstreamInstructions: Count(8_192, 'The longest instructions of one upstream, in characters; the rest is cut off'),
   maxUpstreamLinks: Count(1_000, 'The most links in results of upstreams that are remembered for one caller, and the most callers'),
+  upstreamListWait: Milliseconds(5_000, 'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on. A list without it says `ttlMs: 0`'),
   upstreamListDelay: Milliseconds(200, 'How long a list of an upstream that was just read is left alone before it is read again')
 }

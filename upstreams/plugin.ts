@@ -87,7 +87,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     })
     mcp.dispatcher.awaitTargetsWith(call => upstreams?.awaitedBy(call))
   }
-}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
+}, { name: 'patchbay-upstreams', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-handshake', 'patchbay-health', 'patchbay-prompts', 'patchbay-resources', 'patchbay-tools', 'patchbay-views'] })
 
 function stopTimeoutOf ({ stdio, upstreamStopTimeout, upstreamQuickStopTimeout }: UpstreamOptions, isEnding: boolean): number {
   return isEnding && stdio ? Math.min(upstreamStopTimeout, upstreamQuickStopTimeout) : upstreamStopTimeout

@@ -25,6 +25,8 @@ export interface ServerEntry {
   readonly schemas: 'safe' | 'as-is'
   /** What stands before its names; `alias__` when absent, nothing when empty. */
   readonly prefix: string | undefined
+  /** The version of the protocol that it is spoken to in; found out when absent. */
+  readonly revision?: string | undefined
   readonly start: 'eager' | 'lazy'
   /** After how many milliseconds without a call it is stopped; never when absent. */
   readonly idle: number | undefined

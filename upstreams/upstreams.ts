@@ -93,8 +93,8 @@ export class Upstreams {
     return this.#lists.repairsOf(alias)
   }
 
-  /** What a call waits for whose target is not there: the first lists of the upstream that it names. Undefined when there is nothing to wait for. */
-  awaitedBy (call: Call): Promise<void> | undefined {
+  /** What a call waits for whose target is not there: the first lists of the upstream that it names, or of all for a list. Undefined when there is nothing to wait for. */
+  awaitedBy (call: Call): Promise<unknown> | undefined {
     return this.#lists.awaitedBy(call)
   }
 

@@ -80,7 +80,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     checkView(mcp, peer.view)
     const capabilities = dispatcher.capabilities.of(revision, identity)
     const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
-    return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
+    return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
   }, OPEN)
 
   /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
@@ -104,7 +104,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     const text = view === undefined ? instructions.textFor(identity) : instructionsOf(mcp.views.get(view), identity)
     return text === undefined || text === '' ? {} : { instructions: text }
   }
-}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-views'] })
+}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-views'] })
 
 // The upstream may have been removed since the client connected.
 function checkView ({ views }: Mcp, view: string | undefined): void {

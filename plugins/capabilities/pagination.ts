@@ -42,7 +42,7 @@ const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
-  const { mcp, mcp: { dispatcher } } = fastify
+  const { mcp, mcp: { dispatcher, completeness } } = fastify
 
   mcp.provide('paginate', (method, member, given) => {
     const listingOf = typeof given === 'function' ? given : () => given
@@ -52,16 +52,17 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const { derived } = listing
       const after = cursor === undefined ? undefined : position(method, cursor, call)
       const shared = isShared(call) ? derived : undefined
-      const key = `${call.revision.version} ${after === undefined ? '' : `>${after}`}`
+      const isIncomplete = completeness.isIncompleteFor(call)
+      const key = `${call.revision.version} ${isIncomplete ? '!' : ''}${after === undefined ? '' : `>${after}`}`
       const known = shared?.get(key)
       if (known !== undefined) return known
       const page = readPage(listing, after, pageSize, call)
-      return page instanceof Promise ? page.then(found => written(found, call, listing)) : kept(written(page, call, listing), shared, key)
+      return page instanceof Promise ? page.then(found => written(found, call, listing, isIncomplete)) : kept(written(page, call, listing, isIncomplete), shared, key)
     }, { scopes: [] })
 
-    function written ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing): PreparedResult {
+    function written ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing, isIncomplete: boolean): PreparedResult {
       const rest = last === undefined ? {} : { nextCursor: dispatcher.sealer.seal(purpose(method, call), last) }
-      const members = JSON.stringify(call.revision.cached(rest, least(derived === undefined ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())))
+      const members = JSON.stringify(call.revision.cached(rest, least(derived === undefined || isIncomplete ? LIVE : isShared(call) ? KNOWN : OWN, mostHints?.())))
       return new PreparedResult(`{${JSON.stringify(member)}:[${entries.join(',')}]${members === '{}' ? '}' : `,${members.slice(1)}`}`)
     }
   })
@@ -71,7 +72,7 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
     if (typeof after !== 'string') throw errors.cursorRefused()
     return after
   }
-}, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp'] })
+}, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp', 'patchbay-completeness'] })
 
 const least = (own: CacheHints, most: CacheHints | undefined): CacheHints => most === undefined ? own : leastHints(own, most)
 

@@ -10,8 +10,8 @@ export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Re
 /** Lets a call pass, or throws an error. */
 export type Gate = (call: Call) => void | Promise<void>
 
-/** What a call waits for before it is said that there is no such thing as its target; undefined when nothing is to come. */
-export type AwaitTarget = (call: Call) => Promise<void> | undefined
+/** What a call without a target waits for: a thing that is still to come, or what its list would lack; undefined when nothing is to come. */
+export type AwaitTarget = (call: Call) => Promise<unknown> | undefined
 
 /** The `WWW-Authenticate` header that names the scopes a client has to ask for. */
 export type ScopeChallenge = (scopes: readonly string[]) => string
@@ -41,7 +41,7 @@ export class Pipeline {
 
   /** Returns the result itself, not a promise, where nothing waits. */
   run (call: Call, method: Method): Result | Promise<Result> {
-    const awaited = call.target === undefined ? this.#awaitTarget(call) : undefined
+    const awaited = call.target?.item === undefined ? this.#awaitTarget(call) : undefined
     if (awaited !== undefined) return this.#afterTarget(awaited, call, method)
     this.checkScopes(call, method)
     return this.#runGates(call, method, 0)
@@ -56,7 +56,7 @@ export class Pipeline {
     throw call.channel.hasStatus === true && !hidden ? errors.forbidden(scopes, this.#challenge(scopes)) : unknown(call.params, call)
   }
 
-  async #afterTarget (awaited: Promise<void>, call: Call, method: Method): Promise<Result> {
+  async #afterTarget (awaited: Promise<unknown>, call: Call, method: Method): Promise<Result> {
     await awaited
     if (call.response.isClosed) return {}
     call.lookUpTarget()

@@ -21,20 +21,20 @@ async function open (t: Test, fields: object = {}, options: Partial<Options> = {
 
 const names = ({ tools }: Record<string, unknown>): unknown[] => (tools as Array<{ name: string }>).map(({ name }) => name)
 
-t.test('a client that does not handle list_changed gets lists at once, can call a tool during the first start, and lists it later', async t => {
-  const { url, go } = await open(t)
+t.test('a client that does not handle list_changed can call a tool during the first start, and lists it later', async t => {
+  const { url, go } = await open(t, {}, { upstreamListWait: 1 })
   const client = new SdkClient({ name: 'test', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
   t.teardown(async () => await client.close())
   const call = client.callTool({ name: 'slow__echo', arguments: { key: 'first' } })
-  t.strictSame(names(await client.listTools()), [], 'the list does not wait')
+  t.strictSame(names(await client.listTools()), [], 'the list has waited long enough')
   await go()
   t.match(await call, { content: [{ text: 'first' }] })
   t.ok(names(await client.listTools()).includes('slow__echo'))
 })
 
 t.test('requests that name the server wait for its first lists; others do not', async t => {
-  const { app, go } = await open(t)
+  const { app, go } = await open(t, {}, { upstreamListWait: 1 })
   const [client, view] = [await createClient(app), await createClient(app, { view: 'slow' })]
   const answered: string[] = []
   const send = async (what: string, request: Promise<unknown>): Promise<unknown> =>
@@ -57,7 +57,7 @@ t.test('requests that name the server wait for its first lists; others do not', 
 })
 
 t.test('a prefix of its own is known, too, and a hidden tool stays hidden', async t => {
-  const { app, go } = await open(t, { prefix: 's_', excludeTools: ['pid'] })
+  const { app, go } = await open(t, { prefix: 's_', excludeTools: ['pid'] }, { upstreamListWait: 1 })
   const client = await createClient(app)
   const calls = ['s_echo', 's_pid', 'slow__echo'].map(async name => await client.request('tools/call', { name, arguments: { key: 'x' } }).catch((error: Error) => error.message))
   t.match(await calls[2], /Unknown tool: slow__echo/)
@@ -66,7 +66,7 @@ t.test('a prefix of its own is known, too, and a hidden tool stays hidden', asyn
 })
 
 t.test('the scopes of what is found after the start hold, under each of its names', async t => {
-  const { app, go } = await open(t, {}, { scopes: { 'tools/slow__echo': ['secret'] } })
+  const { app, go } = await open(t, {}, { scopes: { 'tools/slow__echo': ['secret'] }, upstreamListWait: 1 })
   const client = await createClient(app, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
   const call = client.request('tools/call', { name: 'slow__echo', arguments: { key: 'x' } }).catch((error: Error) => error.message)
   const pid = client.request('tools/call', { name: 'slow__pid' })

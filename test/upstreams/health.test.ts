@@ -59,6 +59,6 @@ t.test('subscribers of server://status hear when an upstream changes its state',
   const { app } = await withServers(t, { late: { ...entry, start: 'lazy' } })
   const client = await createClient(app)
   await client.request('resources/subscribe', { uri: 'server://status' })
-  await app.mcp.upstreams.get('late')?.shared()
+  await app.mcp.upstreams.configure([])
   t.match(await client.notified('notifications/resources/updated'), { uri: 'server://status' })
 })

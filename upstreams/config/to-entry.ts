@@ -101,7 +101,7 @@ class FieldReader {
 
   /** Everything but the address. */
   rest (alias: string, schemasOfAll: ServerEntry['schemas']): Omit<ServerEntry, 'address'> {
-    const { disabled = false, includeTools = [], excludeTools = [], schemas = schemasOfAll, prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout } = this.#values
+    const { disabled = false, includeTools = [], excludeTools = [], schemas = schemasOfAll, prefix, start = 'eager', idle, isolate = 'none', scopes, roots, elicitation = true, sampling = true, startTimeout, revision } = this.#values
     return {
       alias,
       name: this.#server.name,
@@ -109,6 +109,7 @@ class FieldReader {
       disabled,
       timeout: this.#timeout(),
       ...(startTimeout === undefined ? {} : { startTimeout }),
+      ...(revision === undefined ? {} : { revision }),
       includeTools,
       excludeTools,
       schemas,

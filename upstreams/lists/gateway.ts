@@ -27,6 +27,8 @@ export interface ListGateway extends Registries {
   readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
   /** What the operator's option `scopes` names. */
   readonly scopes: { names: () => string[] }
+  /** Sets the function that says which callers see less than is configured; undefined when none does. */
+  readonly completeness: { checkWith: (isIncomplete: ((call: Call) => boolean) | undefined) => void }
   /** Sets what `initialize` and `server/discover` say after the operator's own instructions. */
   readonly instructions: { append: (sections: readonly Section[]) => void }
 }

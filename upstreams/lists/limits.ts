@@ -18,6 +18,8 @@ export interface ListLimits {
   readonly maxUpstreamLinks: number
   /** How long changes of a list are gathered before it is read again, in milliseconds. */
   readonly upstreamListDelay: number
+  /** How long lists wait for an upstream of which nothing is known, in milliseconds. */
+  readonly upstreamListWait: number
   /** How long one page may take, in milliseconds. */
   readonly callTimeout: number
 }

@@ -2,7 +2,9 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Values } from '../../protocol/store.js'
 import type { Repair, Upstream, UpstreamStatus } from '../ports.js'
+import { explainTo } from '../reasons.js'
 import { identityOf } from '../server-identity.js'
+import { FirstReads } from './first-reads.js'
 import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
@@ -37,6 +39,7 @@ export class Lists {
   readonly #logged = new Map<string, string>()
   readonly #unmatched = new Map<string, readonly string[]>()
   readonly #saved = new WeakSet<UpstreamLists>()
+  readonly #firstReads: FirstReads
   #all = new Map<string, Served>()
 
   constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log) {
@@ -45,6 +48,8 @@ export class Lists {
     this.#log = log
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
     this.#links = new Links(limits.maxUpstreamLinks)
+    // A list that waits must be answered before its own call is given up.
+    this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
     this.#merged = mergedIn(gateway, this.#reserved)
     gateway.resources.findUnlistedWith((uri, call) => this.#findUnlisted(uri, call))
   }
@@ -59,18 +64,26 @@ export class Lists {
     const shows = await Promise.all([...next.values()].map(async ({ lists }) => isNew(lists) ? await prepare(lists, known.get(lists.upstream)) : undefined))
     // From here to the end of `show` in one turn: clients see no gap between the lists of an upstream and those of its successor.
     this.#reserved.assign(upstreams.map(({ entry }) => entry))
-    for (const { lists } of former.values()) if (!known.has(lists.upstream)) lists.close()
+    for (const { lists } of former.values()) if (!known.has(lists.upstream)) this.#end(lists)
     this.#all = next
     for (const show of shows) show?.()
+    for (const { lists } of next.values()) if (isNew(lists) && !lists.isKnown) this.#firstReads.add(lists)
+    this.#noteCompleteness()
     for (const merged of Object.values(this.#merged)) merged.rerank()
     for (const alias of former.keys()) if (!this.#all.has(alias)) this.#gateway.views.close(alias)
     this.#renewSummaries()
     await this.#forget([...former.keys()].filter(alias => !next.has(alias)))
   }
 
-  /** Settles when the upstream that a call names, and of which no lists are known yet, has been read; undefined when there is none. Rejects with an error that names it. */
-  awaitedBy (call: Call): Promise<void> | undefined {
-    for (const { lists } of this.#all.values()) if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return lists.firstRead(call.signal)
+  /**
+   * Settles when the upstreams that a request is about, and of which no lists are known yet, have been read; undefined when there is none. A call waits
+   * for the upstream that it names, and rejects with an error that names it; a list waits for all, for a limited time.
+   */
+  awaitedBy (call: Call): Promise<unknown> | undefined {
+    if (this.#firstReads.isEmpty) return undefined
+    // Of the requests that wait, only lists have a target.
+    if (call.target !== undefined) return this.#firstReads.awaitedBy(call)
+    for (const { lists } of this.#all.values()) if (!lists.isKnown && isNamedBy(call, lists.upstream.entry)) return firstRead(lists, call)
     return undefined
   }
 
@@ -88,7 +101,7 @@ export class Lists {
   }
 
   close (): void {
-    for (const { lists } of this.#all.values()) lists.close()
+    for (const { lists } of this.#all.values()) this.#end(lists)
     this.#all.clear()
   }
 
@@ -124,7 +137,18 @@ export class Lists {
     return { origin, lists }
   }
 
+  #end (lists: UpstreamLists): void {
+    lists.close()
+    this.#firstReads.remove(lists)
+  }
+
+  #noteCompleteness (): void {
+    this.#gateway.completeness.checkWith(this.#firstReads.isEmpty ? undefined : call => this.#firstReads.concern(call))
+  }
+
   #read (lists: UpstreamLists, isNew: boolean): void {
+    this.#firstReads.end(lists)
+    this.#noteCompleteness()
     const { entry, entry: { alias } } = lists.upstream
     const { warnings, stale } = lists.status
     this.#logWarnings(alias, warnings)
@@ -176,6 +200,10 @@ export class Lists {
       this.#log.warn({ err }, 'the lists of upstreams that were removed are still stored')
     }
   }
+}
+
+async function firstRead (lists: UpstreamLists, call: Call): Promise<void> {
+  await lists.firstRead(call.signal).catch((error: unknown) => { throw explainTo(call, error) })
 }
 
 /** Resolves to what shows what is known of an upstream. */

@@ -21,6 +21,7 @@ export const LIMITS: ListLimits = {
   maxUpstreamList: 16 * 1024 * 1024,
   maxUpstreamInstructions: 8_192,
   maxUpstreamLinks: 1_000,
+  upstreamListWait: 5_000,
   upstreamListDelay: 20,
   callTimeout: 60_000
 }

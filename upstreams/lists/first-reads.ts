@@ -1,0 +1,76 @@
+import { unlessAborted } from '../../lib/time/unless-aborted.js'
+import type { Call } from '../../protocol/dispatch/call.js'
+import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
+import type { ServerEntry } from '../server-entry.js'
+import type { UpstreamLists } from './upstream-lists.js'
+
+/** The requests whose answers have something of every upstream. */
+const OF_ALL = new Set(['initialize', 'server/discover', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+
+interface FirstRead {
+  /** Settles when lists are not to wait for this upstream any longer; undefined from then on. */
+  awaited: Promise<void> | undefined
+  readonly end: () => void
+}
+
+/** The upstreams of which no list was ever read: lists wait for them, once and for a limited time, and are not complete without them. */
+export class FirstReads {
+  readonly #wait: number
+  readonly #unread = new Map<UpstreamLists, FirstRead>()
+
+  /** `wait` is how long lists wait for an upstream from now on, in milliseconds. */
+  constructor (wait: number) {
+    this.#wait = wait
+  }
+
+  get isEmpty (): boolean {
+    return this.#unread.size === 0
+  }
+
+  /** Begins the wait for an upstream. */
+  add (lists: UpstreamLists): void {
+    let resolve = (): void => {}
+    const promise = new Promise<void>(_resolve => { resolve = _resolve })
+    const timer = setTimeout(() => first.end(), this.#wait).unref()
+    const off = lists.upstream.onChange(() => { if (lists.upstream.isFailing) first.end() })
+    const first: FirstRead = {
+      awaited: promise,
+      end: () => {
+        first.awaited = undefined
+        clearTimeout(timer)
+        off()
+        resolve()
+      }
+    }
+    this.#unread.set(lists, first)
+  }
+
+  /** The lists of an upstream were read, if that worked: they are not waited for any more. */
+  end (lists: UpstreamLists): void {
+    this.#unread.get(lists)?.end()
+    if (lists.isKnown) this.#unread.delete(lists)
+  }
+
+  /** The upstream is not served any more. */
+  remove (lists: UpstreamLists): void {
+    this.#unread.get(lists)?.end()
+    this.#unread.delete(lists)
+  }
+
+  /** Settles when the request of a client has waited for the upstreams that its answer would lack; undefined when it need not wait. */
+  awaitedBy (call: Call): Promise<unknown> | undefined {
+    if (!OF_ALL.has(call.method)) return undefined
+    const awaited = [...this.#unread].flatMap(([{ upstream: { entry } }, first]) => first.awaited !== undefined && isPartOf(call, entry) ? [first.awaited] : [])
+    return awaited.length === 0 ? undefined : unlessAborted(Promise.all(awaited), call.signal)
+  }
+
+  /** True when the caller would see more if all upstreams had been read. */
+  concern (call: Call): boolean {
+    for (const { upstream: { entry } } of this.#unread.keys()) if (isPartOf(call, entry)) return true
+    return false
+  }
+}
+
+/** True when the caller sees what this upstream lists. */
+const isPartOf = ({ peer: { view }, identity }: Call, { alias, scopes = DEFAULT_SCOPES }: ServerEntry): boolean =>
+  (view === undefined || view === alias) && grants(identity, scopes)
