@@ -28,6 +28,8 @@ export class Peer {
   readonly identity: Identity
   /** The view that the client sees; undefined for the whole gateway. */
   readonly view: string | undefined
+  /** The HTTP connection that a request of its own came on. */
+  readonly connection: object | undefined
   /** True once `initialize` was answered. */
   initialized = false
   /** What came while an earlier `initialize` is being answered; undefined when none is. */
@@ -51,13 +53,14 @@ export class Peer {
   #closeListeners: Set<() => void> | undefined
   #draining = false
 
-  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, view, requestIdPrefix }: PeerOptions = {}) {
+  constructor ({ transport = 'http', channel, revision, headers, identity = ANONYMOUS_ALL_SCOPES, view, connection, requestIdPrefix }: PeerOptions = {}) {
     this.transport = transport
     this.channel = channel
     this.revision = revision
     this.headers = headers
     this.identity = identity
     this.view = view
+    this.connection = connection
     this.#requestIdPrefix = requestIdPrefix
   }
 

@@ -74,8 +74,8 @@ function serveIncoming (gateway: HttpGateway, incoming: Incoming, request: Fasti
 // The client's disconnection cancels its request.
 function serveStateless (gateway: HttpGateway, incoming: Incoming, request: FastifyRequest, reply: FastifyReply): void {
   const { dispatcher, connections, eventStreams } = gateway
-  const { headers, identity } = request
-  const peer = new Peer({ revision: modern, headers, identity, view: viewOf(request) })
+  const { headers, identity, raw: { socket } } = request
+  const peer = new Peer({ revision: modern, headers, identity, view: viewOf(request), connection: socket })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))
   dispatcher.receive(incoming, peer, new ReplyChannel(eventStreams, reply))

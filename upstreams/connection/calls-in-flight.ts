@@ -5,7 +5,7 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
+interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly client: object, readonly until: number }
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -50,7 +50,7 @@ export class CallsInFlight {
     // Further ones share one place, which the latest of them renews.
     const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
-    this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
+    this.#abandoned.set(place, { principal, client: call.client, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -59,11 +59,15 @@ export class CallsInFlight {
     return this.#abandoned.delete(id)
   }
 
-  /** The call whose client has to answer this. `ambiguous` when several clients could be meant: the answer of one must not serve another. */
-  findAsked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | undefined {
+  /**
+   * The call whose client has to answer this: of several of one client the latest whose request waits. `ambiguous` when several clients could be
+   * meant: the answer of one must not serve another. `away` when several calls could be meant, and all are parked until their client comes back.
+   */
+  findAsked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | 'away' | undefined {
     const candidates = this.#candidates(on)
-    if (candidates === 'ambiguous') return candidates
-    return candidates.find(call => call.canAsk(method, params)) ?? candidates[0]
+    if (candidates === 'ambiguous' || candidates.length < 2) return candidates === 'ambiguous' ? candidates : candidates[0]
+    const waiting = candidates.filter(({ isWaiting }) => isWaiting).reverse()
+    return waiting.find(call => call.canAsk(method, params)) ?? waiting[0] ?? 'away'
   }
 
   /** The call that a log message belongs to; undefined when it cannot be known. */
@@ -80,7 +84,7 @@ export class CallsInFlight {
     if (first === undefined) return []
     this.#forgetAbandoned()
     const isCertain = calls.every(({ client, principal }) => client === first.client && principal === first.principal) &&
-      [...this.#abandoned.values()].every(({ principal }) => principal === first.principal)
+      [...this.#abandoned.values()].every(({ principal, client }) => principal === first.principal && client === first.client)
     return isCertain ? calls : 'ambiguous'
   }
 

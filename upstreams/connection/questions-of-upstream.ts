@@ -6,6 +6,8 @@ import type { CallsInFlight } from './calls-in-flight.js'
 
 type Permissions = Pick<ServerEntry, 'roots' | 'elicitation' | 'sampling'>
 
+const HINT = 'with "isolate" in its entry, callers do not share a connection'
+
 /** Answers the requests of one upstream: some itself, others by asking the client on whose behalf the upstream works. */
 export class QuestionsOfUpstream {
   readonly #permissions: Permissions
@@ -49,7 +51,8 @@ export class QuestionsOfUpstream {
     if (this.#open.size >= this.#max) throw errors.cannotAttribute(method, `${this.#max} questions are open already (option maxUpstreamQuestions)`)
     const call = calls.findAsked(method, params, on)
     if (call === undefined) throw errors.cannotAttribute(method, 'no call is in flight to which it could belong')
-    if (call === 'ambiguous') throw errors.cannotAttribute(method, 'calls of several clients are in flight, and it could belong to each of them')
+    if (call === 'ambiguous') throw errors.cannotAttribute(method, `calls of several clients are in flight, and it could belong to each of them; ${HINT}`)
+    if (call === 'away') throw errors.cannotAttribute(method, `several calls in flight wait for answers of a client that has not come back, and it could belong to each of them; ${HINT}`)
     const controller = new AbortController()
     this.#open.set(id, controller)
     try {

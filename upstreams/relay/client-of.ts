@@ -9,13 +9,13 @@ const forgotten = new FinalizationRegistry<string>(name => {
 
 /**
  * The client of a call: its peer. A stateless HTTP request has a peer of its own, so there the caller stands for the client: its
- * principal, or this machine for an anonymous caller on it, unless a proxy may have brought others.
+ * principal, or the connection of an anonymous caller on this machine, unless a proxy may have brought others.
  */
 export function clientOf (call: Pick<Call, 'peer' | 'identity' | 'revision' | 'forwarded'>): object {
   const { peer, identity: { principal, address }, revision } = call
   if (!revision.stateless || peer.transport !== 'http') return peer
   if (principal !== undefined) return objectFor(`=${principal}`)
-  return address !== undefined && isLoopback(address) && !call.forwarded ? objectFor('this machine') : peer
+  return address !== undefined && isLoopback(address) && !call.forwarded ? peer.connection ?? peer : peer
 }
 
 function objectFor (name: string): object {

@@ -11,6 +11,7 @@ import { withoutReservedMeta } from './relayed-params.js'
 
 /** A client's call that lasts as long as the request to the upstream: what the upstream sends meanwhile goes straight to the client. */
 export class DirectCall implements RelayedCall {
+  readonly isWaiting = true
   readonly #call: Call
   readonly #connection: Connection
 

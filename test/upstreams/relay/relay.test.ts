@@ -252,14 +252,17 @@ t.test('progress extends the time of a call by the timeout of its upstream, but 
 })
 
 t.test('stateless HTTP requests of one caller have one client, those of others have others', async t => {
-  const of = (version: string, identity: Identity, forwarded = false, transport: Transport = 'http') =>
-    clientOf({ peer: new Peer({ transport }), identity, revision: revision(version), forwarded })
+  const of = (version: string, identity: Identity, forwarded = false, transport: Transport = 'http', connection: object = socket) =>
+    clientOf({ peer: new Peer({ transport, connection }), identity, revision: revision(version), forwarded })
+  const socket = {}
   const ada: Identity = { principal: 'ada', scopes: 'all' }
   const here: Identity = { principal: undefined, scopes: 'all', address: '127.0.0.1' }
   const elsewhere: Identity = { principal: undefined, scopes: 'all', address: '192.0.2.1' }
   t.equal(of(MODERN, ada), of(MODERN, { ...ada }))
   t.not(of(MODERN, ada), of(MODERN, { ...ada, principal: 'ben' }))
-  t.equal(of(MODERN, here), of(MODERN, here))
+  t.equal(of(MODERN, here), of(MODERN, here), 'one connection of an anonymous caller')
+  t.not(of(MODERN, here), of(MODERN, here, false, 'http', {}), 'two connections of anonymous callers')
+  t.equal(of(MODERN, ada), of(MODERN, ada, false, 'http', {}), 'two connections of one principal')
   t.not(of(MODERN, here), of(MODERN, { ...ada, principal: 'this machine' }))
   t.not(of(MODERN, here, true), of(MODERN, here, true), 'behind a proxy')
   t.not(of(MODERN, elsewhere), of(MODERN, elsewhere), 'another machine')

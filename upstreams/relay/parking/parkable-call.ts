@@ -64,6 +64,10 @@ export class ParkableCall implements RelayedCall, ParkedCall {
     return this.#client
   }
 
+  get isWaiting (): boolean {
+    return this.#round !== undefined
+  }
+
   progress (params: Params): void {
     if (this.#round === undefined) this.#keepProgress(params)
     else this.#round.progress(params)
