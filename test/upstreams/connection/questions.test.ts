@@ -29,14 +29,37 @@ t.test('a question is answered by the client of the only call in flight', async 
   t.match(call.asked, [{ method: question.method, params: question.params }])
 })
 
-t.test('a question during several calls of one client goes to the oldest that can be asked', async t => {
+t.test('a question during several calls of one client goes to the latest that can be asked', async t => {
   const client = {}
   const calls = [new FakeCall('ada', client), new FakeCall('ada', client), new FakeCall('ada', client)]
-  if (calls[0] !== undefined) calls[0].isAskable = false
+  if (calls[2] !== undefined) calls[2].isAskable = false
   const { upstream: { link } } = await busy(t, calls)
   link.send({ id: 'q', ...question })
   t.match(await link.answers.next(), { result: ANSWER })
   t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
+})
+
+t.test('a question goes to a call whose client waits for it, never to one that is parked besides', async t => {
+  const client = {}
+  const calls = [new FakeCall('ada', client), new FakeCall('ada', client), new FakeCall('ada', client)]
+  const [parked, waiting, late] = calls as [FakeCall, FakeCall, FakeCall]
+  parked.isWaiting = late.isWaiting = false
+  const { upstream: { link } } = await busy(t, calls)
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { result: ANSWER })
+  t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
+  waiting.isWaiting = false
+  link.send({ id: 'r', ...question })
+  t.match(await link.answers.next(), { id: 'r', error: { code: -32603, message: /a client that has not come back.*"isolate"/ } })
+  t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
+})
+
+t.test('a question during one parked call alone belongs to that call', async t => {
+  const call = new FakeCall('ada')
+  call.isWaiting = false
+  const { upstream: { link } } = await busy(t, [call])
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { result: ANSWER })
 })
 
 for (const [who, calls] of Object.entries({
@@ -223,4 +246,18 @@ t.test('other notifications reach the listeners until they are removed', async t
   off()
   link.send({ method: 'notifications/tools/list_changed' })
   t.strictSame(heard, ['notifications/tools/list_changed {}', 'notifications/resources/updated {"uri":"a:b"}'])
+})
+
+t.test('over HTTP progress counts on the stream of its own call only', async t => {
+  const calls = [new FakeCall('ada'), new FakeCall('bob')]
+  const upstream = new FakeUpstream({ 'tools/call': () => {} }, 'http')
+  const connection = await connectTo(t, upstream)
+  for (const call of calls) connection.request({ method: 'tools/call', params: {}, call, wantsProgress: true }).catch(() => {})
+  const sent = () => upstream.link.received.filter(({ method }) => method === 'tools/call')
+  await until(() => sent().length === 2)
+  const [first, second] = sent().map(({ id = '', params }) => ({ id, progressToken: (params['_meta'] as Record<string, unknown>)['progressToken'] }))
+  const progress = (progressToken: unknown) => ({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
+  upstream.link.send(progress(second?.progressToken), first?.id)
+  upstream.link.send(progress(first?.progressToken), first?.id)
+  t.strictSame(calls.map(({ progressed }) => progressed.length), [1, 0])
 })

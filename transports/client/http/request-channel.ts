@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { growingDelay } from '../../../lib/time/growing-delay.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
+import { errors } from '../../../protocol/wire/errors.js'
 import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
@@ -36,6 +37,8 @@ const LINGER = 1_000
 const MAX_RESUMES = 5
 const RESUME_DELAY = 1_000
 const MAX_RESUME_DELAY = 30_000
+
+const FOREIGN: Message = { kind: 'invalid', id: undefined, error: errors.invalidRequest('a response on the stream of another request') }
 
 /** The channel of one request: its POST, and the reply or stream that answers it. */
 export class RequestChannel implements Channel, ReplyReceiver {
@@ -89,7 +92,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
-    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`)
+    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`, status)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     this.#body = new ReplyBody(kind, this.#host.limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
       if (this.#exchange !== undefined) this.#host.unasked.addLine(this.#exchange, bytes)
@@ -134,9 +137,11 @@ export class RequestChannel implements Channel, ReplyReceiver {
   #take (message: Message, bytes: number): void {
     if (this.#isDone) return
     if (message.kind === 'invalid') this.#invalid = `its answer cannot be read: ${message.error.message}`
+    // The response to another request counts on the stream of that request only.
+    const isForeign = message.kind === 'response'
     if (!this.#isAnswer(message)) {
       if (this.#exchange !== undefined) this.#host.unasked.add(this.#exchange, message, bytes)
-      return this.#host.events.message(message, this)
+      return this.#host.events.message(isForeign ? FOREIGN : message, this)
     }
     if (this.#isAboutSession(message)) {
       this.#host.isExpired = true
