@@ -13,9 +13,9 @@ export const NO_CAPABILITIES = Object.freeze({})
 /** True for an error that no server with a handshake answers `server/discover` with. */
 export const isModernCode = (code: number): boolean => MODERN_CODES.has(code)
 
-/** The params of our own `initialize`: it asks for the newest revision with a handshake. */
-export const initializeParams = (clientInfo: Implementation, capabilities: object): Params =>
-  ({ protocolVersion: newestStateful.version, capabilities, clientInfo })
+/** The params of our own `initialize`: it asks for that version, or for the newest revision with a handshake. */
+export const initializeParams = (clientInfo: Implementation, capabilities: object, version: string = newestStateful.version): Params =>
+  ({ protocolVersion: version, capabilities, clientInfo })
 
 /** The revision that the result of our `initialize` names; undefined for one that we do not speak after a handshake. */
 export function negotiatedRevision ({ protocolVersion }: Params): Revision | undefined {

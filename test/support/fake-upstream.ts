@@ -17,6 +17,8 @@ type Script = Record<string, (request: { id: Id, method: string, params: Params 
 /** A server in this process, as a `Dial`: reacts to requests by method, and records everything that it is sent. */
 export class FakeUpstream {
   readonly links: FakeLink[] = []
+  /** When the links show the first sign of life; at once when absent. */
+  alive: Promise<void> | undefined
   readonly #transport: Link['transport']
   readonly #script: Script
 
@@ -27,6 +29,7 @@ export class FakeUpstream {
 
   readonly dial: Dial = async events => {
     const link = new FakeLink(this.#transport, events, this.#script)
+    if (this.alive !== undefined) link.alive = this.alive
     this.links.push(link)
     return link
   }
@@ -54,6 +57,7 @@ export class FakeLink implements Link {
   readonly events: LinkEvents
   revision: Revision | undefined
   isClosed = false
+  alive?: Promise<void>
   readonly #script: Script
 
   constructor (transport: Link['transport'], events: LinkEvents, script: Script) {
@@ -147,6 +151,7 @@ export class FakeCall implements RelayedCall {
   readonly client: object
   answer: (method: string) => object | Promise<object> = () => ({ action: 'accept', content: {} })
   isAskable = true
+  isWaiting = true
 
   constructor (principal: string | undefined = undefined, client: object = {}) {
     this.principal = principal

@@ -22,6 +22,8 @@ export interface Link {
   readonly transport: 'stdio' | 'http' | 'sse' | 'websocket'
   /** Where notifications, and responses to requests of the upstream, are written. */
   readonly channel: Channel
+  /** Settles when the server has written its first bytes, be they no message; absent where a link is open only when the server is. */
+  readonly alive?: Promise<void>
   /** Where one request and its cancellation are written. The same as `channel` unless each request has a stream of its own. */
   channelFor (request: LinkRequest): Channel
   /** Sets the revision that was negotiated; links that have headers or streams depend on it. */

@@ -26,6 +26,8 @@ export interface StdioLinkOptions {
   limits: MessageLimits
   /** How many messages that no request asked for may come in a second. */
   maxUnasked: number
+  /** Settles when the child has written its first bytes to standard error; those on standard output are seen here. */
+  alive?: Promise<void>
   /** Called with each line that is no message. */
   onNoise: (line: Buffer) => void
 }
@@ -45,6 +47,7 @@ export function openStdioLink (child: Child, events: LinkEvents, options: StdioL
 class StdioLink implements Link {
   readonly transport = 'stdio'
   readonly channel: Channel
+  readonly alive: Promise<void>
   readonly #child: Child
   readonly #events: LinkEvents
   readonly #options: StdioLinkOptions
@@ -59,6 +62,7 @@ class StdioLink implements Link {
     this.#child = child
     this.#events = events
     this.#options = options
+    this.alive = Promise.race([options.alive ?? [], new Promise<void>(resolve => child.stdout.once('data', () => resolve()))].flat())
     this.#writer = new LineWriter(child.stdin)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
     const put = (text: string) => this.#put(text)

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { withTimeout } from '../../lib/time/with-timeout.js'
 import { initializeParams, isModernCode, negotiatedRevision, selfDescription, supportedModern, supportsHandshake } from '../../protocol/revisions/client-side.js'
 import type { Implementation, Revision } from '../../protocol/revisions/revision.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
@@ -11,56 +11,83 @@ import type { UpstreamPeer } from './upstream-peer.js'
 /** What was found out about a server: the revision to speak with it, and what it said about itself. */
 export interface Agreement { readonly revision: Revision, readonly server: UpstreamServer }
 
-export interface Self { readonly alias: string, readonly clientInfo: Implementation, readonly capabilities: object }
+/** How we present ourselves; `version` is that of `initialize`, where the entry chooses one. */
+export interface Self { readonly alias: string, readonly clientInfo: Implementation, readonly capabilities: object, readonly version?: string | undefined }
 
 /** How long `server/discover` is waited for after an `initialize` that was refused. */
 const LAST_WAIT = 3_000
+/** How long it is waited for after an `initialize` that was answered: a server may answer what it was asked first last. */
+const LATE_WAIT = 500
 
-/** HTTP statuses that say nothing about the era of a server: it wants a credential, or it is not well. */
-const saysNothing = (status: number): boolean => [401, 403, 407, 408, 429].includes(status) || status >= 500
+/** HTTP statuses with which a server wants a credential or less to do: they say nothing about its era, and it is not asked anything else. */
+const refuses = (status: number): boolean => [401, 403, 407, 408, 429].includes(status)
 
-const isOfLegacy = (status: number | undefined): boolean => status !== undefined && status >= 400 && !saysNothing(status)
+/** HTTP statuses of a server that is not well, or takes `server/discover` so badly that it seems so. */
+const saysNothing = (status: number): boolean => refuses(status) || status >= 500
 
 /** Sends `initialize` and, when the server has answered, `notifications/initialized`. */
 export async function initialize (peer: UpstreamPeer, self: Self): Promise<Agreement> {
   return confirm(peer, await handshake(peer, self))
 }
 
+/** Sends `server/discover` alone. */
+export async function agreeWithoutHandshake (peer: UpstreamPeer, self: Self): Promise<Agreement> {
+  const found = await discover(peer, self, true)
+  if (found === undefined || found === 'unwell') throw errors.upstreamFailed(self.alias, 'it does not answer server/discover as servers without a handshake do')
+  return confirm(peer, found)
+}
+
 /**
- * Finds out whether a server needs a handshake: `server/discover`, and `initialize` behind it if that is not answered within `wait`
- * milliseconds. `remember` gets what `server/discover` says, whenever it comes.
+ * Finds out whether a server needs a handshake: `server/discover`, and `initialize` behind it if that is not answered when `silence` settles.
+ * `isModern` is true where the server needed none before. Undefined for a server that needs none and has begun a session by then, so that it is spoken to on a new link. `onLate` runs when a server turns
+ * out to need none after all of this.
  */
-export async function probe (peer: UpstreamPeer, self: Self, wait: number, remember: (modern: boolean) => void): Promise<Agreement> {
-  const discovery = discover(peer, self)
-  const silence = new AbortController()
-  const found = await Promise.race([discovery, delay(wait, 'silent' as const, { ref: false, signal: silence.signal })]).finally(() => silence.abort())
-  const agreement = found === undefined ? await initialize(peer, self) : confirm(peer, found === 'silent' ? await initializeBehind(peer, self, discovery) : found)
-  remember(agreement.revision.stateless)
-  if (found === 'silent') discovery.then(late => { if (late !== undefined) remember(true) }, () => {})
-  return agreement
+export async function probe (peer: UpstreamPeer, self: Self, silence: Promise<unknown>, isModern: boolean, onLate: () => void): Promise<Agreement | undefined> {
+  const discovery = discover(peer, self, isModern)
+  const found = await Promise.race([discovery, silence.then(() => 'silent' as const)])
+  if (found === undefined) return await initialize(peer, self)
+  if (found === 'unwell') return await initializeUnwell(peer, self)
+  return found === 'silent' ? await initializeBehind(peer, self, discovery.then(late => late === 'unwell' ? undefined : late), onLate) : confirm(peer, found)
+}
+
+/** Sends `initialize` to a server that failed to answer `server/discover`. If it is well by then, it is asked once more. */
+async function initializeUnwell (peer: UpstreamPeer, self: Self): Promise<Agreement | undefined> {
+  const agreement = await handshake(peer, self)
+  const found = await within(LAST_WAIT, discover(peer, self, false).catch(() => undefined))
+  return typeof found === 'object' ? undefined : confirm(peer, agreement)
 }
 
 /** Sends `initialize` behind a `server/discover` that is not answered yet. */
-async function initializeBehind (peer: UpstreamPeer, self: Self, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
-  const initialized = handshake(peer, self)
+async function initializeBehind (peer: UpstreamPeer, self: Self, discovery: Promise<Agreement | undefined>, onLate: () => void): Promise<Agreement | undefined> {
+  let isAnswered = false
+  const initialized = handshake(peer, self).then(agreement => { isAnswered = true; return agreement })
+  const refused = initialized.then(() => false, () => true)
   const first = await Promise.race([discovery, initialized.catch(async error => await discoveryAfter(error, discovery))])
-  if (first?.revision.stateless !== true) return await initialized
-  // Where one connection is all there is, a server of both eras may have begun a session with `initialize`, and only its answer says so.
-  if (peer.transport === 'http') return first
-  return await Promise.race([initialized.catch(() => first), delay(LAST_WAIT, first, { ref: false })])
+  if (first?.revision.stateless === true) {
+    // Where each request has a stream of its own, an `initialize` without an answer has begun nothing.
+    const isFresh = peer.transport === 'http' ? !isAnswered : await within(LAST_WAIT, refused) === true
+    return isFresh ? confirm(peer, first) : undefined
+  }
+  const agreement = await initialized
+  const late = await within(LATE_WAIT, discovery.catch(() => undefined))
+  if (late !== undefined && late !== 'late') return undefined
+  if (late === 'late') discovery.then(found => { if (found !== undefined) onLate() }, () => {})
+  return confirm(peer, agreement)
 }
 
-/** Undefined for a server that does not know `server/discover`. */
-async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self): Promise<Agreement | undefined> {
+/** Undefined for a server that does not know `server/discover`; `unwell` for one that does not answer it as MCP servers do, unless it `mustKnow` it. */
+async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self, mustKnow: boolean): Promise<Agreement | 'unwell' | undefined> {
   const ofHttp = peer.transport === 'http'
   const request = { method: 'server/discover', params: { _meta: selfDescription(clientInfo) }, ...(ofHttp ? { failsOn: saysNothing } : {}) }
   const result = await peer.request(request).catch((error: unknown) => {
     if (peer.closed) throw error
     if (isMcpError(error)) return isModernCode(error.code) ? refusedDiscovery(alias, error.code, error.data) : undefined
-    if (ofHttp && error instanceof RequestFailed && !isOfLegacy(error.status)) throw error
-    return undefined
+    if (!ofHttp || !(error instanceof RequestFailed)) return undefined
+    const { status } = error
+    if (status === undefined || refuses(status) || (mustKnow && saysNothing(status))) throw error
+    return status >= 500 || status < 300 ? 'unwell' : undefined
   })
-  return result === undefined ? undefined : discovered(alias, result)
+  return typeof result === 'object' ? discovered(alias, result) : result
 }
 
 function discovered (alias: string, result: Params): Agreement | undefined {
@@ -77,9 +104,9 @@ function refusedDiscovery (alias: string, code: number, data: unknown): undefine
   throw errors.upstreamFailed(alias, `it refused server/discover with error ${code}`)
 }
 
-async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities }: Self): Promise<Agreement> {
+async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities, version }: Self): Promise<Agreement> {
   // Never cancelled: the specification forbids that for initialize.
-  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities) }).catch((error: unknown) => {
+  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities, version) }).catch((error: unknown) => {
     throw isMcpError(error) && !peer.closed ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error }) : error
   })
   const revision = negotiatedRevision(result)
@@ -102,7 +129,9 @@ function serverOf (capabilities: unknown, instructions: unknown): UpstreamServer
 
 /** A server without a handshake may refuse `initialize` before it answers `server/discover`. */
 async function discoveryAfter (refusal: unknown, discovery: Promise<Agreement | undefined>): Promise<Agreement> {
-  const found = await Promise.race([discovery, delay(LAST_WAIT, undefined, { ref: false })])
-  if (found === undefined) throw refusal
+  const found = await within(LAST_WAIT, discovery)
+  if (found === undefined || found === 'late') throw refusal
   return found
 }
+
+const within = async <T>(ms: number, promise: Promise<T>): Promise<T | 'late'> => await withTimeout(promise, ms, () => 'late' as const)

@@ -6,7 +6,7 @@ import type { Channel } from '../../protocol/wire/channel.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isId, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
 import type { Dial } from '../../transports/client/link.js'
-import type { Connection, ConnectionLog, RelayedCall, UpstreamRequest, UpstreamServer } from '../ports.js'
+import type { Connection, ConnectionLog, UpstreamRequest, UpstreamServer } from '../ports.js'
 import type { ServerEntry } from '../server-entry.js'
 import { checkResultType } from './check-result-type.js'
 import type { EraMemory } from './era-memory.js'
@@ -17,6 +17,7 @@ import { negotiate, type Negotiated } from './negotiate.js'
 import { observed, type RequestObserver } from './observed-request.js'
 import { Oddities } from './oddities.js'
 import { encodeParams } from './outgoing-meta.js'
+import { ProgressOfCalls } from './progress-of-calls.js'
 import { QuestionsOfUpstream } from './questions-of-upstream.js'
 import type { PeerEvents, UpstreamPeer } from './upstream-peer.js'
 
@@ -52,7 +53,7 @@ class LiveConnection implements OpenConnection {
   readonly #options: ConnectionOptions
   readonly #questions: QuestionsOfUpstream
   readonly #oddities: Oddities
-  readonly #progress = new Map<unknown, RelayedCall>()
+  readonly #progress = new ProgressOfCalls()
   readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
@@ -61,7 +62,6 @@ class LiveConnection implements OpenConnection {
   readonly #abandoned = new AbortController()
   #now: Negotiated | undefined
   #reopening: Promise<void> | undefined
-  #lastToken = 0
   #closed = false
 
   constructor (options: ConnectionOptions) {
@@ -90,8 +90,7 @@ class LiveConnection implements OpenConnection {
 
   async open (signal: AbortSignal): Promise<void> {
     const { dial, entry, clientInfo, eras, probeWait } = this.#options
-    const self = { alias: entry.alias, clientInfo, capabilities: capabilitiesOf(entry) }
-    this.#now = await negotiate(dial, { self, eras, probeWait }, this.#events, signal)
+    this.#now = await negotiate(dial, { self: { alias: entry.alias, clientInfo, capabilities: capabilitiesOf(entry) }, eras, probeWait, version: entry.revision }, this.#events, signal)
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
@@ -142,17 +141,16 @@ class LiveConnection implements OpenConnection {
     const { logLevel } = request
     const { revision, server } = this.#current
     const wanted = logLevel === undefined || revision.stateless || server.capabilities['logging'] === undefined ? undefined : logLevel
-    if (wanted === undefined || this.#logLevel.includes(wanted)) return this.#sendOn(this.#current, request)
     const current = this.#current
+    if (wanted === undefined || this.#logLevel.includes(wanted)) return this.#sendOn(current, request)
     return this.#logLevel.lower(wanted, current.peer).then(() => this.#sendOn(current, request))
   }
 
   #sendOn ({ peer, revision }: Negotiated, request: UpstreamRequest): Promise<unknown> {
-    const token = request.wantsProgress === true && request.call !== undefined ? ++this.#lastToken : undefined
-    const json = encodeParams(request, revision, this.#self, token)
-    if (token === undefined || request.call === undefined) return peer.send(request, json, revision)
-    this.#progress.set(token, request.call)
-    return peer.send(request, json, revision).finally(() => this.#progress.delete(token))
+    const progressing = request.wantsProgress === true && request.call !== undefined ? this.#progress.add(request.call) : undefined
+    const json = encodeParams(request, revision, this.#self, progressing?.token)
+    if (progressing === undefined) return peer.send(request, json, revision)
+    return peer.send(request, json, revision, channel => { progressing.channel = channel }).finally(() => this.#progress.remove(progressing))
   }
 
   #check ({ method }: UpstreamRequest, answer: unknown): Params {
@@ -215,23 +213,22 @@ class LiveConnection implements OpenConnection {
   }
 
   #notified (method: string, params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
-    if (method === 'notifications/progress') this.#progressed(params)
+    if (method === 'notifications/progress') this.#progressed(params, on)
     else if (method === 'notifications/message') this.#logged(params, on, peer)
     else if (method === 'notifications/cancelled') this.#cancelled(params, peer)
     else this.#notificationListeners.notify(method, params)
   }
 
-  #progressed (params: Params): void {
-    const call = this.#progress.get(params['progressToken'])
-    if (call === undefined) this.#oddities.add('progress of a request that is not pending')
-    else call.progress(params)
+  #progressed (params: Params, on: Channel | undefined): void {
+    const odd = this.#progress.pass(params, on)
+    if (odd !== undefined) this.#oddities.add(odd)
   }
 
   #logged (params: Params, on: Channel | undefined, peer: UpstreamPeer): void {
     const call = peer.calls.findLogging(on)
     if (call !== undefined) return call.log(params)
-    const { alias } = this.#options.entry
-    this.#options.log.debug({ upstream: alias, level: params['level'], data: params['data'] }, `upstream ${alias} logged outside of a call`)
+    const { entry: { alias }, log } = this.#options
+    log.debug({ upstream: alias, level: params['level'], data: params['data'] }, `upstream ${alias} logged outside of a call`)
   }
 
   /** Takes back a question, or ends a request of ours that has no other end, such as `subscriptions/listen`. */

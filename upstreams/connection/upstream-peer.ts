@@ -6,6 +6,7 @@ import type { Channel } from '../../protocol/wire/channel.js'
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import { encodeError, encodeNotification, encodeResult, type Id, type Message, type Params, type Request } from '../../protocol/wire/jsonrpc.js'
+import { describeStatus } from '../../transports/client/http/reply-status.js'
 import type { Dial, Link } from '../../transports/client/link.js'
 import type { RelayedCall } from '../ports.js'
 import { CallsInFlight } from './calls-in-flight.js'
@@ -72,6 +73,11 @@ export class UpstreamPeer {
     return this.#open.transport
   }
 
+  /** Settles when the server has written something, be it no message; undefined where a link is open only when the server is. */
+  get alive (): Promise<void> | undefined {
+    return this.#open.alive
+  }
+
   get closed (): boolean {
     return this.#peer.closed
   }
@@ -92,14 +98,16 @@ export class UpstreamPeer {
 
   /**
    * The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
-   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on.
+   * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on. `onChannel` gets the channel of the
+   * request before it is sent.
    */
-  send ({ method, params, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, json: string, revision: Revision | undefined): Promise<unknown> {
+  send ({ method, params, signal, cancellation, call, headers, takesForbidden, failsOn }: Outgoing, json: string, revision: Revision | undefined, onChannel?: (channel: Channel) => void): Promise<unknown> {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
     const version = revision?.stateless === true ? revision.version : undefined
     return this.#peer.request(method, params, id => {
       const channel = this.#open.channelFor({ id, method, params, version, headers })
       if (call !== undefined) this.calls.add(id, call, channel)
+      onChannel?.(channel)
       if (failsOn !== undefined) this.#failsOn.set(id, failsOn)
       if (takesForbidden === true) this.#unchecked.add(id)
       this.#pending++
@@ -154,7 +162,7 @@ export class UpstreamPeer {
     else if (message.forbidden !== undefined && message.id !== undefined && !this.#unchecked.has(message.id)) {
       this.fail(message.id, new RequestFailed(`its response cannot be read: ${message.forbidden}`, status))
     } else if (status !== undefined && message.id !== undefined && this.#failsOn.get(message.id)?.(status) === true) {
-      this.#peer.fail(message.id, new RequestFailed(`it answered with HTTP status ${status}`, status))
+      this.#peer.fail(message.id, new RequestFailed(describeStatus(status, {}, true), status))
     } else this.#settle(this.#peer.settle(message) || (message.id !== undefined && this.calls.answeredLate(message.id)))
   }
 

@@ -41,14 +41,17 @@ function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOpt
   return async (events, signal) => {
     signal.throwIfAborted()
     const output = createOutput()
+    let wake = (): void => {}
+    const alive = new Promise<void>(resolve => { wake = resolve })
     const child = await startServer({
-      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: stopTimeout, onError: chunk => output.add(chunk)
+      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: stopTimeout, onError: chunk => { wake(); output.add(chunk) }
     })
     const link = openStdioLink(child, events, {
       maxMessage: maxUpstreamMessage,
       maxQueue: maxUpstreamQueue,
       limits: upstreamLimits(maxUpstreamValues),
       maxUnasked: maxUpstreamUnasked,
+      alive,
       onNoise: line => output.addLine(line)
     })
     if (signal.aborted) {

@@ -43,18 +43,62 @@ t.test('a silent server gets initialize close behind, on the same link', async t
   t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized']])
 })
 
-t.test('a slow server that answers both has begun a session, and is asked without a handshake when it starts again', async t => {
-  const { values } = memoryStore()
-  const isSlow = (link: FakeLink): boolean => upstream.links[0] === link
-  let isAnswered = false
-  const upstream: FakeUpstream = new FakeUpstream({
-    'server/discover': async (_request, link) => { if (isSlow(link)) await until(() => link.received.length === 2); isAnswered = true; return discovered },
-    initialize: async () => { await until(() => isAnswered); return { result: legacyInitialize } }
+for (const transport of ['stdio', 'websocket', 'sse'] as const) {
+  t.test(`a slow server of both eras is started again and spoken to without a handshake (${transport})`, async t => {
+    const { values } = memoryStore()
+    let isAnswered = false
+    const upstream: FakeUpstream = new FakeUpstream({
+      'server/discover': async (_request, link) => { if (upstream.links[0] === link) await until(() => link.received.length === 2); isAnswered = true; return discovered },
+      initialize: async () => { await until(() => isAnswered); return { result: legacyInitialize } }
+    }, transport)
+    t.equal((await connectTo(t, upstream, { values })).revision.version, modern.version)
+    t.strictSame(upstream.methods, [['server/discover', 'initialize'], ['server/discover']])
+    t.ok(upstream.links[0]?.isClosed)
+    t.equal((await connectTo(t, upstream, { values, probeWait: 1 })).revision.version, modern.version)
+    t.strictSame(upstream.methods[2], ['server/discover'], 'however slow it is')
   })
-  t.equal((await connectTo(t, upstream, { values })).revision.version, newestLegacy.version)
-  t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized']])
-  t.equal((await connectTo(t, upstream, { values, probeWait: 1 })).revision.version, modern.version)
-  t.strictSame(upstream.methods[1], ['server/discover'], 'however slow it is')
+}
+
+for (const transport of ['stdio', 'http'] as const) {
+  t.test(`a server that answers initialize first and server/discover after it needs no handshake (${transport})`, async t => {
+    let isInitialized = false
+    const upstream: FakeUpstream = new FakeUpstream({
+      'server/discover': async (_request, link) => { if (upstream.links[0] === link) await until(() => isInitialized); return discovered },
+      initialize: () => { isInitialized = true; return { result: legacyInitialize } }
+    }, transport)
+    t.equal((await connectTo(t, upstream)).revision.version, modern.version)
+    t.strictSame(upstream.methods, [['server/discover', 'initialize'], ['server/discover']])
+  })
+
+  t.test(`a server that answers server/discover when it is in use already is connected anew without a handshake (${transport})`, async t => {
+    let isFree = false
+    let reopened = 0
+    const upstream: FakeUpstream = new FakeUpstream({
+      'server/discover': async (_request, link) => { if (upstream.links[0] === link) await until(() => isFree); return discovered },
+      'tools/call': () => ({ result: { resultType: 'complete', content: [] } })
+    }, transport)
+    const connection = await connectTo(t, upstream, { onReopen: () => { reopened++ } })
+    t.equal(connection.revision.version, newestLegacy.version)
+    isFree = true
+    await until(() => reopened === 1)
+    t.equal(connection.revision.version, modern.version)
+    await connection.request({ method: 'tools/call', params: {} })
+    t.strictSame(upstream.methods, [['server/discover', 'initialize', 'notifications/initialized'], ['server/discover', 'tools/call']])
+    t.ok(upstream.links[0]?.isClosed)
+  })
+}
+
+t.test('a program that has written nothing yet is starting, and gets no initialize meanwhile', async t => {
+  const upstream = new FakeUpstream({ 'server/discover': async () => { await new Promise(resolve => setTimeout(resolve, 30)); return discovered } })
+  upstream.alive = new Promise(() => {})
+  t.equal((await connectTo(t, upstream, { probeWait: 1 })).revision.version, modern.version)
+  t.strictSame(upstream.methods, [['server/discover']])
+})
+
+t.test('a program that has written something and does not answer server/discover gets initialize', async t => {
+  const upstream = new FakeUpstream({ 'server/discover': SILENT })
+  upstream.alive = Promise.resolve()
+  t.equal((await connectTo(t, upstream, { probeWait: 1 })).revision.version, newestLegacy.version)
 })
 
 t.test('over HTTP a slow server that answers both is spoken to without a handshake', async t => {
@@ -114,7 +158,7 @@ t.test('any known version that a server answers initialize with is taken', async
   }
 })
 
-for (const status of [401, 403, 429, 500, 503, undefined]) {
+for (const status of [401, 403, 429, undefined]) {
   t.test(`over HTTP, ${status === undefined ? 'a lost connection' : `status ${status}`} says nothing about the era`, async t => {
     const { values } = memoryStore()
     const upstream = new FakeUpstream({ 'server/discover': fails(status) }, 'http')
@@ -128,8 +172,43 @@ t.test('over HTTP, an error body with status 401 says nothing about the era', as
   const upstream = new FakeUpstream({
     'server/discover': ({ id }, link) => { link.events.message({ kind: 'response', id, error: { code: -32600, message: 'who are you' } }, undefined, 401) }
   }, 'http')
-  await t.rejects(connectTo(t, upstream), { message: 'it answered with HTTP status 401' })
+  await t.rejects(connectTo(t, upstream), { message: /^it answered with status 401: .*headers/ })
   t.strictSame(upstream.methods, [['server/discover']])
+})
+
+for (const status of [200, 500, 501, 502, 503]) {
+  t.test(`over HTTP, a server that answers server/discover with status ${status} and no message gets initialize once`, async t => {
+    const { values } = memoryStore()
+    const upstream = new FakeUpstream({ 'server/discover': fails(status) }, 'http')
+    t.equal((await connectTo(t, upstream, { values })).revision.version, newestLegacy.version)
+    t.strictSame(upstream.methods, [['server/discover', 'initialize', 'server/discover', 'notifications/initialized']])
+    const down = new FakeUpstream({ 'server/discover': fails(status), initialize: fails(status) }, 'http')
+    await t.rejects(connectTo(t, down), { message: 'it does not work' })
+    t.strictSame(down.methods, [['server/discover', 'initialize']])
+  })
+}
+
+t.test('over HTTP, a server without a handshake that was not well when it was asked first is asked again', async t => {
+  const { values } = memoryStore()
+  let asked = 0
+  const upstream = new FakeUpstream({ 'server/discover': (request, link) => asked++ === 0 ? fails(503)(request, link) : discovered }, 'http')
+  t.equal((await connectTo(t, upstream, { values })).revision.version, modern.version)
+  t.strictSame(upstream.methods, [['server/discover', 'initialize', 'server/discover'], ['server/discover']])
+  const down = new FakeUpstream({ 'server/discover': fails(503) }, 'http')
+  await t.rejects(connectTo(t, down, { values }), { message: 'it does not work' })
+  t.strictSame(down.methods, [['server/discover']], 'one that is known to need none gets no initialize')
+})
+
+t.test('an entry with a revision decides what the server is spoken to in', async t => {
+  const both = { 'server/discover': () => discovered, initialize: () => ({ result: { ...legacyInitialize, protocolVersion: '2025-06-18' } }) }
+  const legacy = new FakeUpstream(both)
+  t.equal((await connectTo(t, legacy, { entry: createEntry({ revision: '2025-06-18' }) })).revision.version, '2025-06-18')
+  t.strictSame(legacy.methods, [['initialize', 'notifications/initialized']])
+  t.equal(legacy.link.last('initialize').params['protocolVersion'], '2025-06-18')
+  const stateless = new FakeUpstream(both)
+  t.equal((await connectTo(t, stateless, { entry: createEntry({ revision: modern.version }), probeWait: 1 })).revision.version, modern.version)
+  t.strictSame(stateless.methods, [['server/discover']])
+  await t.rejects(connectTo(t, new FakeUpstream({}), { entry: createEntry({ revision: modern.version }) }), /does not answer server\/discover/)
 })
 
 for (const status of [400, 404, 405]) {
