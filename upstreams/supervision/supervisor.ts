@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describeThrown, oneLine } from '../../lib/one-line.js'
 import type { Semaphore } from '../../lib/semaphore.js'
 import { now } from '../../lib/time/clock.js'
@@ -71,7 +72,6 @@ export class Supervisor<C extends Supervised> {
   #looping = false
   #lastError: string | undefined
   #lastLines: readonly string[] = []
-  #loggedLines = ''
 
   constructor (options: SupervisorOptions<C>) {
     this.#options = options
@@ -175,8 +175,7 @@ export class Supervisor<C extends Supervised> {
       // What is left of the last connection may hold files or ports that the next one needs.
       await this.#closing
       const connection = await runLimited(starts, this.#hurry.signal, async () => await openInTime(connect, startTimeout, this.#ending.signal))
-      if (this.#ending.signal.aborted) await connection.close()
-      this.#ending.signal.throwIfAborted()
+      if (this.#state === 'closed') await connection.close().then(() => { throw new Error('it was removed') })
       this.#opening = undefined
       this.#accept(connection)
       return connection
@@ -214,15 +213,13 @@ export class Supervisor<C extends Supervised> {
     this.#looping = delay === undefined
     this.#isFailing = true
     this.#lastError = describeError(error)
-    this.#lastLines = lastLines?.() ?? []
+    const [former, lines] = [this.#lastLines, this.#lastLines = lastLines?.() ?? []]
     this.#retryAt = now() + (delay ?? backOff.first)
     this.nextTryAt = delay === undefined ? undefined : Math.round(Date.now() + delay)
     clearTimeout(this.#timer)
     if (delay !== undefined && keep) this.#timer = setTimeout(() => { this.#open().catch(() => {}) }, delay).unref()
     this.#change(delay === undefined ? 'crash loop' : keep ? 'backing off' : 'stopped')
-    const text = this.#lastLines.join('\n')
-    const context = { upstream: alias, ...(text !== '' && text !== this.#loggedLines && { lines: this.#lastLines }) }
-    this.#loggedLines = text
+    const context = { upstream: alias, ...(lines.length > 0 && !isDeepStrictEqual(lines, former) && { lines }) }
     if (delay !== undefined) log.warn(context, `upstream ${alias} failed: ${this.#lastError}; ${keep ? `next try in ${(delay / 1_000).toFixed(1)} s` : 'it is started again by the next call'}`)
     else if (!wasLooping) log.warn(context, `upstream ${alias} failed ${backOff.maxFailures} times in a row and is not started again until a call or a reload asks for it: ${this.#lastError}`)
   }
