@@ -38,7 +38,7 @@ export const connections = {
   maxPipelined: Count(64, 'The most HTTP requests that wait for their reply on one connection'),
   maxFragments: Count(256, 'The most frames of one WebSocket message'),
   assemblyTimeout: Milliseconds(10_000, 'How long a client may take to send a whole WebSocket message'),
-  maxPings: Count(100, 'The most pings and pongs of a WebSocket client in a second'),
+  maxPings: Count(100, 'The most pings and pongs of a WebSocket client, or of an upstream server, in a second'),
   heartbeat: Milliseconds(30_000, 'The interval between pings to a WebSocket client'),
   keepAlive: Milliseconds(15_000, 'The interval between keep-alive comments on an event stream'),
   maxStreams: Count(16_384, 'The most event streams open at once'),

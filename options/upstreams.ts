@@ -67,7 +67,7 @@ export const upstreams = {
   maxUpstreamMessage: Count(64 * 1024 * 1024, 'The largest message of an upstream server, in bytes'),
   maxUpstreamValues: Count(1_000_000, 'The most values in a message of an upstream server'),
   maxUpstreamQueue: Count(4 * 1024 * 1024, 'The most bytes queued for an upstream server that does not read them'),
-  maxUpstreamUnasked: Count(20_000, 'The most messages of an upstream server in a second that answer nothing, such as notifications; more are read later. A line that is no message counts as four, and so do 4 KiB'),
+  maxUpstreamUnasked: Count(20_000, 'The most messages of an upstream server in a second that answer nothing, such as notifications; more are read later. A line that is no message counts as four, and so do 4 KiB; of blank lines and of the lines of an event, 32 count as one'),
   maxUpstreamSockets: Count(512, 'The most HTTP connections to an upstream server for calls; further calls wait for one'),
   maxUpstreamErrorOutput: Count(64 * 1024, 'How many bytes are kept of what an upstream server writes to standard error'),
   upstreamStartTimeout: Milliseconds(180_000, 'How long an upstream server may take to start'),

@@ -12,6 +12,7 @@ export interface Dialer {
 export interface DialOptions extends ChildOptions {
   readonly maxUpstreamSockets: number
   readonly heartbeat: number
+  readonly maxPings: number
 }
 
 /** How a configured server is dialled. Its transport is loaded when it is dialled for the first time. `onLine` gets what its processes write for people. */
@@ -30,8 +31,8 @@ export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine
 
 function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
   return async (events, signal) => {
-    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat } = options
+    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat, maxPings } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), maxUnasked, connections, maxQueue, heartbeat })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
   }
 }

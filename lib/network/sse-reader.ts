@@ -5,6 +5,7 @@ const CR = 13
 const COLON = 58
 const SPACE = 32
 const NEWLINE = Buffer.from('\n')
+const NOTHING = Buffer.alloc(0)
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /** How much of a field other than `data` is read; the rest of such a line has no meaning for us. */
 const MAX_FIELD = 4_096
@@ -23,8 +24,8 @@ export interface SseReaderEvents {
   tooLong? (): void
   /** The end of an event that was skipped; both ends of its data, or of the line that is too long. */
   skipped? (head: Buffer, tail: Buffer): void
-  /** A line without data, of so many bytes: a comment, an id, an empty one. */
-  other? (bytes: number): void
+  /** A line, or a part of one that is skipped, and so many bytes that are no data: all of a comment or an id, none of a line of data. */
+  line? (bytes: number): void
 }
 
 /** Cuts the bytes of an event stream into events of at most `maxEvent` bytes, however they arrive. An event without data is not reported, but its id counts. */
@@ -42,6 +43,9 @@ export class SseReader {
   #isFirstLine = true
   #afterReturn = false
   #skipped: { head: Buffer, tail: Buffer } | undefined
+  #isPaused = false
+  /** What came with the line during which it was paused, and after it. */
+  #rest: Buffer = NOTHING
 
   constructor (maxEvent: number, events: SseReaderEvents) {
     this.#maxEvent = maxEvent
@@ -50,12 +54,42 @@ export class SseReader {
 
   /** The chunk may be kept: it must not be written to afterwards. */
   push (chunk: Buffer): void {
+    if (this.#rest.length > 0) this.#rest = Buffer.concat([this.#rest, chunk])
+    else this.#keep(chunk, this.#cut(chunk))
+  }
+
+  /** Passes on no more lines until `resume`; also not those of the chunk that is being read. */
+  pause (): void {
+    this.#isPaused = true
+  }
+
+  /** Goes on with what has come; it may be paused again by that. */
+  resume (): void {
+    this.#isPaused = false
+    const rest = this.#rest
+    this.#keep(rest, this.#cut(rest))
+  }
+
+  /** No more comes: passes on what waits. */
+  end (): void {
+    while (this.#rest.length > 0) this.resume()
+  }
+
+  /** Nothing of a chunk stays in memory that was passed on. */
+  #keep (chunk: Buffer, from: number): void {
+    this.#rest = from < chunk.length ? chunk.subarray(from) : NOTHING
+  }
+
+  /** Returns where the lines end that were passed on. */
+  #cut (chunk: Buffer): number {
+    if (this.#isPaused) return 0
     let start = this.#afterReturn && chunk[0] === LF ? 1 : 0
     if (chunk.length > 0) this.#afterReturn = false
     // Each kind of line end is searched once per chunk and occurrence, so that the cost is linear.
     let lf = chunk.indexOf(LF, start)
     let cr = chunk.indexOf(CR, start)
     while (lf !== -1 || cr !== -1) {
+      if (this.#isPaused) return start
       const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
       this.#endLine(chunk.subarray(start, end))
       start = end + 1
@@ -67,6 +101,7 @@ export class SseReader {
       if (cr !== -1 && cr < start) cr = chunk.indexOf(CR, start)
     }
     if (start < chunk.length) this.#addToLine(chunk.subarray(start))
+    return chunk.length
   }
 
   #addToLine (part: Buffer): void {
@@ -76,6 +111,7 @@ export class SseReader {
       this.#skip(this.#data.size > 0 ? this.#data.take() : valueOf(this.#line.take()))
     }
     if (this.#skipped !== undefined) this.#skipped.tail = Buffer.concat([this.#skipped.tail, part.subarray(-MAX_TAIL)]).subarray(-MAX_TAIL)
+    this.#events.line?.(part.length)
     // While an event is skipped, a line is only known to be empty or not.
     if (this.#line.size === 0) this.#line.add(part.subarray(0, 1))
   }
@@ -85,19 +121,21 @@ export class SseReader {
     const line = this.#line.size > 0 ? this.#line.take() : rest
     if (line.length === 0) {
       this.#endEvent()
-      this.#events.other?.(0)
+      this.#events.line?.(0)
     } else if (this.#skipped === undefined) this.#field(this.#isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line)
     this.#isFirstLine = false
   }
 
   #field (line: Buffer): void {
     const colon = line.indexOf(COLON)
-    if (colon === 0 || line.length === 0) return this.#events.other?.(line.length)
+    if (colon === 0 || line.length === 0) return this.#events.line?.(line.length)
     const name = line.toString('latin1', 0, colon === -1 ? Math.min(line.length, MAX_FIELD) : Math.min(colon, MAX_FIELD))
     const value = valueOf(line)
-    if (name === 'data') this.#addData(value)
-    else {
-      this.#events.other?.(line.length)
+    if (name === 'data') {
+      this.#addData(value)
+      this.#events.line?.(0)
+    } else {
+      this.#events.line?.(line.length)
       this.#set(name, value.toString('utf8', 0, Math.min(value.length, MAX_FIELD)))
     }
   }

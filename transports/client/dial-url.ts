@@ -2,8 +2,9 @@ import type { HttpDialOptions, UrlAddress } from './http/dial-http.js'
 import type { Dial } from './link.js'
 
 export interface UrlDialOptions extends HttpDialOptions {
-  /** The interval between pings on a WebSocket, in milliseconds. */
+  /** The interval between pings on a WebSocket, in milliseconds, and the most pings and pongs of the server in a second. */
   readonly heartbeat: number
+  readonly maxPings: number
 }
 
 /** Dials a server by its URL; `any` is Streamable HTTP, or HTTP+SSE where the server knows nothing else. The code of a transport is loaded when it is dialled. */

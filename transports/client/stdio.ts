@@ -6,7 +6,7 @@ import { LineReader } from '../stdio/line-reader.js'
 import { LineWriter } from '../stdio/line-writer.js'
 import type { Link, LinkEvents, LinkRequest } from './link.js'
 import { concernOf, idOfAnswer } from './answered-id.js'
-import { UnaskedMessages } from './unasked-messages.js'
+import { PausableSource, UnaskedMessages, type Source } from './unasked-messages.js'
 
 /** A process that speaks MCP on its standard streams. */
 export interface Child {
@@ -53,6 +53,7 @@ class StdioLink implements Link {
   readonly #options: StdioLinkOptions
   readonly #writer: LineWriter
   readonly #unasked: UnaskedMessages
+  readonly #source: Source
   /** True when no more follows: the last line may be half a message. */
   #cut = false
   #ended = false
@@ -67,7 +68,7 @@ class StdioLink implements Link {
     this.#unasked = new UnaskedMessages(options.maxUnasked)
     const put = (text: string) => this.#put(text)
     this.channel = { streams: true, respond: put, emit: put, end: () => {} }
-    this.#read()
+    this.#source = this.#read()
     child.stdin.on('error', () => this.#lose('it closed its standard input'))
     child.stdout.on('error', () => this.#lose('its standard output cannot be read'))
     child.stdout.once('end', () => this.#lose('it closed its standard output'))
@@ -86,7 +87,7 @@ class StdioLink implements Link {
     this.#finish('the connection was closed')
   }
 
-  #read (): void {
+  #read (): Source {
     const { maxMessage } = this.#options
     let head = Buffer.alloc(0)
     const lines = new LineReader(maxMessage, line => this.#receive(line), start => { head = Buffer.from(start.subarray(0, Math.min(HEAD, maxMessage))) })
@@ -95,11 +96,13 @@ class StdioLink implements Link {
       if (concern === undefined || this.#cut) this.#options.onNoise(head)
       else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
     }
+    lines.onNothing = bytes => this.#unasked.addLine(this.#source, bytes)
     this.#child.stdout.on('data', (chunk: Buffer) => { if (!this.#ended) lines.push(chunk) })
     this.#child.stdout.once('end', () => {
       this.#cut = true
       lines.end()
     })
+    return new PausableSource(lines, this.#child.stdout)
   }
 
   #receive (line: Buffer): void {
@@ -109,7 +112,7 @@ class StdioLink implements Link {
   }
 
   #pass (message: Message, line: Buffer): void {
-    this.#unasked.pass(this.#child.stdout, message, line.length)
+    this.#unasked.pass(this.#source, message, line.length)
     if (message.kind !== 'invalid') return this.#events.message(message, undefined)
     const id = this.#cut ? undefined : idOfAnswer(line)
     if (id === undefined) this.#options.onNoise(line)

@@ -15,8 +15,13 @@ export class LineReader {
   readonly #line = new Chunks()
   #skipping = false
   #tail = NOTHING
+  #isPaused = false
+  /** What came with the line during which it was paused, and after it. */
+  #rest: Buffer = NOTHING
   /** Called at the end of a line over the limit, with its last bytes. */
   onSkipped: (tail: Buffer) => void = () => {}
+  /** Called with the number of bytes of each blank line, and of each part of a line over the limit. */
+  onNothing: (bytes: number) => void = () => {}
 
   /** `onTooLong` gets the beginning of the line, up to the limit and the rest of a chunk. */
   constructor (max: number, onLine: (line: Buffer) => void, onTooLong: (head: Buffer) => void) {
@@ -27,23 +32,54 @@ export class LineReader {
 
   /** The chunk belongs to the caller again when it returns. */
   push (chunk: Buffer): void {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      // Most lines come in one piece and need not be joined.
-      if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#pass(chunk, start, end)
-      else this.#finish(chunk.subarray(start, end))
-      start = end + 1
+    if (this.#rest.length > 0) {
+      this.#rest = Buffer.concat([this.#rest, chunk])
+      return
     }
-    if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)))
+    const end = this.#cut(chunk)
+    if (end < chunk.length) this.#rest = Buffer.from(chunk.subarray(end))
+  }
+
+  /** Passes on no more lines until `resume`; also not those of the chunk that is being read. */
+  pause (): void {
+    this.#isPaused = true
+  }
+
+  /** Goes on with what has come; it may be paused again by that. */
+  resume (): void {
+    this.#isPaused = false
+    const rest = this.#rest
+    const end = this.#cut(rest)
+    this.#rest = end < rest.length ? rest.subarray(end) : NOTHING
   }
 
   /** The end of the input ends a line that has no newline. */
   end (): void {
+    while (this.#rest.length > 0) this.resume()
     if (this.#line.size > 0 || this.#skipping) this.#finish(NOTHING)
   }
 
+  /** Returns where the lines end that were passed on. */
+  #cut (chunk: Buffer): number {
+    let start = 0
+    for (let end = 0; !this.#isPaused; start = end + 1) {
+      end = chunk.indexOf(NEWLINE, start)
+      if (end === -1) {
+        if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)))
+        return chunk.length
+      }
+      // Most lines come in one piece and need not be joined.
+      if (this.#line.size === 0 && !this.#skipping && end - start <= this.#max) this.#pass(chunk, start, end)
+      else this.#finish(chunk.subarray(start, end))
+    }
+    return start
+  }
+
   #add (part: Buffer): void {
-    if (this.#skipping) return this.#keepTail(part)
+    if (this.#skipping) {
+      this.onNothing(part.length)
+      return this.#keepTail(part)
+    }
     this.#line.add(part)
     if (this.#line.size <= this.#max) return
     const head = this.#line.take()
@@ -72,7 +108,8 @@ export class LineReader {
 
   #pass (bytes: Buffer, start: number, end: number): void {
     const last = bytes[end - 1] === RETURN ? end - 1 : end
-    if (!isBlank(bytes, start, last)) this.#onLine(bytes.subarray(start, last))
+    if (isBlank(bytes, start, last)) this.onNothing(end - start)
+    else this.#onLine(bytes.subarray(start, last))
   }
 }
 

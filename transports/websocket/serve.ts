@@ -1,3 +1,4 @@
+import { limitPerSecond } from '../../lib/time/limit-per-second.js'
 import type { Dispatcher } from '../../protocol/dispatch/dispatcher.js'
 import { onExpiry } from '../../protocol/peer/expiry.js'
 import { CLOSE } from './close-codes.js'
@@ -38,15 +39,4 @@ export function serveWebSocket (mcp: Dispatcher, client: WebSocketClient, option
     offExpiry()
     connection.dispose()
   })
-}
-
-/** Counts calls of the function it returns, and runs `onExcess` at the first one beyond `max` in a second. */
-function limitPerSecond (max: number, onExcess: () => void): () => void {
-  let since = -Infinity
-  let count = 0
-  return () => {
-    const now = performance.now()
-    if (now - since >= 1_000) [since, count] = [now, 0]
-    if (++count === max + 1) onExcess()
-  }
 }

@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws'
 import { encodeNotification } from '../../../protocol/wire/jsonrpc.js'
 import { answerHandshake, connect, end, event, resultOf, sendJson, startEvents, startRawServer } from './raw-server.js'
 import { bestTime, timeOf } from '../../support/timing.js'
+import { until } from '../../support/wait.js'
 import type { LinkRecorder } from './link-recorder.js'
 
 /** 100 messages, each of which counts as nine: 900 in all, where 100 may come in a tenth of a second. */
@@ -64,6 +65,60 @@ for (const [where, start] of Object.entries(servers)) {
     t.match(await recorder.ask('other'), { what: 'message' }, 'and so are others')
   })
 }
+
+t.test('lines of data without end are read slowly, whole and within one event', async t => {
+  const { url } = await startRawServer(t, got => startEvents(got).end(`${event(resultOf(got)).trimEnd()}\n${'data\n'.repeat(30_000)}\n`) !== undefined)
+  const recorder = await connect(t, 'http', url, LIMITS)
+  const begun = performance.now()
+  t.match(await recorder.ask('tools/call'), { what: 'message' })
+  t.ok(performance.now() - begun >= LEAST, 'it is read slowly')
+})
+
+/** An upstream that sends these frames as soon as a client is there. */
+async function startFrames (t: Test, frames: Buffer): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => { for (const socket of server.clients) socket.terminate(); server.close() })
+  await once(server, 'listening')
+  server.on('connection', (_socket, request) => { request.socket.on('error', () => {}).write(frames) })
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const control: Record<string, Buffer> = { pings: Buffer.from([0x89, 0]), pongs: Buffer.from([0x8a, 0]), 'long pings': Buffer.concat([Buffer.from([0x89, 125]), Buffer.alloc(125)]) }
+for (const [what, frame] of Object.entries(control)) {
+  t.test(`a WebSocket server that floods with ${what} is disconnected, in words, without any request`, async t => {
+    const recorder = await connect(t, 'websocket', await startFrames(t, Buffer.alloc(frame.length * 1_000, frame)))
+    t.match(await recorder.reports.take('the end', ({ what }) => what === 'closed'), { why: 'it sent more than 100 pings or pongs in a second (option maxPings)' })
+  })
+}
+
+t.test('a few pings of a WebSocket server are answered, each', async t => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => { server.close() })
+  await once(server, 'listening')
+  let pongs = 0
+  server.on('connection', socket => {
+    socket.on('pong', () => { pongs++ })
+    for (let count = 0; count < 10; count++) socket.ping()
+  })
+  await connect(t, 'websocket', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await until(() => pongs === 10, 'the pongs')
+})
+
+t.test('messages of one chunk of a WebSocket are worked off in several turns, in their order', async t => {
+  const text = Buffer.from('{}')
+  const frame = Buffer.concat([Buffer.from([0x81, text.length]), text])
+  const recorder = await connect(t, 'websocket', await startFrames(t, Buffer.alloc(frame.length * 2_000, frame)))
+  let inTurn = 0
+  let most = 0
+  let all = 0
+  recorder.events.message = () => {
+    if (inTurn++ === 0) setImmediate(() => { inTurn = 0 })
+    most = Math.max(most, inTurn)
+    all++
+  }
+  await until(() => all === 2_000, 'all messages')
+  t.ok(most <= 200, `${most} in one turn`)
+})
 
 t.test('comments, ids and empty lines of an event stream count, too', async t => {
   const { url } = await startRawServer(t, got => startEvents(got).end(`${': nothing at all\n'.repeat(10_000)}${'id: 1\n'.repeat(10_000)}${'\n'.repeat(10_000)}${event(resultOf(got))}`) !== undefined)

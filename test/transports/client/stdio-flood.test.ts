@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as setImmediatePromise } from 'node:timers/promises'
 import t from 'tap'
 import { encodeNotification, encodeResult } from '../../../protocol/wire/jsonrpc.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
@@ -29,15 +29,40 @@ for (const [what, line] of Object.entries(floods)) {
     stdout.write(line.repeat(4_000))
     await until(() => stdout.isPaused(), 'the pause')
     stdout.write('the end\n')
-    await setImmediate()
+    await setImmediatePromise()
     t.notOk(noise.includes('the end'), 'it is not read yet')
     await until(() => noise.includes('the end'), 'the next window')
   })
 }
 
+for (const line of ['x', '{}', '[]', '', ' ', encodeNotification('notifications/tools/list_changed')]) {
+  t.test(`a chunk of ${line.trim() === '' ? 'blank lines' : line} is worked off in several turns, and what follows is not lost`, async t => {
+    const { recorder, stdout, noise } = open()
+    let turns = 0
+    const count = (): void => { turns++; immediate = setImmediate(count) }
+    let immediate = setImmediate(count)
+    t.teardown(() => clearImmediate(immediate))
+    await setImmediatePromise()
+    const before = turns
+    stdout.write(`${`${line}\n`.repeat(2_000)}${line.trim() === '' ? `${line}\n`.repeat(60_000) : ''}the end\n`)
+    await until(() => noise.includes('the end'))
+    t.ok(turns - before >= 5, `${turns - before} turns`)
+    t.equal(noise.length + recorder.reports.empty().length, line.trim() === '' ? 1 : 2_001)
+  })
+}
+
+t.test('a line over the limit slows its child down while it is skipped', async t => {
+  const { stdout, noise } = open()
+  stdout.write('x'.repeat(70_000))
+  for (let count = 0; count < 100; count++) stdout.write('x'.repeat(65_536))
+  await until(() => stdout.isPaused(), 'the pause')
+  stdout.write('\nthe end\n')
+  await until(() => noise.includes('the end'))
+})
+
 t.test('responses that were asked for slow nothing down', async t => {
   const { recorder, stdout, noise } = open()
-  await setImmediate()
+  await setImmediatePromise()
   for (let id = 1; id <= 2_000; id++) recorder.link.channelFor({ id, method: 'ping', params: {} })
   stdout.write(Array.from({ length: 2_000 }, (_, index) => `${encodeResult(index + 1, '{}')}\n`).join(''))
   stdout.write('the end\n')

@@ -18,13 +18,13 @@ export class ReplyBody {
   readonly #json: Chunks | undefined
   readonly #events: SseReader | undefined
 
-  /** `onOther` gets the number of bytes of each line of a stream that has no message. */
-  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message, bytes: number) => void, onTooLong: () => void, onOther: (bytes: number) => void) {
+  /** `onLine` gets the number of bytes of each line of a stream that belong to no message. */
+  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message, bytes: number) => void, onTooLong: () => void, onLine: (bytes: number) => void) {
     this.#limits = limits
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong
     if (kind === 'json') this.#json = new Chunks()
-    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, other: onOther })
+    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, line: onLine })
   }
 
   get isStream (): boolean {
@@ -46,8 +46,18 @@ export class ReplyBody {
     else this.#json.add(chunk)
   }
 
+  /** Keeps what comes in a stream until `resume`. */
+  pause (): void {
+    this.#events?.pause()
+  }
+
+  resume (): void {
+    this.#events?.resume()
+  }
+
   /** The body is complete. An event that is not is dropped, as the standard says. */
   end (): void {
+    this.#events?.end()
     if (this.#json !== undefined) this.#decode(this.#json.take())
   }
 

@@ -6,7 +6,7 @@ import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
-import type { UnaskedMessages } from '../unasked-messages.js'
+import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 
 /** What the channel of a request uses of its link. */
 export interface RequestHost {
@@ -48,6 +48,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   readonly #isStateless: boolean
   #exchange: HttpExchange | undefined
   #body: ReplyBody | undefined
+  #source: PausableSource | undefined
   #status = 200
   #headers: IncomingHttpHeaders = {}
   #isSent = false
@@ -95,8 +96,9 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`, status)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     this.#body = new ReplyBody(kind, this.#host.limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
-      if (this.#exchange !== undefined) this.#host.unasked.addLine(this.#exchange, bytes)
+      if (this.#source !== undefined) this.#host.unasked.addLine(this.#source, bytes)
     })
+    if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)
   }
 
   onData (chunk: Buffer): void {
@@ -140,7 +142,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     // The response to another request counts on the stream of that request only.
     const isForeign = message.kind === 'response'
     if (!this.#isAnswer(message)) {
-      if (this.#exchange !== undefined) this.#host.unasked.add(this.#exchange, message, bytes)
+      if (this.#source !== undefined) this.#host.unasked.add(this.#source, message, bytes)
       return this.#host.events.message(isForeign ? FOREIGN : message, this)
     }
     if (this.#isAboutSession(message)) {

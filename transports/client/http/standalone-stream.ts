@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Message } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkLimits } from '../link.js'
-import type { UnaskedMessages } from '../unasked-messages.js'
+import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
 import { isUnreachable } from './network-error.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
@@ -27,6 +27,7 @@ export class StandaloneStream implements ReplyReceiver {
   readonly #events: StandaloneStreamEvents
   #exchange: HttpExchange | undefined
   #body: ReplyBody | undefined
+  #source: PausableSource | undefined
   #lastEventId: string | undefined
   #retry: number | undefined
   #delay = FIRST_DELAY
@@ -63,8 +64,9 @@ export class StandaloneStream implements ReplyReceiver {
       this.#wasOpen = true
       // A message that is too long is left out: it belongs to no request.
       this.#body = new ReplyBody('events', this.#limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
-        if (this.#exchange !== undefined) this.#events.unasked.addLine(this.#exchange, bytes)
+        if (this.#source !== undefined) this.#events.unasked.addLine(this.#source, bytes)
       })
+      if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)
     } else {
       this.#exchange?.abort()
       if (status >= 500 || status === 429) this.#reopen()
@@ -80,6 +82,7 @@ export class StandaloneStream implements ReplyReceiver {
   }
 
   onEnd (): void {
+    this.#body?.end()
     this.#reopen()
   }
 
@@ -96,7 +99,7 @@ export class StandaloneStream implements ReplyReceiver {
 
   #take (message: Message, bytes: number): void {
     if (this.#isClosed) return
-    if (this.#exchange !== undefined) this.#events.unasked.add(this.#exchange, message, bytes)
+    if (this.#source !== undefined) this.#events.unasked.add(this.#source, message, bytes)
     this.#events.message(message)
   }
 

@@ -10,7 +10,7 @@ import { bodyKind } from '../http/reply-body.js'
 import { describeStatus, hasAuthorization } from '../http/reply-status.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { reportMessages } from '../report-messages.js'
-import { UnaskedMessages } from '../unasked-messages.js'
+import { PausableSource, UnaskedMessages } from '../unasked-messages.js'
 
 export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
 
@@ -32,6 +32,7 @@ export class SseLink implements Link, ReplyReceiver {
   readonly #reader: SseReader
   readonly #unasked: UnaskedMessages
   #stream: HttpExchange | undefined
+  #source: PausableSource | undefined
   /** Where messages are posted; undefined until the server has said so. */
   #endpoint: string | undefined
   #version: string | undefined
@@ -48,7 +49,7 @@ export class SseLink implements Link, ReplyReceiver {
     this.#reader = new SseReader(limits.maxMessage, {
       event: event => this.#take(event),
       skipped: (head, tail) => this.#skip(head, tail),
-      other: bytes => { if (this.#stream !== undefined) this.#unasked.addLine(this.#stream, bytes) }
+      line: bytes => { if (this.#source !== undefined) this.#unasked.addLine(this.#source, bytes) }
     })
     this.channel = this.#channel(undefined)
   }
@@ -56,6 +57,7 @@ export class SseLink implements Link, ReplyReceiver {
   open (): void {
     const { client, path, headers } = this.#target
     this.#stream = client.stream({ method: 'GET', path, headers: [...headers, 'accept', 'text/event-stream', 'accept-encoding', 'identity'] }, this)
+    this.#source = new PausableSource(this.#reader, this.#stream)
   }
 
   channelFor ({ id }: LinkRequest): Channel {
@@ -81,6 +83,7 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   onEnd (): void {
+    this.#reader.end()
     void this.#end(new Error('it closed the event stream'))
   }
 
@@ -101,7 +104,7 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#isClosed) return
     if (type === 'endpoint') return this.#readEndpoint(data.toString())
     if (type !== 'message' || data.length === 0) return
-    if (this.#stream !== undefined) reportMessages(data, this.#limits, this.#events, this.#unasked, this.#stream)
+    if (this.#source !== undefined) reportMessages(data, this.#limits, this.#events, this.#unasked, this.#source)
   }
 
   /** What is posted has the configured headers, so it goes to the same origin only. */

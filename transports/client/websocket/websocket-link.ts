@@ -1,11 +1,12 @@
 import type { RawData, WebSocket } from 'ws'
+import { limitPerSecond } from '../../../lib/time/limit-per-second.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import { reportMessages } from '../report-messages.js'
-import { UnaskedMessages } from '../unasked-messages.js'
+import { PausableSource, UnaskedMessages, type Source } from '../unasked-messages.js'
 import { describeClose } from './close-words.js'
 
 export interface WebSocketLinkOptions extends LinkLimits {
@@ -13,6 +14,8 @@ export interface WebSocketLinkOptions extends LinkLimits {
   readonly maxQueue: number
   /** The interval between pings, in milliseconds. */
   readonly heartbeat: number
+  /** The most pings and pongs of the server in a second. */
+  readonly maxPings: number
 }
 
 /** How long the server has to answer a close frame, in milliseconds. */
@@ -28,7 +31,12 @@ export class WebSocketLink implements Link {
   readonly #heartbeat: Heartbeat
   readonly #unasked: UnaskedMessages
   readonly #ended: Promise<void>
-  #tooLong = false
+  readonly #source: Source
+  /** Messages of the chunk during which it was paused. */
+  readonly #waiting: Buffer[] = []
+  #isPaused = false
+  /** Why the gateway ends it. */
+  #why: string | undefined
 
   constructor (socket: WebSocket, options: WebSocketLinkOptions, events: LinkEvents) {
     this.#socket = socket
@@ -36,15 +44,21 @@ export class WebSocketLink implements Link {
     this.#events = events
     this.#heartbeat = new Heartbeat(socket, options.heartbeat, () => socket.isPaused)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
+    this.#source = new PausableSource({ pause: () => { this.#isPaused = true }, resume: () => this.#goOn() }, socket)
     this.channel = this.#channel(undefined)
+    const countPing = limitPerSecond(options.maxPings, () => this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`))
+    const onPing = (): void => {
+      this.#heartbeat.beat()
+      countPing()
+    }
     this.#ended = new Promise(resolve => {
       socket.on('close', code => { this.#end(code); resolve() })
     })
     socket.on('message', data => this.#receive(data))
-    socket.on('pong', () => this.#heartbeat.beat())
-    socket.on('ping', () => this.#heartbeat.beat())
+    socket.on('pong', onPing)
+    socket.on('ping', onPing)
     // `close` follows and ends the link.
-    socket.on('error', error => { this.#tooLong ||= 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' })
+    socket.on('error', error => { if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why ??= `a message of it has more than ${options.maxMessage} bytes (option maxUpstreamMessage)` })
     socket.resume()
   }
 
@@ -58,6 +72,7 @@ export class WebSocketLink implements Link {
   async close (): Promise<void> {
     // Nothing is expected any more; what still comes before the close frame is not read slowly, either.
     this.#socket.removeAllListeners('message')
+    this.#waiting.length = 0
     this.#unasked.stop()
     this.#socket.close(1000)
     await withTimeout(this.#ended, CLOSE_TIMEOUT, () => this.#socket.terminate())
@@ -73,18 +88,41 @@ export class WebSocketLink implements Link {
     if (bufferedAmount === 0 || bufferedAmount + text.length <= this.#options.maxQueue) return this.#socket.send(text, () => {})
     if (id !== undefined) this.#events.failed(id, new Error('it does not read what is sent to it, and too much waits already; try again later'))
     // An answer or a cancellation that is lost would leave the server waiting.
-    else this.#socket.terminate()
+    else this.#terminate('it does not read what is sent to it')
+  }
+
+  #terminate (why: string): void {
+    this.#why ??= why
+    this.#socket.terminate()
   }
 
   #receive (data: RawData): void {
     this.#heartbeat.beat()
-    reportMessages(toBuffer(data), this.#options, this.#events, this.#unasked, this.#socket)
+    if (this.#isPaused) this.#waiting.push(toBuffer(data))
+    else this.#report(toBuffer(data))
+  }
+
+  #report (message: Buffer): void {
+    reportMessages(message, this.#options, this.#events, this.#unasked, this.#source)
+  }
+
+  #goOn (): void {
+    this.#isPaused = false
+    let passed = 0
+    for (const message of this.#waiting) {
+      if (this.#isPaused) break
+      passed++
+      this.#report(message)
+    }
+    this.#waiting.splice(0, passed)
   }
 
   #end (code: number): void {
     this.#heartbeat.stop()
+    // What came before the end counts.
+    while (this.#waiting.length > 0) this.#goOn()
     this.#unasked.stop()
-    this.#events.closed(new Error(this.#tooLong ? `a message of it has more than ${this.#options.maxMessage} bytes (option maxUpstreamMessage)` : describeClose(code)))
+    this.#events.closed(new Error(this.#why ?? describeClose(code)))
   }
 }
 
