@@ -7,6 +7,10 @@ export type Redact = (text: string) => string
 const HIDDEN = '***'
 /** A shorter value is no secret worth the name, and may be part of any text. */
 const SHORTEST = 6
+/** A shorter part of base64 may be part of any text. */
+const SHORTEST_BASE64 = 8
+/** How deep a value that is logged is looked into. */
+const MAX_DEPTH = 8
 /** The names of arguments whose values are secrets. */
 const SECRET_NAME = /token|secret|password|passwd|pwd|credential|auth|api-?_?key|access-?_?key|private-?_?key|\bkey\b/i
 
@@ -16,7 +20,7 @@ export function redactor ({ address }: Pick<ServerEntry, 'address'>): Redact {
     ? [...Object.values(address.env), ...ofArguments(address.args)]
     : [...Object.values(address.headers).flatMap(ofHeader), ...ofUrl(address.url)]
   // The longest first, because one may be part of another.
-  const hidden = [...new Set(secrets.flatMap(secret => [secret, encodeURIComponent(secret)]))].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
+  const hidden = [...new Set(secrets.flatMap(formsOf))].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
   return text => hidden.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
 }
 
@@ -27,12 +31,40 @@ export function redactingLog<L extends 'debug' | 'info' | 'warn'> (log: Log<L>, 
 
 type Log<L extends string> = Record<L, (context: object, message: string) => void>
 
-/** The same for the strings of a value that is logged. */
-function redactAll (value: unknown, redact: Redact): unknown {
+/** The same for the strings of a value that is logged, and for errors and their causes. */
+export function redactAll (value: unknown, redact: Redact, depth = MAX_DEPTH): unknown {
   if (typeof value === 'string') return redact(value)
-  if (Array.isArray(value)) return value.map(item => redactAll(item, redact))
-  if (value instanceof Error || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactAll(item, redact)]))
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return HIDDEN
+  if (Array.isArray(value)) return value.map(item => redactAll(item, redact, depth - 1))
+  const members = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactAll(item, redact, depth - 1)]))
+  return value instanceof Error ? redactError(value, members, redact, depth) : members
+}
+
+/** Another error with the same members, so that a logger writes it like the first. */
+function redactError (error: Error, members: object, redact: Redact, depth: number): Error {
+  const { name, message, stack, cause } = error
+  const copy = new Error(redact(message), cause === undefined ? undefined : { cause: redactAll(cause, redact, depth - 1) })
+  Object.defineProperty(copy, 'name', { value: name, enumerable: false })
+  if (stack !== undefined) Object.defineProperty(copy, 'stack', { value: redact(stack), enumerable: false })
+  return Object.assign(copy, members)
+}
+
+/** How a secret may be written: as it is, line by line, in a URL, in JSON, and in base64. */
+function formsOf (secret: string): string[] {
+  const texts = [secret, ...secret.split(/[\r\n]+/).map(line => line.trim())].filter(({ length }) => length >= SHORTEST)
+  return [...texts.flatMap(text => [text, encodeURIComponent(text), JSON.stringify(text).slice(1, -1)]), ...inBase64(secret.trim())]
+}
+
+/** The characters of base64 that do not depend on what is before and after the secret, for each of the three places where it may begin. */
+function inBase64 (secret: string): string[] {
+  if (secret.length < SHORTEST) return []
+  return [0, 1, 2].flatMap(before => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+    const own = bytes.toString('base64').slice(before === 0 ? 0 : before + 1, 4 * Math.floor(bytes.length / 3))
+    const whole = before === 0 ? [bytes.toString('base64'), bytes.toString('base64url')] : []
+    return own.length < SHORTEST_BASE64 ? whole : [...whole, own, own.replaceAll('+', '-').replaceAll('/', '_')]
+  })
 }
 
 /** `Bearer abc` is a secret as a whole, and so is `abc`. */

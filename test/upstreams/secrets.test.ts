@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
+import { inspect } from 'node:util'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { createClient, type Options } from '../../app.js'
-import { redactor } from '../../upstreams/secrets.js'
+import { redactingLog, redactor } from '../../upstreams/secrets.js'
 import { overWebSocket, INITIALIZE, callOf } from '../app/mount-clients.js'
 import { openStream } from '../support/event-reader.js'
 import { gateway, listening } from '../support/gateway.js'
@@ -116,6 +117,41 @@ t.test('values that may be secrets are hidden, and other texts are left as they 
   t.equal(stdio('server.js --token abcdefgh, a "quoted" value, yes, 8080, pass%2Fword, pass/word'), 'server.js --token ***, ***, yes, 8080, ***, ***')
   const http = redactor({ address: { kind: 'http', url: 'https://example.test/mcp?key=query%20value', headers: { authorization: 'Bearer 0123456789' } } })
   t.equal(http('https://example.test/mcp?key=query%20value, query value, Bearer 0123456789, 0123456789'), 'https://example.test/mcp?key=***, ***, ***, ***')
+})
+
+t.test('secrets of several lines, and secrets in JSON and base64, are hidden', async t => {
+  const pem = '-----BEGIN KEY-----\nMIIMULTILINE1SECRET\r\nMIIMULTILINE2SECRET==\n-----END KEY-----\n'
+  const quoted = 'pass"word\\with\tall'
+  const plain = 'tök-en/0123456789+abc'
+  const redact = redactor({ address: { kind: 'stdio', command: 'node', args: [], env: { pem, quoted, plain, multi: 'ab\ncd' }, cwd: undefined } })
+  for (const line of pem.trim().split(/\r?\n/)) t.equal(redact(`< ${line} >`), '< *** >')
+  t.equal(redact(JSON.stringify({ quoted })), '{"quoted":"***"}')
+  t.notMatch(redact(JSON.stringify({ pem })), /MULTILINE/)
+  for (const encoding of ['base64', 'base64url'] as const) {
+    for (const before of ['', 'a', 'ab', 'abc', 'user:']) {
+      for (const after of ['', '\n', ' and more']) {
+        const text = Buffer.from(`${before}${plain}${after}`).toString(encoding)
+        const hidden = redact(text)
+        t.ok(hidden.includes('***') && hidden.length <= 3 + before.length * 2 + after.length * 2 + 12, `${JSON.stringify([before, after])} ${encoding}: ${hidden}`)
+      }
+    }
+    t.equal(redact(`key ${Buffer.from(pem.trim()).toString(encoding)}!`), 'key ***!')
+  }
+  t.equal(redact('ab cd, a text of no interest'), 'ab cd, a text of no interest')
+})
+
+t.test('errors that are logged are redacted, with their stacks, members and causes', async t => {
+  const logged: object[] = []
+  const redact = redactor({ address: { kind: 'stdio', command: 'node', args: [], env: { TOKEN: 'token-CANARY-1' }, cwd: undefined } })
+  const log = redactingLog({ warn: (context: object) => { logged.push(context) } }, ['warn'], redact)
+  const cause: Error & { cause?: unknown } = new Error('no token-CANARY-1 here')
+  cause.cause = cause
+  log.warn({ err: Object.assign(new TypeError('bad token-CANARY-1', { cause }), { path: '/x/token-CANARY-1', code: 7 }) }, 'failed')
+  const [{ err }] = logged as [{ err: Error & { path: string, code: number } }]
+  t.ok(err instanceof Error)
+  t.match(err, { name: 'TypeError', message: 'bad ***', path: '/x/***', code: 7, cause: { message: 'no *** here' } })
+  t.match(err.stack, /^TypeError: bad \*\*\*/)
+  t.notMatch(inspect(err, { depth: 20, showHidden: true }), /CANARY/)
 })
 
 t.test('no HTTP request, method or tool of a client sets what is started or dialled', async t => {
