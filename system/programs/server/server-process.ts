@@ -5,6 +5,7 @@ import { now } from '../../../lib/time/clock.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import { killAtExit } from '../kill-at-exit.js'
 import { signalGroup } from '../signal-group.js'
+import { isAlive, signalStray, straysOf, type Stray } from './descendants.js'
 
 /** How long the rest of the output is read after the program ended, in milliseconds: a process that left the group may hold the pipes open. */
 const PIPE_TIMEOUT = 250
@@ -22,6 +23,8 @@ export class ServerProcess {
   readonly #stepMs: () => number
   readonly #exited: Promise<string>
   #hasEnded = false
+  /** Descendants that have left the group, as long as it was known whose they are: a process that ended has no children. */
+  #strays: Stray[] = []
   #stopping: Promise<void> | undefined
 
   /** `child` was spawned. `stepMs` is how long each step of `stop` may take. */
@@ -31,7 +34,10 @@ export class ServerProcess {
     this.stdin = child.stdin
     this.stdout = child.stdout
     this.pid = pid
-    const forget = killAtExit(() => this.#signal('SIGKILL'))
+    const forget = killAtExit(() => {
+      this.#findStrays()
+      this.#signal('SIGKILL')
+    })
     this.#exited = this.#end()
     this.ended = this.#exited.then(async reason => {
       await this.#stopping
@@ -41,16 +47,18 @@ export class ServerProcess {
     })
   }
 
-  /** Closes its standard input, then sends SIGTERM, then SIGKILL, each if processes of the group are left after the time of a step. */
+  /** Closes its standard input, then sends SIGTERM, then SIGKILL, each if processes of the group, or descendants of it, are left after the time of a step. */
   async stop (): Promise<void> {
     // Another program may have its process id by now.
     if (!this.#hasEnded) await (this.#stopping ??= this.#stop())
   }
 
   async #stop (): Promise<void> {
+    this.#findStrays()
     this.stdin.end()
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await this.#isGone()) break
+      this.#findStrays()
       this.#signal(signal)
     }
     await withTimeout(this.#exited, this.#stepMs(), () => {})
@@ -70,17 +78,27 @@ export class ServerProcess {
     return reason
   }
 
-  /** True when no process of the group is left, at the latest after the time of a step. */
+  /** True when no process of the group and no stray is left, at the latest after the time of a step. */
   async #isGone (): Promise<boolean> {
     // By the clock: in a busy process each interval may take far longer.
     for (const begin = now(); now() - begin < this.#stepMs();) {
-      if (!signalGroup(this.pid, 0)) return true
+      if (!this.#isAny()) return true
       await sleep(LOOK)
     }
-    return !signalGroup(this.pid, 0)
+    return !this.#isAny()
+  }
+
+  #isAny (): boolean {
+    return signalGroup(this.pid, 0) || this.#strays.some(isAlive)
+  }
+
+  #findStrays (): void {
+    const known = new Set(this.#strays.map(({ pid }) => pid))
+    this.#strays.push(...straysOf(this.pid).filter(({ pid }) => !known.has(pid)))
   }
 
   #signal (signal: NodeJS.Signals): void {
     signalGroup(this.pid, signal)
+    for (const stray of this.#strays) signalStray(stray, signal)
   }
 }

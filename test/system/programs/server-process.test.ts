@@ -33,6 +33,19 @@ t.test('a program that goes on after the end of its input gets SIGTERM', async t
   t.equal(await server.ended, 'it exited with code 9')
 })
 
+t.test('a process that the program started detached, in a session of its own, is ended with it', { skip: process.platform !== 'linux' && 'only Linux says whose children they are' }, async t => {
+  const pids = join(await folder(t, {}), 'pids')
+  const grandchild = `setInterval(() => {}, 1000); process.on('SIGTERM', () => {}); require('fs').appendFileSync(${JSON.stringify(pids)}, process.pid + '\\n')`
+  const script = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { detached: true, stdio: 'ignore' }).unref(); process.stdin.resume().on('end', () => process.exit(0))`
+  const server = await start(t, '', { command: process.execPath, args: ['-e', script], stopStep: () => 150 })
+  const [detached = 0] = await pidsIn(pids, 1)
+  t.teardown(() => { if (isRunning(detached)) process.kill(detached, 'SIGKILL') })
+  t.ok(isRunning(detached))
+  await server.stop()
+  t.equal(await server.ended, 'it exited with code 0')
+  await untilGone([detached])
+})
+
 t.test('a program that ignores signals is killed, with all that it started', async t => {
   const pids = join(await folder(t, {}), 'pids')
   const server = await start(t, `trap "" TERM INT; echo $$ >>${pids}; (echo $(sh -c 'echo $PPID') >>${pids}; while :; do sleep 1; done) & while :; do sleep 1; done`)
