@@ -6,8 +6,8 @@ import type { Tool } from '../../protocol/definitions/tool.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
-/** Finds a resource that is not listed. */
-export type FindUnlisted = (uri: string, call: Call) => Resource | undefined
+/** Finds a resource that is not listed; with the template of an upstream that matches, only what takes precedence over it. */
+export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
 /** Where the definitions of upstreams go: those of the gateway, or those of one view. */
 export interface Registries {

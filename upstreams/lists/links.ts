@@ -7,11 +7,13 @@ const LOOKED_AT = 1_000
 /** Which upstream handed out a URI to which caller, so that a resource can be read that is not listed. Bounded: the oldest are forgotten, and a longer URI than a template can match is none. */
 export class Links {
   readonly #max: number
+  readonly #rankOf: (alias: string) => number | undefined
   readonly #callers = new Map<string | undefined, Map<string, string>>()
 
-  /** `max` is the most links of one caller, and the most callers. */
-  constructor (max: number) {
+  /** `max` is the most links of one caller, and the most callers. `rankOf` is the place of an upstream among the others; undefined when it is gone. */
+  constructor (max: number, rankOf: (alias: string) => number | undefined) {
     this.#max = max
+    this.#rankOf = rankOf
   }
 
   /** Remembers the links, embedded resources and pages of a result. */
@@ -19,13 +21,17 @@ export class Links {
     const uris = linksIn(result).filter(({ length }) => length <= MAX_URI)
     if (uris.length === 0) return
     const links = this.#callers.get(principal) ?? new Map<string, string>()
-    for (const uri of uris) setLast(links, uri, alias, this.#max)
+    for (const uri of uris) setLast(links, uri, this.#first(links.get(uri), alias), this.#max)
     setLast(this.#callers, principal, links, this.#max)
   }
 
-  /** The alias of the upstream that handed it out last. */
+  /** The alias of the upstream that handed it out; of several, the one that is configured first. */
   find (principal: string | undefined, uri: string): string | undefined {
     return this.#callers.get(principal)?.get(uri)
+  }
+
+  #first (known: string | undefined, alias: string): string {
+    return known !== undefined && (this.#rankOf(known) ?? Infinity) < (this.#rankOf(alias) ?? Infinity) ? known : alias
   }
 }
 

@@ -47,11 +47,11 @@ export class Lists {
     this.#limits = limits
     this.#log = log
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
-    this.#links = new Links(limits.maxUpstreamLinks)
+    this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
     this.#merged = mergedIn(gateway, this.#reserved)
-    gateway.resources.findUnlistedWith((uri, call) => this.#findUnlisted(uri, call))
+    gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
 
   /** Serves the lists of these upstreams, and no others; the first wins where two have the same. Shows what is stored of them before it settles. */
@@ -130,7 +130,8 @@ export class Lists {
       templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) => resources.relay(hidden, shown))
     }, origin.subscriptions, isNew => this.#read(lists, isNew))
     // Whatever the clients of the view ask for is the upstream's.
-    resources.findUnlistedWith((uri, { principal }) => {
+    resources.findUnlistedWith((uri, { principal }, template) => {
+      if (template !== undefined) return undefined
       const isKnown = this.#links.find(principal, uri) === alias || lists.pages.has(uri)
       return lists.snapshot.reads ? { ...unlistedResource(origin, uri), guessed: !isKnown } : undefined
     })
@@ -187,8 +188,10 @@ export class Lists {
     this.#gateway.instructions.append(sectionsOf(known))
   }
 
-  #findUnlisted (uri: string, { principal }: Call): Resource | undefined {
+  /** A link is of one URI and one caller, a template of any: who handed a link out serves it, unless the template is its own, which may have scopes of its own. */
+  #findUnlisted (uri: string, { principal }: Call, template: Resource | undefined): Resource | undefined {
     const linked = this.#all.get(this.#links.find(principal, uri) ?? '')
+    if (template !== undefined && (linked === undefined || linked.origin.alias === template.upstream)) return undefined
     const { origin } = linked ?? [...this.#all.values()].find(({ lists }) => lists.pages.has(uri)) ?? {}
     return origin?.mayHave(uri) === true ? unlistedResource(origin, uri) : undefined
   }

@@ -11,8 +11,8 @@ import type { Mcp } from '../../core/mcp.js'
 import type { Listing } from '../pagination.js'
 import type { MayKnow } from '../subscriptions.js'
 
-/** Finds a resource that is not listed, for one caller. */
-export type FindUnlisted = (uri: string, call: Call) => Resource | undefined
+/** Finds a resource that is not listed, for one caller; with the template of an upstream that matches, only what takes precedence over it. */
+export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
 /** What authors use to add resources and to announce their changes. */
 export interface ResourceRegistry {
@@ -104,9 +104,10 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
 
   function find (uri: string, call: Call): FoundResource | undefined {
     const listed = resources.find(uri)
-    if (listed !== undefined || uri.length > maxUri) return listed
-    const resource = findUnlisted(uri, call)
-    return resource && { resource: resource.guessed === true ? guarded(resource, resources, call, scopes) : resource, variables: {} }
+    if ((listed !== undefined && !isByTemplateOfUpstream(listed)) || uri.length > maxUri) return listed
+    const resource = findUnlisted(uri, call, listed?.resource)
+    if (resource === undefined) return listed
+    return { resource: resource.guessed === true ? guarded(resource, resources, call, scopes) : resource, variables: {} }
   }
 
   function updated (uri: string, mayKnow: MayKnow = () => true): void {
@@ -114,6 +115,8 @@ export function resourcePart (mcp: Mcp, view: string | undefined, maxUri: number
     subscriptions.updated(uri, mayKnow, view)
   }
 }
+
+const isByTemplateOfUpstream = ({ resource: { upstream, template } }: FoundResource): boolean => upstream !== undefined && template !== undefined
 
 /** A URI that a client made up may be another spelling of one that it may not read, so it needs the scopes of all that is listed. */
 function guarded (resource: Resource, { fixed, templates }: ResourceSet, call: Call, scopes: Mcp['scopes']): Resource {

@@ -79,7 +79,7 @@ t.test('the oldest links are forgotten', async t => {
 })
 
 t.test('a link of absurd length is not kept', async t => {
-  const links = new Links(2)
+  const links = new Links(2, () => 0)
   const long = `test://${'x'.repeat(3_000)}`
   links.note('ada', 'files', { content: [{ type: 'resource_link', uri: long }, { type: 'resource_link', uri: 'test://short' }] })
   t.equal(links.find('ada', long), undefined)
