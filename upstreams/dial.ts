@@ -31,8 +31,8 @@ export function dialerOf ({ address }: ServerEntry, options: DialOptions, onLine
 
 function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }>, options: DialOptions): Dial {
   return async (events, signal) => {
-    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat, maxPings } = options
+    const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat, maxPings } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), listLimits: upstreamLimits(maxUpstreamListValues), replies, maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
   }
 }

@@ -1,6 +1,7 @@
 import { Peer } from '../protocol/peer/peer.js'
 import type { OpenConnection } from './connection/connection.js'
 import type { IsolationKey } from './isolation.js'
+import { callerOf } from './relay/client-of.js'
 import type { Supervisor } from './supervision/supervisor.js'
 
 type Key = Exclude<IsolationKey, undefined>
@@ -12,54 +13,72 @@ export interface IsolatedOptions {
   readonly refuse: (why: string) => Error
 }
 
+interface Isolated {
+  readonly supervisor: Supervisor<OpenConnection>
+  readonly caller: string
+  /** Stops listening to the end of the session. */
+  readonly release: () => void
+}
+
 /** The connections of one upstream that callers do not share, by who uses them. */
 export class IsolatedConnections {
   readonly #options: IsolatedOptions
   /** In the order in which they were last used. */
-  readonly #all = new Map<Key, Supervisor<OpenConnection>>()
+  readonly #all = new Map<Key, Isolated>()
 
   constructor (options: IsolatedOptions) {
     this.#options = options
   }
 
-  /** Rejects when all that may be open are in use. */
+  /** Rejects when all that may be open, or all that one caller may have, are in use. */
   async get (key: Key, signal: AbortSignal): Promise<OpenConnection> {
-    const supervisor = this.#all.get(key) ?? this.#add(key)
+    const isolated = this.#all.get(key) ?? this.#add(key)
     this.#all.delete(key)
-    this.#all.set(key, supervisor)
-    return await supervisor.get(signal)
+    this.#all.set(key, isolated)
+    return await isolated.supervisor.get(signal)
   }
 
   /** Settles when no caller waits for a start any more; never rejects. */
   async awaited (): Promise<void> {
-    await Promise.all([...this.#all.values()].map(async supervisor => await supervisor.awaited()))
+    await Promise.all([...this.#all.values()].map(async ({ supervisor }) => await supervisor.awaited()))
   }
 
   connections (): OpenConnection[] {
-    return [...this.#all.values()].flatMap(({ connection }) => connection ?? [])
+    return [...this.#all.values()].flatMap(({ supervisor: { connection } }) => connection ?? [])
   }
 
   async close (): Promise<void> {
     const all = [...this.#all.values()]
     this.#all.clear()
-    await Promise.all(all.map(async supervisor => await supervisor.close()))
+    for (const { release } of all) release()
+    await Promise.all(all.map(async ({ supervisor }) => await supervisor.close()))
   }
 
-  #add (key: Key): Supervisor<OpenConnection> {
-    const { max, create, refuse } = this.#options
-    if (this.#all.size >= max && !this.#removeUnused()) {
-      throw refuse(`${max} callers use connections of their own already (option maxUpstreamConnections)`)
+  #add (key: Key): Isolated {
+    const caller = key instanceof Peer ? callerOf(key) : `principal ${key}`
+    this.#makeSpace(caller)
+    const supervisor = this.#options.create()
+    const release = key instanceof Peer ? key.onClose(() => this.#remove(key)) : () => {}
+    const isolated = { supervisor, caller, release }
+    this.#all.set(key, isolated)
+    return isolated
+  }
+
+  /** One caller has at most half of what the others leave, so that one is there for the next caller. */
+  #makeSpace (caller: string): void {
+    const { max, refuse } = this.#options
+    const own = [...this.#all.values()].filter(isolated => isolated.caller === caller).length
+    const hasShare = own > 0 && 2 * (own + 1) > max - (this.#all.size - own)
+    if (hasShare && !this.#removeUnused(caller)) {
+      throw refuse(`this caller uses ${own} connections of its own already, and others need theirs; end a session, or wait for a call (option maxUpstreamConnections)`)
     }
-    const supervisor = create()
-    this.#all.set(key, supervisor)
-    if (key instanceof Peer) key.onClose(() => this.#remove(key))
-    return supervisor
+    if (this.#all.size >= max && !this.#removeUnused()) throw refuse(`all connections that callers may have of their own, ${max}, are in use (option maxUpstreamConnections)`)
   }
 
-  /** Ends the one that was not used for the longest time; false when all are in use. */
-  #removeUnused (): boolean {
-    for (const [key, { connection, state }] of this.#all) {
-      if (state === 'starting' || (connection?.callsInFlight ?? 0) > 0) continue
+  /** Ends the one that was not used for the longest time, of one caller or of all; false when all are in use. */
+  #removeUnused (of?: string): boolean {
+    for (const [key, { supervisor: { connection, state }, caller }] of this.#all) {
+      if ((of !== undefined && of !== caller) || state === 'starting' || (connection?.callsInFlight ?? 0) > 0) continue
       this.#remove(key)
       return true
     }
@@ -67,8 +86,9 @@ export class IsolatedConnections {
   }
 
   #remove (key: Key): void {
-    const supervisor = this.#all.get(key)
+    const isolated = this.#all.get(key)
     this.#all.delete(key)
-    void supervisor?.close()
+    isolated?.release()
+    void isolated?.supervisor.close()
   }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { processSurroundings } from '../system/environment.js'
@@ -36,8 +37,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   const { mcp, log } = fastify
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
-  let isHeld = false
-  let isEnding = false
+  let [isHeld, isEnding] = [false, false]
 
   mcp.provide('upstreams', {
     read: async sources => {
@@ -70,16 +70,17 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   })
 
   async function load (): Promise<void> {
-    const [{ Upstreams }, { dialerOf }] = await Promise.all([import('./upstreams.js'), import('./dial.js')])
+    const [{ Upstreams }, { dialerOf }, { ReplyBudget }] = await Promise.all([import('./upstreams.js'), import('./dial.js'), import('../transports/client/reply-budget.js')])
+    const replies = new ReplyBudget(options.maxUpstreamBytes, options.maxAllUpstreamBytes, () => mcp.dispatcher.backlogs.waiting + unreadBytes(mcp.connections?.replies))
     upstreams = new Upstreams({
       clientInfo: mcp.dispatcher.server.info,
       values: mcp.store.values,
       nodes: mcp.store.nodes,
       gateway: mcp,
       log,
-      observer: mcp.dispatcher.observers.upstreamRequest,
       options,
-      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding) }, lineLogger(log, entry.alias, redact)),
+      observer: mcp.dispatcher.observers.upstreamRequest,
+      dialerOf: (entry, redact) => dialerOf(entry, { ...options, stopTimeout: () => stopTimeoutOf(options, isEnding), replies }, lineLogger(log, entry.alias, redact)),
       reportHealth: (alias, trouble) => {
         mcp.health.report(`upstream ${alias}`, trouble)
         mcp.health.noteChange()
@@ -101,6 +102,13 @@ function reportLeftOut ({ log, mcp }: FastifyInstance, leftOut: readonly LeftOut
   }
   const names = [...new Set(leftOut.map(({ alias }) => alias))]
   mcp.health.report('upstream configuration', names.length === 0 ? undefined : `${names.join(', ')}: the configuration has mistakes, which the log names`)
+}
+
+/** How many bytes of replies that are complete wait for clients that have not read them. */
+function unreadBytes (replies: Iterable<ServerResponse> | undefined): number {
+  let bytes = 0
+  for (const { writableEnded, socket } of replies ?? []) if (writableEnded) bytes += socket?.writableLength ?? 0
+  return bytes
 }
 
 /** Writes what a server writes for people to the log, at level debug and without its secrets; undefined when that is not logged. */

@@ -9,6 +9,8 @@ import type { ServerEntry } from './server-entry.js'
 /** The call of a client that a request to an upstream serves. It may outlive the client's request: between two rounds it has none. */
 export interface RelayedCall {
   readonly principal: string | undefined
+  /** Who is counted as one where something is shared by all callers: a principal, or the address of callers without one. */
+  readonly caller: string
   /** The client; two calls of one client have the same, and so have two stateless calls of one principal, or of an anonymous caller on one connection. */
   readonly client: object
   /** True while a request of the client waits for its outcome; false while it is parked until the client comes back. */

@@ -20,7 +20,9 @@ import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
 /** What the options say about all upstreams. */
-export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout'>, ListLimits {
+export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout' | 'replies'>, ListLimits {
+  readonly maxUpstreamBytes: number
+  readonly maxAllUpstreamBytes: number
   readonly stdio: boolean
   readonly upstreamStopTimeout: number
   readonly upstreamQuickStopTimeout: number

@@ -52,6 +52,11 @@ export class SseReader {
     this.#events = events
   }
 
+  /** How many bytes are there of what is not complete. */
+  get size (): number {
+    return this.#line.size + this.#data.size + this.#rest.length
+  }
+
   /** The chunk may be kept: it must not be written to afterwards. */
   push (chunk: Buffer): void {
     if (this.#rest.length > 0) this.#rest = Buffer.concat([this.#rest, chunk])

@@ -149,6 +149,7 @@ export class FakeCall implements RelayedCall {
   readonly asked: Array<{ method: string, params: Params, signal: AbortSignal }> = []
   readonly principal: string | undefined
   readonly client: object
+  readonly caller: string
   answer: (method: string) => object | Promise<object> = () => ({ action: 'accept', content: {} })
   isAskable = true
   isWaiting = true
@@ -156,6 +157,7 @@ export class FakeCall implements RelayedCall {
   constructor (principal: string | undefined = undefined, client: object = {}) {
     this.principal = principal
     this.client = client
+    this.caller = principal ?? 'local'
   }
 
   progress (params: Params): void {

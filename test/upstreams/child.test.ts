@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Id, Message } from '../../protocol/wire/jsonrpc.js'
 import type { Link } from '../../transports/client/link.js'
+import { ReplyBudget } from '../../transports/client/reply-budget.js'
 import { childDialer, type ChildDialer, type ChildOptions } from '../../upstreams/supervision/child-dial.js'
 import { folder } from '../support/process.js'
 import { isRunning, pidsIn, untilGone } from '../support/processes.js'
 import { Inbox, inTime, until } from '../support/wait.js'
 
-const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, stopTimeout: () => 500, upstreamProxies: false }
+const DEFAULTS: ChildOptions = { maxUpstreamMessage: 1_048_576, maxUpstreamValues: 10_000, maxUpstreamListValues: 10_000, replies: new ReplyBudget(Infinity, Infinity), maxUpstreamQueue: 65_536, maxUpstreamUnasked: 20_000, maxUpstreamErrorOutput: 65_536, stopTimeout: () => 500, upstreamProxies: false }
 const REQUEST = { method: 'tools/call', params: {} }
 
 interface Failure { id: Id | undefined, text: string }

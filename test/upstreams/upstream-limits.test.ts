@@ -54,7 +54,7 @@ t.test('single callers have a bounded number of processes, and unused ones end',
   const controller = new AbortController()
   ada.request({ method: 'tools/call', params: { name: 'hang', arguments: { key: 'k' } }, call: new FakeCall('ada'), signal: controller.signal }).catch(() => {})
   await until(() => server.hanging.has('k'))
-  await t.rejects(connectionOf(app, 'one', 'bob'), /1 callers use connections of their own already/)
+  await t.rejects(connectionOf(app, 'one', 'bob'), /all connections that callers may have of their own, 1, are in use/)
   // One more is the connection for lists, of which nothing was known.
   await until(() => server.conversations.size === 2, 'one of ada, none of bob')
   controller.abort()

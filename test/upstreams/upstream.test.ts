@@ -8,6 +8,7 @@ import { connect } from '../../upstreams/connection/connection.js'
 import { EraMemory } from '../../upstreams/connection/era-memory.js'
 import { ParkedCalls } from '../../upstreams/relay/parking/parked-calls.js'
 import type { ServerEntry } from '../../upstreams/server-entry.js'
+import type { Connection } from '../../upstreams/ports.js'
 import { ConfiguredUpstream, type UpstreamLimits } from '../../upstreams/upstream.js'
 import { createEntry, FakeCall, FakeUpstream } from '../support/fake-upstream.js'
 import { Recorder } from '../support/recorder.js'
@@ -92,8 +93,46 @@ t.test('connections of single callers are bounded: an unused one makes way, and 
   const cy = await upstream.connectionFor(callOf(peer(), 'cy'))
   t.strictSame([ada.closed, bob.closed], [false, true])
   cy.request({ method: 'tools/call', params: {}, call: new FakeCall() }).catch(() => {})
-  await t.rejects(upstream.connectionFor(callOf(peer(), 'dan')), { code: -32603, message: /server fake is not available: 2 callers use connections of their own already \(option maxUpstreamConnections\)/ })
+  await t.rejects(upstream.connectionFor(callOf(peer(), 'dan')), { code: -32603, message: /server fake is not available: all connections that callers may have of their own, 2, are in use \(option maxUpstreamConnections\)/ })
   t.equal(await upstream.connectionFor(callOf(peer(), 'ada')), ada)
+})
+
+t.test('one caller has half of the connections for single sessions, and others have theirs', async t => {
+  const fake = new FakeUpstream({ 'tools/call': () => {} })
+  const upstream = createUpstream(t, fake, { isolate: 'session' }, { maxConnections: 8 })
+  const open = async (principal: string): Promise<Connection> => await upstream.connectionFor(callOf(new Peer({ transport: 'stdio', channel: new Recorder(), identity: { principal, scopes: 'all' } }), principal))
+  const use = (connection: Connection): void => { connection.request({ method: 'tools/call', params: {}, call: new FakeCall() }).catch(() => {}) }
+  const first = await open('bob')
+  use(first)
+  for (let count = 1; count < 4; count++) use(await open('bob'))
+  await t.rejects(open('bob'), { code: -32603, message: /this caller uses 4 connections of its own already, and others need theirs; .* \(option maxUpstreamConnections\)/ })
+  use(await open('ada'))
+  use(await open('ada'))
+  await t.rejects(open('ada'), /this caller uses 2 connections/)
+  await open('cy')
+  t.equal(first.closed, false)
+  fake.links[0]?.send({ id: fake.links[0].last('tools/call').id, result: {} })
+  await until(async () => await open('bob').then(() => true, () => false), 'a connection that is not used makes way for another of the same caller')
+  t.equal(first.closed, true)
+})
+
+t.test('a session whose connection made way for another is not listened to any more', async t => {
+  const fake = new FakeUpstream({})
+  const upstream = createUpstream(t, fake, { isolate: 'session' }, { maxConnections: 1 })
+  let listeners = 0
+  const counted = (): Peer => {
+    const session = peer('stdio')
+    const { onClose } = session
+    session.onClose = listener => {
+      listeners++
+      const remove = onClose.call(session, listener)
+      return () => { listeners--; remove() }
+    }
+    return session
+  }
+  const [one, two] = [counted(), counted()]
+  for (let count = 0; count < 20; count++) for (const session of [one, two]) await upstream.connectionFor(callOf(session))
+  t.equal(listeners, 1)
 })
 
 t.test('a connection of a single caller is closed when it is not used', async t => {

@@ -2,9 +2,20 @@ import type { Revision } from '../../protocol/revisions/revision.js'
 import type { Channel } from '../../protocol/wire/channel.js'
 import type { Message, Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { MessageLimits } from '../../protocol/wire/limits.js'
+import type { ReplyBudget } from './reply-budget.js'
 
-/** How large a message of an upstream may be, in bytes and in what it is made of, and how many messages that no request asked for may come in a second. */
-export interface LinkLimits { readonly maxMessage: number, readonly limits: MessageLimits, readonly maxUnasked: number }
+/** How much an upstream may send. */
+export interface LinkLimits {
+  /** The largest message, in bytes. */
+  readonly maxMessage: number
+  /** What a message may be made of, and what a page of a list may. */
+  readonly limits: MessageLimits
+  readonly listLimits: MessageLimits
+  /** How many messages that no request asked for may come in a second. */
+  readonly maxUnasked: number
+  /** Bounds the bytes of incomplete replies of all upstreams. */
+  readonly replies: ReplyBudget
+}
 
 /** A request that is about to be sent on a link. */
 export interface LinkRequest {
@@ -13,6 +24,8 @@ export interface LinkRequest {
   readonly params: Params
   /** The version of the protocol that the request names itself, in revisions without a handshake. */
   readonly version?: string | undefined
+  /** The caller whose request it serves; undefined for one of the gateway's own. */
+  readonly caller?: string | undefined
   /** More headers for this request, such as `Mcp-Param-*`, where the link has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }

@@ -1,11 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Channel } from '../../protocol/wire/channel.js'
-import { decode, type Id, type Message } from '../../protocol/wire/jsonrpc.js'
-import type { MessageLimits } from '../../protocol/wire/limits.js'
+import type { Id, Message } from '../../protocol/wire/jsonrpc.js'
 import { LineReader } from '../stdio/line-reader.js'
 import { LineWriter } from '../stdio/line-writer.js'
-import type { Link, LinkEvents, LinkRequest } from './link.js'
+import type { Link, LinkEvents, LinkLimits, LinkRequest } from './link.js'
 import { concernOf, idOfAnswer } from './answered-id.js'
+import { IncomingReply, isLarge } from './reply-budget.js'
+import { MessageDecoder } from './report-messages.js'
 import { PausableSource, UnaskedMessages, type Source } from './unasked-messages.js'
 
 /** A process that speaks MCP on its standard streams. */
@@ -18,14 +19,9 @@ export interface Child {
   stop (): Promise<void>
 }
 
-export interface StdioLinkOptions {
-  /** The longest line of the child, in bytes. */
-  maxMessage: number
+export interface StdioLinkOptions extends LinkLimits {
   /** The most bytes that wait for a child that does not read. */
   maxQueue: number
-  limits: MessageLimits
-  /** How many messages that no request asked for may come in a second. */
-  maxUnasked: number
   /** Settles when the child has written its first bytes to standard error; those on standard output are seen here. */
   alive?: Promise<void>
   /** Called with each line that is no message. */
@@ -53,11 +49,13 @@ class StdioLink implements Link {
   readonly #options: StdioLinkOptions
   readonly #writer: LineWriter
   readonly #unasked: UnaskedMessages
+  readonly #decoder: MessageDecoder
   readonly #source: Source
   /** True when no more follows: the last line may be half a message. */
   #cut = false
   #ended = false
   #timer: NodeJS.Timeout | undefined
+  #incoming: IncomingReply | undefined
 
   constructor (child: Child, events: LinkEvents, options: StdioLinkOptions) {
     this.#child = child
@@ -66,6 +64,7 @@ class StdioLink implements Link {
     this.alive = Promise.race([options.alive ?? [], new Promise<void>(resolve => child.stdout.once('data', () => resolve()))].flat())
     this.#writer = new LineWriter(child.stdin)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
+    this.#decoder = new MessageDecoder(options)
     const put = (text: string) => this.#put(text)
     this.channel = { streams: true, respond: put, emit: put, end: () => {} }
     this.#source = this.#read()
@@ -75,9 +74,10 @@ class StdioLink implements Link {
     void child.ended.then(reason => this.#finish(reason))
   }
 
-  channelFor ({ id }: LinkRequest): Channel {
+  channelFor (request: LinkRequest): Channel {
     this.#unasked.expect()
-    return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(id) : this.channel
+    this.#decoder.expect(request)
+    return this.#writer.size > this.#options.maxQueue ? this.#fullChannel(request.id) : this.channel
   }
 
   setRevision (): void {}
@@ -97,16 +97,21 @@ class StdioLink implements Link {
       else this.#events.failed(concern.id, new Error(`it wrote a line of more than ${maxMessage} bytes`))
     }
     lines.onNothing = bytes => this.#unasked.addLine(this.#source, bytes)
-    this.#child.stdout.on('data', (chunk: Buffer) => { if (!this.#ended) lines.push(chunk) })
+    const source = new PausableSource(lines, this.#child.stdout)
+    this.#child.stdout.on('data', (chunk: Buffer) => {
+      if (this.#ended) return
+      lines.push(chunk)
+      if (this.#incoming !== undefined || isLarge(lines.size)) (this.#incoming ??= new IncomingReply(this.#options.replies, this, source)).update(lines.size)
+    })
     this.#child.stdout.once('end', () => {
       this.#cut = true
       lines.end()
     })
-    return new PausableSource(lines, this.#child.stdout)
+    return source
   }
 
   #receive (line: Buffer): void {
-    const incoming = decode(line, this.#options.limits)
+    const incoming = this.#decoder.decode(line)
     if (incoming.kind === 'batch') for (const message of incoming.messages) this.#pass(message, line)
     else this.#pass(incoming, line)
   }
@@ -142,6 +147,7 @@ class StdioLink implements Link {
     clearTimeout(this.#timer)
     this.#writer.drop()
     this.#unasked.stop()
+    this.#incoming?.update(0)
     this.#events.closed(new Error(reason))
   }
 }

@@ -30,6 +30,11 @@ export class LineReader {
     this.#onTooLong = onTooLong
   }
 
+  /** How many bytes are there of what is not complete. */
+  get size (): number {
+    return this.#line.size + this.#rest.length
+  }
+
   /** The chunk belongs to the caller again when it returns. */
   push (chunk: Buffer): void {
     if (this.#rest.length > 0) {

@@ -105,7 +105,7 @@ export class UpstreamPeer {
     if (this.closed) return Promise.reject(errors.upstreamUnavailable(this.#alias, 'its connection has ended, and the request was not sent'))
     const version = revision?.stateless === true ? revision.version : undefined
     return this.#peer.request(method, params, id => {
-      const channel = this.#open.channelFor({ id, method, params, version, headers })
+      const channel = this.#open.channelFor({ id, method, params, version, headers, caller: call?.caller })
       if (call !== undefined) this.calls.add(id, call, channel)
       onChannel?.(channel)
       if (failsOn !== undefined) this.#failsOn.set(id, failsOn)

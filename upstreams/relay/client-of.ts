@@ -1,6 +1,9 @@
 import { isLoopback } from '../../lib/network/loopback.js'
 import type { Call } from '../../protocol/dispatch/call.js'
 
+/** Callers without an address: the client on standard input, and programs in this process. */
+const LOCAL = 'local'
+
 /** One object for each name whose calls are running, so that objects can be compared. */
 const clients = new Map<string, WeakRef<object>>()
 const forgotten = new FinalizationRegistry<string>(name => {
@@ -16,6 +19,11 @@ export function clientOf (call: Pick<Call, 'peer' | 'identity' | 'revision' | 'f
   if (!revision.stateless || peer.transport !== 'http') return peer
   if (principal !== undefined) return objectFor(`=${principal}`)
   return address !== undefined && isLoopback(address) && !call.forwarded ? peer.connection ?? peer : peer
+}
+
+/** The caller of a call, as it is counted where callers share something: its principal, or its address. */
+export function callerOf ({ identity: { principal, address } }: Pick<Call, 'identity'>): string {
+  return principal === undefined ? address ?? LOCAL : `principal ${principal}`
 }
 
 function objectFor (name: string): object {

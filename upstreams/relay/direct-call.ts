@@ -3,7 +3,7 @@ import { errors } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall } from '../ports.js'
-import { clientOf } from './client-of.js'
+import { callerOf, clientOf } from './client-of.js'
 import { expectCompletion } from './questions/completed-elicitations.js'
 import { forwardLog, forwardProgress } from './forward-notifications.js'
 import { faultOf, isRelayedQuestion, toClientParams, toUpstreamAnswer, type Question } from './questions/question.js'
@@ -22,6 +22,10 @@ export class DirectCall implements RelayedCall {
 
   get principal (): string | undefined {
     return this.#call.principal
+  }
+
+  get caller (): string {
+    return callerOf(this.#call)
   }
 
   get client (): object {

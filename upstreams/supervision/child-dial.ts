@@ -3,6 +3,7 @@ import { childEnvironment } from '../../system/programs/server/child-environment
 import { ErrorOutput } from '../../system/programs/server/error-output.js'
 import { startServer } from '../../system/programs/server/start-server.js'
 import type { Dial } from '../../transports/client/link.js'
+import type { ReplyBudget } from '../../transports/client/reply-budget.js'
 import { openStdioLink } from '../../transports/client/stdio.js'
 import type { Address } from '../server-entry.js'
 
@@ -12,10 +13,13 @@ export type StdioAddress = Extract<Address, { kind: 'stdio' }>
 export interface ChildOptions {
   readonly maxUpstreamMessage: number
   readonly maxUpstreamValues: number
+  readonly maxUpstreamListValues: number
   readonly maxUpstreamQueue: number
   readonly maxUpstreamUnasked: number
   readonly maxUpstreamErrorOutput: number
   readonly upstreamProxies: boolean
+  /** Bounds the bytes of incomplete replies of all upstreams. */
+  readonly replies: ReplyBudget
   /** How long each step of stopping a server may take now, in milliseconds. */
   readonly stopTimeout: () => number
 }
@@ -37,7 +41,7 @@ export function childDialer (address: StdioAddress, options: ChildOptions, onLin
 }
 
 function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, createOutput: () => ErrorOutput): Dial {
-  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
+  const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
   return async (events, signal) => {
     signal.throwIfAborted()
     const output = createOutput()
@@ -48,8 +52,10 @@ function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOpt
     })
     const link = openStdioLink(child, events, {
       maxMessage: maxUpstreamMessage,
+      replies,
       maxQueue: maxUpstreamQueue,
       limits: upstreamLimits(maxUpstreamValues),
+      listLimits: upstreamLimits(maxUpstreamListValues),
       maxUnasked: maxUpstreamUnasked,
       alive,
       onNoise: line => output.addLine(line)

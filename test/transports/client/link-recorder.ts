@@ -5,9 +5,10 @@ import { META, metaOf } from '../../../protocol/wire/meta.js'
 import { LIMITS } from '../../../protocol/wire/limits.js'
 import type { UrlDialOptions } from '../../../transports/client/dial-url.js'
 import type { Dial, Link, LinkEvents } from '../../../transports/client/link.js'
+import { ReplyBudget } from '../../../transports/client/reply-budget.js'
 import { Mailbox } from '../../support/mailbox.js'
 
-export const OPTIONS: UrlDialOptions = { maxMessage: 1024 * 1024, limits: LIMITS, maxUnasked: 20_000, connections: 16, maxQueue: 1024 * 1024, heartbeat: 30_000, maxPings: 100 }
+export const OPTIONS: UrlDialOptions = { maxMessage: 1024 * 1024, limits: LIMITS, listLimits: LIMITS, replies: new ReplyBudget(Infinity, Infinity), maxUnasked: 20_000, connections: 16, maxQueue: 1024 * 1024, heartbeat: 30_000, maxPings: 100 }
 
 export type Report =
   | { what: 'message', message: Message, on: Channel | undefined, status: number | undefined }

@@ -5,6 +5,7 @@ import { encodeNotification, encodeResult } from '../../../protocol/wire/jsonrpc
 import { LIMITS } from '../../../protocol/wire/limits.js'
 import { childEnvironment } from '../../../system/programs/server/child-environment.js'
 import { startServer } from '../../../system/programs/server/start-server.js'
+import { ReplyBudget } from '../../../transports/client/reply-budget.js'
 import { openStdioLink } from '../../../transports/client/stdio.js'
 import { bestTime } from '../../support/timing.js'
 import { until } from '../../support/wait.js'
@@ -13,7 +14,7 @@ import { LinkRecorder } from './link-recorder.js'
 function open (): { recorder: LinkRecorder, stdout: PassThrough, noise: string[] } {
   const [recorder, stdout, noise] = [new LinkRecorder(), new PassThrough({ highWaterMark: 1024 * 1024 }), new Array<string>()]
   const child = { stdin: new PassThrough().resume(), stdout, ended: new Promise<string>(() => {}), stop: async () => {} }
-  void recorder.dial(async events => openStdioLink(child, events, { maxMessage: 65_536, maxQueue: 1024 * 1024, limits: LIMITS, maxUnasked: 20_000, onNoise: line => { noise.push(line.toString()) } }))
+  void recorder.dial(async events => openStdioLink(child, events, { maxMessage: 65_536, maxQueue: 1024 * 1024, limits: LIMITS, listLimits: LIMITS, replies: new ReplyBudget(Infinity, Infinity), maxUnasked: 20_000, onNoise: line => { noise.push(line.toString()) } }))
   return { recorder, stdout, noise }
 }
 

@@ -1,5 +1,6 @@
 import type { Pool } from 'undici'
-import { HttpExchange, type HttpRequest, type ReplyReceiver } from './http-exchange.js'
+import { HttpExchange, type ExchangeObserver, type HttpRequest, type ReplyReceiver } from './http-exchange.js'
+import { SocketShares } from './socket-shares.js'
 
 export interface HttpClientOptions {
   /** The most connections for requests; answers, notifications and streams have some of their own, so that they never wait for a call. */
@@ -23,10 +24,12 @@ export class HttpClient {
   readonly #streams: Pool
   readonly #maxQueue: number
   readonly #queued = { calls: 0, control: 0 }
+  readonly #shares: SocketShares
 
   constructor (Pool: new (origin: string, options: Pool.Options) => Pool, origin: string, { connections, maxQueue }: HttpClientOptions) {
     this.origin = origin
     this.#maxQueue = maxQueue
+    this.#shares = new SocketShares(connections)
     // The deadlines of calls bound how long a reply may take.
     const options = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MAX_HEADERS, connect: { timeout: CONNECT_TIMEOUT } }
     this.#calls = new Pool(origin, { ...options, connections })
@@ -34,14 +37,14 @@ export class HttpClient {
     this.#streams = new Pool(origin, { ...options, connections })
   }
 
-  /** Sends a request whose reply may take any time. Undefined when too much waits already. */
-  call (request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
-    return this.#send('calls', this.#calls, request, receiver)
+  /** Sends a request whose reply may take any time; one of a caller waits while the caller has its share of the connections. Undefined when too much waits already. */
+  call (request: HttpRequest, receiver: ReplyReceiver, caller: string | undefined): HttpExchange | undefined {
+    return this.#send('calls', this.#calls, request, receiver, caller)
   }
 
   /** Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it waits already. */
   control (request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
-    return this.#send('control', this.#control, request, receiver)
+    return this.#send('control', this.#control, request, receiver, undefined)
   }
 
   /** Opens an event stream. */
@@ -49,15 +52,43 @@ export class HttpClient {
     return new HttpExchange(this.#streams, this.origin, request, receiver).start()
   }
 
-  #send (lane: 'calls' | 'control', pool: Pool, request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
+  #send (lane: 'calls' | 'control', pool: Pool, request: HttpRequest, receiver: ReplyReceiver, caller: string | undefined): HttpExchange | undefined {
     const size = Buffer.byteLength(request.body ?? '') + REQUEST_SIZE
     if (this.#queued[lane] > 0 && this.#queued[lane] + size > this.#maxQueue) return undefined
     this.#queued[lane] += size
-    return new HttpExchange(pool, this.origin, request, receiver, () => { this.#queued[lane] -= size }).start()
+    const exchange = new HttpExchange(pool, this.origin, request, receiver, new Place(this.#queued, lane, size, this.#shares, caller))
+    if (caller === undefined) return exchange.start()
+    this.#shares.begin(caller, exchange)
+    return exchange
   }
 
   /** Ends all connections. Never rejects. */
   async close (): Promise<void> {
     await Promise.allSettled([this.#calls.destroy(), this.#control.destroy(), this.#streams.destroy()])
+  }
+}
+
+/** What one request takes of a client. */
+class Place implements ExchangeObserver {
+  readonly #queued: { calls: number, control: number }
+  readonly #lane: 'calls' | 'control'
+  readonly #size: number
+  readonly #shares: SocketShares
+  readonly #caller: string | undefined
+
+  constructor (queued: { calls: number, control: number }, lane: 'calls' | 'control', size: number, shares: SocketShares, caller: string | undefined) {
+    this.#queued = queued
+    this.#lane = lane
+    this.#size = size
+    this.#shares = shares
+    this.#caller = caller
+  }
+
+  started (): void {
+    this.#queued[this.#lane] -= this.#size
+  }
+
+  ended (exchange: HttpExchange): void {
+    if (this.#caller !== undefined) this.#shares.end(this.#caller, exchange)
   }
 }

@@ -24,6 +24,14 @@ export interface ReplyReceiver {
   onError (error: Error): void
 }
 
+/** Hears of what an exchange uses. */
+export interface ExchangeObserver {
+  /** It does not wait for a connection any more. Called once, also when it ends before. */
+  started (): void
+  /** It is over. Called once. */
+  ended (exchange: HttpExchange): void
+}
+
 /** The most redirects that one request follows. */
 const MAX_REDIRECTS = 3
 /** The most replies with a status below 200 that may come before the answer. */
@@ -35,20 +43,20 @@ export class HttpExchange {
   readonly #origin: string
   readonly #request: HttpRequest
   readonly #receiver: ReplyReceiver
-  readonly #onStart: () => void
+  readonly #observer: ExchangeObserver | undefined
   #path: string
   #redirects = 0
   #received = 0
   #attempt: Attempt | undefined
   #isStarted = false
+  #isFinished = false
 
-  /** `onStart` is called once, when the request does not wait for a connection any more. */
-  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, onStart: () => void = () => {}) {
+  constructor (dispatcher: Dispatcher, origin: string, request: HttpRequest, receiver: ReplyReceiver, observer?: ExchangeObserver) {
     this.#dispatcher = dispatcher
     this.#origin = origin
     this.#request = request
     this.#receiver = receiver
-    this.#onStart = onStart
+    this.#observer = observer
     this.#path = request.path
   }
 
@@ -76,7 +84,7 @@ export class HttpExchange {
   onStart (): void {
     if (this.#isStarted) return
     this.#isStarted = true
-    this.#onStart()
+    this.#observer?.started()
   }
 
   onHead (status: number, headers: IncomingHttpHeaders): void {
@@ -118,6 +126,9 @@ export class HttpExchange {
   #finish (): void {
     this.onStart()
     this.#attempt?.drop()
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.#observer?.ended(this)
   }
 }
 

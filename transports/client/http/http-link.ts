@@ -70,7 +70,7 @@ export class HttpLink implements Link, RequestHost {
   }
 
   post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined {
-    return this.#client.call({ method: 'POST', path: this.#path, headers: this.#headersOf(request), body: text }, receiver)
+    return this.#client.call({ method: 'POST', path: this.#path, headers: this.#headersOf(request), body: text }, receiver, request.caller)
   }
 
   resume (lastEventId: string | undefined, receiver: ReplyReceiver): HttpExchange {

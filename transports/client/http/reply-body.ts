@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Chunks } from '../../../lib/chunks.js'
 import { SseReader } from '../../../lib/network/sse-reader.js'
 import { decode, type Message } from '../../../protocol/wire/jsonrpc.js'
-import type { LinkLimits } from '../link.js'
+import type { MessageLimits } from '../../../protocol/wire/limits.js'
 
 /** What the body of a reply is by its Content-Type. */
 export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): 'json' | 'events' | 'other' {
@@ -12,23 +12,30 @@ export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): '
 
 /** Reads the messages in the body of a reply: one JSON text, or the events of a stream. */
 export class ReplyBody {
-  readonly #limits: LinkLimits
+  readonly #maxMessage: number
+  readonly #limits: MessageLimits
   readonly #onMessage: (message: Message, bytes: number) => void
   readonly #onTooLong: () => void
   readonly #json: Chunks | undefined
   readonly #events: SseReader | undefined
 
   /** `onLine` gets the number of bytes of each line of a stream that belong to no message. */
-  constructor (kind: 'json' | 'events', limits: LinkLimits, onMessage: (message: Message, bytes: number) => void, onTooLong: () => void, onLine: (bytes: number) => void) {
+  constructor (kind: 'json' | 'events', maxMessage: number, limits: MessageLimits, onMessage: (message: Message, bytes: number) => void, onTooLong: () => void, onLine: (bytes: number) => void) {
+    this.#maxMessage = maxMessage
     this.#limits = limits
     this.#onMessage = onMessage
     this.#onTooLong = onTooLong
     if (kind === 'json') this.#json = new Chunks()
-    else this.#events = new SseReader(limits.maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, line: onLine })
+    else this.#events = new SseReader(maxMessage, { event: ({ type, data }) => { if (type === 'message') this.#decode(data) }, tooLong: onTooLong, line: onLine })
   }
 
   get isStream (): boolean {
     return this.#events !== undefined
+  }
+
+  /** How many bytes are there of what is not complete. */
+  get size (): number {
+    return this.#json?.size ?? this.#events?.size ?? 0
   }
 
   get lastEventId (): string | undefined {
@@ -42,7 +49,7 @@ export class ReplyBody {
   push (chunk: Buffer): void {
     this.#events?.push(chunk)
     if (this.#json === undefined) return
-    if (this.#json.size + chunk.length > this.#limits.maxMessage) this.#onTooLong()
+    if (this.#json.size + chunk.length > this.#maxMessage) this.#onTooLong()
     else this.#json.add(chunk)
   }
 
@@ -64,7 +71,7 @@ export class ReplyBody {
   /** An event without data only carries an id. */
   #decode (bytes: Buffer): void {
     if (bytes.length === 0) return
-    const incoming = decode(bytes, this.#limits.limits)
+    const incoming = decode(bytes, this.#limits)
     for (const message of incoming.kind === 'batch' ? incoming.messages : [incoming]) this.#onMessage(message, bytes.length)
   }
 }

@@ -5,6 +5,8 @@ import { errors } from '../../../protocol/wire/errors.js'
 import type { Message, Response } from '../../../protocol/wire/jsonrpc.js'
 import type { LinkEvents, LinkRequest, LinkLimits } from '../link.js'
 import type { HttpExchange, ReplyReceiver } from './http-exchange.js'
+import { IncomingReply, isLarge } from '../reply-budget.js'
+import { isList } from '../report-messages.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
 import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 
@@ -49,6 +51,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
   #exchange: HttpExchange | undefined
   #body: ReplyBody | undefined
   #source: PausableSource | undefined
+  /** From when on it is large. */
+  #incoming: IncomingReply | undefined
   #status = 200
   #headers: IncomingHttpHeaders = {}
   #isSent = false
@@ -82,6 +86,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     this.#isDone = true
     clearTimeout(this.#timer)
     this.#exchange?.abort()
+    this.#incoming?.update(0)
     this.#host.release(this)
   }
 
@@ -95,14 +100,18 @@ export class RequestChannel implements Channel, ReplyReceiver {
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
     if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`, status)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
-    this.#body = new ReplyBody(kind, this.#host.limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
+    const { maxMessage, limits, listLimits } = this.#host.limits
+    this.#body = new ReplyBody(kind, maxMessage, isList(this.#request.method) ? listLimits : limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
       if (this.#source !== undefined) this.#host.unasked.addLine(this.#source, bytes)
     })
     if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)
   }
 
   onData (chunk: Buffer): void {
-    if (!this.#isDone) this.#body?.push(chunk)
+    const body = this.#body
+    if (this.#isDone || body === undefined) return
+    body.push(chunk)
+    if (this.#incoming !== undefined || isLarge(body.size)) this.#count(body.size)
   }
 
   onEnd (): void {
@@ -115,6 +124,11 @@ export class RequestChannel implements Channel, ReplyReceiver {
   onError (error: Error): void {
     if (this.#isDone) this.drop()
     else this.#breakOff(error)
+  }
+
+  #count (bytes: number): void {
+    if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#host.limits.replies, this.#request.caller ?? this.#host, this.#source)
+    this.#incoming?.update(this.#isDone ? 0 : bytes)
   }
 
   #post (text: string): void {
@@ -174,6 +188,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
     this.#resumeAfter = after
     const delay = Math.min(this.#body?.retry ?? growingDelay(RESUME_DELAY, MAX_RESUME_DELAY, this.#resumes - 1), MAX_RESUME_DELAY)
     this.#body = undefined
+    this.#incoming?.update(0)
+    this.#incoming = undefined
     this.#timer = setTimeout(() => { this.#exchange = this.#host.resume(after, this) }, delay).unref()
   }
 

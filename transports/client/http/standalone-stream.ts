@@ -63,7 +63,7 @@ export class StandaloneStream implements ReplyReceiver {
     if (status === 200 && bodyKind(headers) === 'events') {
       this.#wasOpen = true
       // A message that is too long is left out: it belongs to no request.
-      this.#body = new ReplyBody('events', this.#limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
+      this.#body = new ReplyBody('events', this.#limits.maxMessage, this.#limits.limits, (message, bytes) => this.#take(message, bytes), () => {}, bytes => {
         if (this.#source !== undefined) this.#events.unasked.addLine(this.#source, bytes)
       })
       if (this.#exchange !== undefined) this.#source = new PausableSource(this.#body, this.#exchange)

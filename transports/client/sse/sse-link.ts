@@ -9,7 +9,8 @@ import type { HttpExchange, ReplyReceiver } from '../http/http-exchange.js'
 import { bodyKind } from '../http/reply-body.js'
 import { describeStatus, hasAuthorization } from '../http/reply-status.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
-import { reportMessages } from '../report-messages.js'
+import { IncomingReply, isLarge } from '../reply-budget.js'
+import { MessageDecoder, reportMessages } from '../report-messages.js'
 import { PausableSource, UnaskedMessages } from '../unasked-messages.js'
 
 export interface SseTarget { readonly client: HttpClient, readonly path: string, readonly headers: string[] }
@@ -31,8 +32,10 @@ export class SseLink implements Link, ReplyReceiver {
   readonly #onOpen: (failure: Error | undefined) => void
   readonly #reader: SseReader
   readonly #unasked: UnaskedMessages
+  readonly #decoder: MessageDecoder
   #stream: HttpExchange | undefined
   #source: PausableSource | undefined
+  #incoming: IncomingReply | undefined
   /** Where messages are posted; undefined until the server has said so. */
   #endpoint: string | undefined
   #version: string | undefined
@@ -46,12 +49,13 @@ export class SseLink implements Link, ReplyReceiver {
     this.#events = events
     this.#onOpen = onOpen
     this.#unasked = new UnaskedMessages(limits.maxUnasked)
+    this.#decoder = new MessageDecoder(limits)
     this.#reader = new SseReader(limits.maxMessage, {
       event: event => this.#take(event),
       skipped: (head, tail) => this.#skip(head, tail),
       line: bytes => { if (this.#source !== undefined) this.#unasked.addLine(this.#source, bytes) }
     })
-    this.channel = this.#channel(undefined)
+    this.channel = this.#channel(undefined, undefined)
   }
 
   open (): void {
@@ -60,9 +64,10 @@ export class SseLink implements Link, ReplyReceiver {
     this.#source = new PausableSource(this.#reader, this.#stream)
   }
 
-  channelFor ({ id }: LinkRequest): Channel {
+  channelFor (request: LinkRequest): Channel {
     this.#unasked.expect()
-    return this.#channel(id)
+    this.#decoder.expect(request)
+    return this.#channel(request.id, request.caller)
   }
 
   setRevision ({ version }: { version: string }): void {
@@ -79,7 +84,9 @@ export class SseLink implements Link, ReplyReceiver {
   }
 
   onData (chunk: Buffer): void {
-    if (!this.#isClosed) this.#reader.push(chunk)
+    if (this.#isClosed) return
+    this.#reader.push(chunk)
+    if (this.#incoming !== undefined || isLarge(this.#reader.size)) this.#count(this.#reader.size)
   }
 
   onEnd (): void {
@@ -91,20 +98,25 @@ export class SseLink implements Link, ReplyReceiver {
     void this.#end(error)
   }
 
-  #channel (id: Id | undefined): Channel {
+  #channel (id: Id | undefined, caller: string | undefined): Channel {
     return {
       streams: true,
-      respond: text => this.#send(text, undefined, undefined),
-      emit: (text, method) => this.#send(text, method, method === 'notifications/cancelled' ? undefined : id),
+      respond: text => this.#send(text, undefined, undefined, caller),
+      emit: (text, method) => this.#send(text, method, method === 'notifications/cancelled' ? undefined : id, caller),
       end: () => {}
     }
+  }
+
+  #count (bytes: number): void {
+    if (this.#source !== undefined) this.#incoming ??= new IncomingReply(this.#limits.replies, this, this.#source)
+    this.#incoming?.update(bytes)
   }
 
   #take ({ type, data }: SseEvent): void {
     if (this.#isClosed) return
     if (type === 'endpoint') return this.#readEndpoint(data.toString())
     if (type !== 'message' || data.length === 0) return
-    if (this.#source !== undefined) reportMessages(data, this.#limits, this.#events, this.#unasked, this.#source)
+    if (this.#source !== undefined) reportMessages(data, this.#decoder, this.#events, this.#unasked, this.#source)
   }
 
   /** What is posted has the configured headers, so it goes to the same origin only. */
@@ -123,17 +135,17 @@ export class SseLink implements Link, ReplyReceiver {
     if (concern !== undefined && !this.#isClosed) this.#events.failed(concern.id, new Error(`its answer has more than ${this.#limits.maxMessage} bytes (option maxUpstreamMessage)`))
   }
 
-  #send (text: string, method: string | undefined, id: Id | undefined): void {
+  #send (text: string, method: string | undefined, id: Id | undefined, caller: string | undefined): void {
     if (this.#isClosed) return
     if (method === 'notifications/initialized') {
-      const handshake = this.#handshake = withTimeout(this.#post(text, undefined), HANDSHAKE_WAIT, () => {})
+      const handshake = this.#handshake = withTimeout(this.#post(text, undefined, undefined), HANDSHAKE_WAIT, () => {})
       void handshake.then(() => { this.#handshake = undefined })
-    } else if (this.#handshake !== undefined) void this.#handshake.then(() => this.#post(text, id))
-    else void this.#post(text, id)
+    } else if (this.#handshake !== undefined) void this.#handshake.then(() => this.#post(text, id, caller))
+    else void this.#post(text, id, caller)
   }
 
   /** Settles when the reply to the POST is there. With an id, it reports what went wrong. */
-  #post (body: string, id: Id | undefined): Promise<void> {
+  #post (body: string, id: Id | undefined, caller: string | undefined): Promise<void> {
     const { client, headers: configured } = this.#target
     const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version]
     const headers = [...configured, 'content-type', 'application/json', 'accept-encoding', 'identity', ...version]
@@ -153,7 +165,7 @@ export class SseLink implements Link, ReplyReceiver {
         onEnd: done,
         onError: done
       }
-      const exchange = id === undefined ? client.control(request, receiver) : client.call(request, receiver)
+      const exchange = id === undefined ? client.control(request, receiver) : client.call(request, receiver, caller)
       if (exchange === undefined) done(new Error('too much waits to be sent to it already; try again later'))
     })
   }
@@ -162,6 +174,7 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#unasked.stop()
+    this.#incoming?.update(0)
     this.#stream?.abort()
     if (this.#endpoint === undefined) this.#onOpen(why)
     else this.#events.closed(why)

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { UrlAddress } from '../http/dial-http.js'
 import { describeNetworkError } from '../http/network-error.js'
@@ -7,6 +8,8 @@ import type { Dial } from '../link.js'
 import { WebSocketLink, type WebSocketLinkOptions } from './websocket-link.js'
 
 const CONNECT_TIMEOUT = 10_000
+/** The stream under each socket that was opened. */
+const bytesOf = new WeakMap<WebSocket, Readable>()
 
 /** Dials a WebSocket. The subprotocol `mcp` is offered first; a server that chooses none is asked again without. */
 export function dialWebSocket ({ url, headers: configured }: UrlAddress, options: WebSocketLinkOptions): Dial {
@@ -24,7 +27,7 @@ export function dialWebSocket ({ url, headers: configured }: UrlAddress, options
       if (error instanceof Error && error.cause instanceof Error && error.cause.message === 'Server sent no subprotocol') return open([])
       throw error
     })
-    return new WebSocketLink(socket, options, events)
+    return new WebSocketLink(socket, bytesOf.get(socket), options, events)
   }
 }
 
@@ -40,6 +43,7 @@ function opened (socket: WebSocket, headers: string[], signal: AbortSignal): Pro
       socket.terminate()
       reject(failure)
     }
+    socket.once('upgrade', response => { bytesOf.set(socket, response.socket) })
     socket.once('open', () => {
       // Nothing is read before the link listens.
       socket.pause()

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { limitPerSecond } from '../../../lib/time/limit-per-second.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
@@ -5,7 +6,8 @@ import type { Channel } from '../../../protocol/wire/channel.js'
 import type { Id } from '../../../protocol/wire/jsonrpc.js'
 import { Heartbeat } from '../../websocket/heartbeat.js'
 import type { Link, LinkEvents, LinkRequest, LinkLimits } from '../link.js'
-import { reportMessages } from '../report-messages.js'
+import { IncomingReply, isLarge } from '../reply-budget.js'
+import { MessageDecoder, reportMessages } from '../report-messages.js'
 import { PausableSource, UnaskedMessages, type Source } from '../unasked-messages.js'
 import { describeClose } from './close-words.js'
 
@@ -30,20 +32,26 @@ export class WebSocketLink implements Link {
   readonly #events: LinkEvents
   readonly #heartbeat: Heartbeat
   readonly #unasked: UnaskedMessages
+  readonly #decoder: MessageDecoder
   readonly #ended: Promise<void>
   readonly #source: Source
   /** Messages of the chunk during which it was paused. */
   readonly #waiting: Buffer[] = []
   #isPaused = false
+  /** How many bytes have come since the last message. */
+  #incomplete = 0
+  #incoming: IncomingReply | undefined
   /** Why the gateway ends it. */
   #why: string | undefined
 
-  constructor (socket: WebSocket, options: WebSocketLinkOptions, events: LinkEvents) {
+  /** `bytes` is the stream under the socket: how much is there of a message is not said before it is complete. */
+  constructor (socket: WebSocket, bytes: Readable | undefined, options: WebSocketLinkOptions, events: LinkEvents) {
     this.#socket = socket
     this.#options = options
     this.#events = events
     this.#heartbeat = new Heartbeat(socket, options.heartbeat, () => socket.isPaused)
     this.#unasked = new UnaskedMessages(options.maxUnasked)
+    this.#decoder = new MessageDecoder(options)
     this.#source = new PausableSource({ pause: () => { this.#isPaused = true }, resume: () => this.#goOn() }, socket)
     this.channel = this.#channel(undefined)
     const countPing = limitPerSecond(options.maxPings, () => this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`))
@@ -54,6 +62,7 @@ export class WebSocketLink implements Link {
     this.#ended = new Promise(resolve => {
       socket.on('close', code => { this.#end(code); resolve() })
     })
+    bytes?.on('data', (chunk: Buffer) => this.#count(chunk.length))
     socket.on('message', data => this.#receive(data))
     socket.on('pong', onPing)
     socket.on('ping', onPing)
@@ -62,9 +71,10 @@ export class WebSocketLink implements Link {
     socket.resume()
   }
 
-  channelFor ({ id }: LinkRequest): Channel {
+  channelFor (request: LinkRequest): Channel {
     this.#unasked.expect()
-    return this.#channel(id)
+    this.#decoder.expect(request)
+    return this.#channel(request.id)
   }
 
   setRevision (): void {}
@@ -96,14 +106,22 @@ export class WebSocketLink implements Link {
     this.#socket.terminate()
   }
 
+  #count (bytes: number): void {
+    this.#incomplete += bytes
+    if (this.#incoming === undefined && !isLarge(this.#incomplete)) return
+    this.#incoming ??= new IncomingReply(this.#options.replies, this, this.#source)
+    this.#incoming.update(this.#incomplete)
+  }
+
   #receive (data: RawData): void {
+    this.#incomplete = 0
     this.#heartbeat.beat()
     if (this.#isPaused) this.#waiting.push(toBuffer(data))
     else this.#report(toBuffer(data))
   }
 
   #report (message: Buffer): void {
-    reportMessages(message, this.#options, this.#events, this.#unasked, this.#source)
+    reportMessages(message, this.#decoder, this.#events, this.#unasked, this.#source)
   }
 
   #goOn (): void {
@@ -122,6 +140,7 @@ export class WebSocketLink implements Link {
     // What came before the end counts.
     while (this.#waiting.length > 0) this.#goOn()
     this.#unasked.stop()
+    this.#incoming?.update(0)
     this.#events.closed(new Error(this.#why ?? describeClose(code)))
   }
 }

@@ -7,7 +7,7 @@ import { errors, isMcpError } from '../../../protocol/wire/errors.js'
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Params } from '../../../protocol/wire/jsonrpc.js'
 import type { Connection, RelayedCall, UpstreamRequest } from '../../ports.js'
-import { clientOf } from '../client-of.js'
+import { callerOf, clientOf } from '../client-of.js'
 import { OpenQuestions } from './open-questions.js'
 import type { ParkedCall, ParkedCalls } from './parked-calls.js'
 import { capabilityFor, isAnswerable, isRelayedQuestion, toClientParams, type Question } from '../questions/question.js'
@@ -25,6 +25,7 @@ type Outcome = { readonly result: Result } | { readonly error: unknown }
 export class ParkableCall implements RelayedCall, ParkedCall {
   readonly upstream: string
   readonly principal: string | undefined
+  readonly caller: string
   readonly #parked: ParkedCalls
   readonly #questions = new OpenQuestions()
   readonly #cancellation = new Cancellation()
@@ -52,6 +53,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   constructor (call: Call, upstream: string, parked: ParkedCalls) {
     this.upstream = upstream
     this.principal = call.principal
+    this.caller = callerOf(call)
     this.#revision = call.revision
     this.#deferred = call.clientRequests.deferred
     this.#mayAsk = call.revision.mayRequestInput(call.method)
