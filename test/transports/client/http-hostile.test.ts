@@ -12,10 +12,10 @@ const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
 /** What a server does with a call, and what the call fails with. */
 const FAILURES: Record<string, [act: (got: Got) => void, why: RegExp, status?: number]> = {
-  'an unknown content type': [({ response }) => { response.writeHead(200, { 'content-type': 'text/html' }); response.end('<h1>secret page</h1>') }, /Content-Type/],
-  'no content type': [({ response }) => { response.end('{}') }, /Content-Type/],
+  'an unknown content type': [({ response }) => { response.writeHead(200, { 'content-type': 'text/html' }); response.end('<h1>secret page</h1>') }, /Content-Type/, 200],
+  'no content type': [({ response }) => { response.end('{}') }, /Content-Type/, 200],
   'an empty body': [({ response }) => { response.writeHead(200, { 'content-type': 'application/json' }); response.end() }, /not the response/],
-  'status 202': [got => { end(got, 202) }, /accepted the request without an answer/],
+  'status 202': [got => { end(got, 202) }, /accepted the request without an answer/, 202],
   'JSON that is no message': [got => { sendJson(got, { hello: 'secret page' }) }, /cannot be read: Invalid Request/],
   'text that is no JSON': [({ response }) => { response.writeHead(200, { 'content-type': 'application/json' }); response.end('secret page') }, /cannot be read: Parse error/],
   'the response to another request': [got => { sendJson(got, { jsonrpc: '2.0', id: 4711, result: {} }) }, /not the response/],
