@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
+import { entry } from '../version.js'
 
 const [MAX_TEXT, MAX_IN_STACK, MAX_INNER] = [16_384, 1_024, 20]
 
@@ -7,7 +9,17 @@ interface Serialized { message?: string, stack?: string, aggregateErrors?: Seria
 /** Serializes an error for a log line like pino, with a message and a stack of a length at which they can be read. */
 export function shortError (error: unknown): unknown {
   const serialized: unknown = error instanceof Error ? pino.stdSerializers.err(error) : error
-  return error instanceof Error ? shorten(serialized as Serialized, error.message) : serialized
+  if (!(error instanceof Error)) return serialized
+  const shortened = shorten(serialized as Serialized, error.message)
+  if (isReplaced(error)) shortened.message = `${shortened.message ?? ''}. ${REPLACED}`
+  return shortened
+}
+
+const REPLACED = 'The files of this version were replaced while it ran: restart the gateway'
+
+/** True when a file of this very installation is gone, which was there when the gateway started. */
+function isReplaced (error: Error & { code?: string }, here = fileURLToPath(new URL('.', entry))): boolean {
+  return ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ENOENT'].includes(error.code ?? '') && error.message.includes(here)
 }
 
 function shorten (error: Serialized, own = error.message ?? ''): Serialized {

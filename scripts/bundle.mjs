@@ -3,6 +3,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildConsole } from './bundle/console.mjs'
+import { noteFiles } from './bundle/last-build.mjs'
 import { licenses } from './bundle/licenses.mjs'
 import { fileOf, LATE, standIns } from './bundle/stand-ins.mjs'
 
@@ -35,7 +36,6 @@ const shared = {
 }
 const common = { ...shared, format: 'cjs', outExtension: { '.js': '.cjs' } }
 
-rmSync(new URL('dist', root), { recursive: true, force: true })
 const made = await Promise.all([
   buildConsole(),
   build({
@@ -58,6 +58,10 @@ const made = await Promise.all([
   build({ ...shared, entryPoints: ['clipboardy'], outfile: 'dist/late/clipboardy.js', format: 'esm', banner: { js: REQUIRE } }),
   build({ ...common, entryPoints: [{ in: 'node_modules/@photostructure/sqlite/dist/index.cjs', out: 'index' }], outdir: 'dist/sqlite' })
 ])
+// Deleted first: a library that a process has loaded must not be overwritten.
+for (const name of ['fallbacks', 'prebuilds', 'types']) rmSync(new URL(`dist/${name}`, root), { recursive: true, force: true })
 cpSync(new URL('node_modules/clipboardy/fallbacks', root), new URL('dist/fallbacks', root), { recursive: true })
 cpSync(new URL('node_modules/@photostructure/sqlite/prebuilds', root), new URL('dist/prebuilds', root), { recursive: true })
 writeFileSync(new URL('dist/LICENSES.txt', root), licenses(made.flatMap(({ metafile: { inputs } }) => Object.keys(inputs))))
+// The folder may hold files of the bundle before, which scripts/build.mjs deletes after the next one: a gateway that runs may load them yet.
+noteFiles(shared.absWorkingDir, made.flatMap(({ metafile: { outputs }, files = Object.keys(outputs) }) => files.map(file => file.replace(/^dist\//, ''))))

@@ -5,6 +5,8 @@ import type { Encoding } from './accepted-encoding.js'
 /** A file of the console as the build lists it, and where it is. */
 export interface ConsoleFile {
   name: string
+  /** The name on disk, where that is another. */
+  file?: string
   /** The media type. */
   type: string
   /** Of its bytes. */
@@ -20,7 +22,7 @@ const SUFFIX: Record<Encoding, string> = { br: '.br', gzip: '.gz' }
 export function listFiles (folders = FOLDERS): ConsoleFile[] | undefined {
   for (const folder of folders) {
     const list = readList(folder)
-    if (list !== undefined) return list.map(file => ({ ...file, url: new URL(file.name, folder) }))
+    if (list !== undefined) return list.map(file => ({ ...file, url: new URL(file.file ?? file.name, folder) }))
   }
   return undefined
 }

@@ -37,7 +37,7 @@ export async function buildConsole () {
   mkdirSync(out, { recursive: true })
   const list = [...files].map(([name, bytes]) => write(name, bytes))
   writeFileSync(new URL('files.json', out), JSON.stringify(list, null, 2) + '\n')
-  return made
+  return { ...made, files: ['files.json', ...list.flatMap(({ file }) => [file, `${file}.gz`, `${file}.br`])].map(file => `dist/console/${file}`) }
 }
 
 function page (names) {
@@ -48,8 +48,11 @@ function page (names) {
 
 /** Writes a file and its compressed forms; returns what the route has to know of it. */
 function write (name, bytes) {
-  writeFileSync(new URL(name, out), bytes)
-  writeFileSync(new URL(`${name}.gz`, out), gzipSync(bytes, { level: 9 }))
-  writeFileSync(new URL(`${name}.br`, out), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
-  return { name, type: TYPES[extname(name)], hash: createHash('sha256').update(bytes).digest('base64url').slice(0, 22) }
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  // The page, too, has its hash in its name on disk: a gateway that runs while another build is made goes on to serve its own.
+  const file = name === 'index.html' ? `index.${hash}.html` : name
+  writeFileSync(new URL(file, out), bytes)
+  writeFileSync(new URL(`${file}.gz`, out), gzipSync(bytes, { level: 9 }))
+  writeFileSync(new URL(`${file}.br`, out), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+  return { name, file, type: TYPES[extname(name)], hash }
 }

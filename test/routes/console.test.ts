@@ -29,7 +29,7 @@ const HEADERS = {
 }
 const OAUTH = { issuer: 'http://127.0.0.1:1/realm', resource: 'https://mcp.example.com/gate/mcp', jwks: 'http://127.0.0.1:1/jwks' }
 const files = consoleFiles()
-const bytesOf = (name: string): Buffer => readFileSync(new URL(name, CONSOLE))
+const bytesOf = (name: string): Buffer => readFileSync(new URL(name.replace(/^index\.html/, () => files.find(file => file.name === 'index.html')?.file ?? name), CONSOLE))
 
 t.test('every file of the build is served as it is, with its type, its headers and for how long it is good', async t => {
   const app = await gateway(t)

@@ -21,6 +21,9 @@ const MACOS = ['AppKit', 'Foundation']
 /** The most that a browser loads before the console works, compressed with gzip. */
 const MAX_CONSOLE = 120 * 1024
 
+/** The page of the console, by its name on disk. */
+const PAGE = consoleFiles().find(({ name }) => name === 'index.html')?.file ?? ''
+
 const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier)
 const isDeclared = (specifier: string): boolean => packageOf(specifier) in { ...manifest.dependencies, ...manifest.peerDependencies }
@@ -70,17 +73,17 @@ t.test('SQLite is there for each platform, and the clipboard programs can be run
 
 t.test('the console is there, each of its files also compressed, and names no file that is not', async t => {
   const names = consoleFiles().map(({ name }) => name)
-  for (const name of names) for (const suffix of ['', '.br', '.gz']) t.ok(paths.has(`dist/console/${name}${suffix}`), name + suffix)
+  for (const { file } of consoleFiles()) for (const suffix of ['', '.br', '.gz']) t.ok(paths.has(`dist/console/${file}${suffix}`), file + suffix)
   t.ok(paths.has('dist/console/files.json'))
-  const named = [...text('dist/console/index.html').matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, name]) => name as string)
+  const named = [...text(`dist/console/${PAGE}`).matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, name]) => name as string)
   t.ok(named.length > 0)
   for (const name of named) t.ok(names.includes(name), name)
 })
 
 t.test('what the console loads at start is small', async t => {
-  const html = text('dist/console/index.html')
+  const html = text(`dist/console/${PAGE}`)
   const linked = [...html.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, name]) => name as string)
-  const loaded = new Set(['index.html', ...linked])
+  const loaded = new Set([PAGE, ...linked])
   // Chunks that a script imports by a statement are loaded with it; `import(…)` is later.
   for (const name of loaded) for (const [, chunk] of text(`dist/console/${name}`).matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) loaded.add(chunk as string)
   const scripts = [...loaded].filter(name => name.endsWith('.js'))

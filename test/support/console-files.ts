@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The folder of the built console. */
 export const CONSOLE = new URL('../../../dist/console/', import.meta.url)
 
-interface Listed { name: string, type: string, hash: string }
+interface Listed { name: string, file: string, type: string, hash: string }
 
 /** The files of the built console, as the build lists them. */
 export const consoleFiles = (): Listed[] => JSON.parse(readFileSync(new URL('files.json', CONSOLE), 'utf8')) as Listed[]
