@@ -1,4 +1,3 @@
-import type { ErrorObject } from 'ajv'
 import { shorten, type Mistake } from '../wire/errors.js'
 import { isObject } from '../wire/json.js'
 
@@ -7,6 +6,9 @@ export interface Wrong { readonly text: string, readonly mistakes: readonly Mist
 
 /** A mistake with the sentence about it, which names the place. */
 export interface DescribedMistake extends Mistake { readonly sentence: string }
+
+/** An error as Ajv gives it. Its own type would be part of the types of this package, which does not bring Ajv. */
+interface AjvError { instancePath: string, keyword: string, params: Record<string, unknown>, schemaPath: string, message?: string }
 
 /** How many mistakes of one value are listed, how long their sentences are together, and how many are looked at. */
 const MOST_LISTED = 20
@@ -65,7 +67,7 @@ export function isSmall (value: unknown): boolean {
 }
 
 /** Reads an error of Ajv; `schema` is the one that was broken. */
-export function readAjvError (error: ErrorObject, schema: object): DescribedMistake {
+export function readAjvError (error: AjvError, schema: object): DescribedMistake {
   const { instancePath, keyword, params } = error
   const where = shorten(instancePath.slice(1)).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   if (keyword === 'required') {
@@ -77,7 +79,7 @@ export function readAjvError (error: ErrorObject, schema: object): DescribedMist
 }
 
 /** A format says more to a person than the pattern that a schema library gives beside it; a long pattern says nothing. */
-function messageOf ({ keyword, message = 'does not fit', schemaPath }: ErrorObject, schema: object): string {
+function messageOf ({ keyword, message = 'does not fit', schemaPath }: AjvError, schema: object): string {
   if (keyword !== 'pattern') return message
   const format = memberAt(schema, schemaPath.replace(/pattern$/, 'format'))
   if (typeof format === 'string') return `must match format "${format}"`
