@@ -10,6 +10,7 @@ import { version } from '../version.js'
 import { createKey } from './create-key.js'
 import { checkExposure } from './exposure.js'
 import { check } from './report/check.js'
+import { lint } from './report/lint.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { describeClient, stdioEntry } from './report/clients.js'
 import { serve } from './serve.js'
@@ -20,6 +21,7 @@ import { SettingsError } from './settings/source.js'
 import { USAGE } from './settings/usage.js'
 import { allowExit, guardExit } from './process/exit-guard.js'
 import { catchHangUp } from './process/sighup.js'
+import { expectSignals } from './process/signals.js'
 import { claimStandardOutput } from './process/standard-output.js'
 
 type Command = (argv: string[], logs: LogLines) => void | Promise<void>
@@ -29,6 +31,7 @@ const COMMANDS: Record<string, Command> = {
   clients: printClient,
   help: printUsage,
   key: printKey,
+  lint: printLint,
   version: () => { process.stdout.write(`${version}\n`) }
 }
 
@@ -109,6 +112,34 @@ async function printCheck (argv: string[]): Promise<void> {
     // A plugin may have left a timer or a socket behind.
     process.exit(mistakes.length === 0 ? 0 : 1)
   })
+}
+
+/** Ends with 0, with 1 when something of a server is missing, and with 128 plus its number after a signal; in each case the servers are stopped first. */
+async function printLint (argv: string[]): Promise<void> {
+  const output = claimStandardOutput()
+  const { word: server, rest } = takeWord(argv)
+  const settings = readSettings(rest, process.env, process.cwd())
+  const ending = new AbortController()
+  let exitCode: number | undefined
+  expectSignals()
+  process.on('uncaughtException', error => {
+    exitCode = 1
+    ending.abort(error)
+  })
+  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+    process.on(signal, () => {
+      exitCode ??= code
+      ending.abort()
+    })
+  }
+  const locate = (error: Error): Error => located(error, settings)
+  try {
+    const { report, isIncomplete } = await lint(withData(resolveOptions(settings.options)), { server, locate, signal: ending.signal })
+    output.write(report, () => process.exit(exitCode ?? (isIncomplete ? 1 : 0)))
+  } catch (error) {
+    if (exitCode !== undefined && exitCode > 1) process.exit(exitCode)
+    throw locate(error as Error)
+  }
 }
 
 function printClient (argv: string[]): void {

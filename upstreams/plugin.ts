@@ -27,6 +27,8 @@ declare module '../plugins/core/mcp.js' {
       status: () => UpstreamStatus[]
       /** What was changed in the lists of a server before they were served. */
       repairs: (alias: string) => Repair[]
+      /** Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why. */
+      readLists: (alias: string, signal: AbortSignal) => Promise<void>
       get: (alias: string) => Upstream | undefined
     }
   }
@@ -59,6 +61,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     hold: () => { isHeld = true },
     status: () => upstreams?.status() ?? [],
     repairs: alias => upstreams?.repairs(alias) ?? [],
+    readLists: async (alias, signal) => await upstreams?.readLists(alias, signal),
     get: alias => upstreams?.get(alias)
   })
   mcp.onDrain(() => upstreams?.drain())

@@ -95,6 +95,11 @@ export class Upstreams {
     return this.#lists.repairsOf(alias)
   }
 
+  /** Starts an upstream, if need be, and settles when its lists were read. Rejects if that failed; the signal ends the wait. */
+  async readLists (alias: string, signal: AbortSignal): Promise<void> {
+    await this.#lists.readFirst(alias, signal)
+  }
+
   /** What a call waits for whose target is not there: the first lists of the upstream that it names, or of all for a list. Undefined when there is nothing to wait for. */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     return this.#lists.awaitedBy(call)

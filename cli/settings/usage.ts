@@ -7,6 +7,7 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
                 [--data DIR | --ephemeral | --redis URL] [--config FILE]
                 [--log-level L] [--log-format F] [--watch] [--keep-serving]
        patchbay --check [OPTION]...
+       patchbay lint [SERVER] [OPTION]...
        patchbay clients [NAME] [OPTION]...
        patchbay key NAME [--scope SCOPE]...
 
@@ -43,6 +44,11 @@ export const USAGE = `Usage: patchbay [--stdio] [--port N] [--host H] [--plugin 
   --help          show this text; "patchbay help" does the same
   --version       show the version
 
+  lint SERVER     start one upstream server, or all without a name, read what
+                  they list, stop them, and print what some clients would refuse
+                  and is repaired, and what is left out; ends with 1 if
+                  something is left out or could not be read, with 0 otherwise,
+                  also if something was repaired
   clients NAME    print what to put into the configuration of a client, for
                   these options; without a name, print the names
   key NAME        print a new API key, and what to put into the config file so

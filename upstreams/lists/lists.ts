@@ -95,6 +95,11 @@ export class Lists {
     return this.#all.get(alias)?.lists.repairs() ?? []
   }
 
+  /** Settles when the lists of an upstream are known. */
+  async readFirst (alias: string, signal: AbortSignal): Promise<void> {
+    await this.#all.get(alias)?.lists.firstRead(signal)
+  }
+
   /** Why a list of this upstream could not be read, when it was last tried. */
   lastErrorOf (alias: string): string | undefined {
     return this.#all.get(alias)?.lists.lastError
