@@ -17,6 +17,8 @@ declare module '../plugins/core/mcp.js' {
       read: (options: UpstreamSources) => Promise<ReadEntries>
       /** The servers whose program cannot be started, by alias, and why. Nothing is started. */
       missingPrograms: (entries: readonly ServerEntry[]) => Promise<Array<[alias: string, why: string]>>
+      /** Sentences about what would be better written otherwise, though nothing is wrong. */
+      adviceOn: (entries: readonly ServerEntry[]) => Promise<string[]>
       /**
        * Takes over a configuration. Servers whose entry did not change run on; others are ended or started, which is not waited for. Those that are left out
        * are named in the log and in `/health`.
@@ -51,6 +53,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       const { missingPrograms } = await import('./supervision/missing-programs.js')
       return missingPrograms(entries, options.upstreamProxies)
     },
+    adviceOn: async entries => (await import('./lists/offers/names.js')).adviceOnNames(entries),
     configure: async (entries, leftOut = []) => {
       if (isHeld) return
       reportLeftOut(fastify, leftOut, entries)

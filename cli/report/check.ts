@@ -111,6 +111,7 @@ async function buildAndList (options: Options, locate: Locate, warn: Warn): Prom
     await app.ready()
     if (options.token !== undefined) await app.mcp.identities.authenticate(options.token).catch((error: Error) => { throw new Error(`option token is not accepted: ${error.message}`, { cause: error }) })
     const { entries, leftOut } = await app.mcp.upstreams.read(options)
+    for (const sentence of await app.mcp.upstreams.adviceOn(entries)) warn(sentence)
     const missing = new Map(await app.mcp.upstreams.missingPrograms(entries))
     const wrong = leftOut.flatMap(({ mistakes }) => mistakes)
     const upstreams = entries.filter(({ alias }) => !missing.has(alias)).map(({ alias, disabled }) => describeUpstream(alias, disabled))

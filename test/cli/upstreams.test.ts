@@ -50,6 +50,13 @@ t.test('upstreams on the command line', async t => {
     t.equal(stderr, 'patchbay: warning: PLACE/mcp.json, line 5: server "Other One": colour has no meaning for Patchbay\n')
   })
 
+  t.test('--check hints at a prefix where the name of a server is long', { buffered: true }, async t => {
+    const files = { 'mcp.json': text({ 'LaunchDarkly Production (EU) account': { command: 'sh' }, 'Another name that is long': { command: 'sh', prefix: 'other_' }, short: { command: 'sh' } }) }
+    const { code, stderr } = await checked(t, files, ['--mcp-config', 'mcp.json'])
+    t.equal(code, 0)
+    t.equal(stderr, 'patchbay: warning: upstream launchdarkly-production-e-1ec985: its name leaves 15 characters to the names of its tools, and is shortened before longer ones; set prefix to something shorter\n')
+  })
+
   t.test('--check says which programs cannot be started, and what to do', { buffered: true }, async t => {
     const files = { 'mcp.json': text({ typo: { command: 'nmpx' }, words: { command: 'sh -c true' }, lost: { command: 'sh', cwd: 'nowhere' }, off: { command: 'nmpx', disabled: true }, good: { command: 'sh' } }) }
     const { code, stdout, stderr } = await checked(t, files, ['--mcp-config', 'mcp.json'])

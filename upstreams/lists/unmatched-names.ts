@@ -1,16 +1,18 @@
 import { didYouMean } from '../../lib/nearest-name.js'
 import type { ServerEntry } from '../server-entry.js'
 import { fitsGlob } from './offers/glob.js'
+import { prefixesOf } from './offers/names.js'
 
 /** The names of the tools that an upstream has, and under which names its tools and prompts are served. */
 export interface ListedNames { readonly own: readonly string[], readonly tools: readonly string[], readonly prompts: readonly string[] }
 
 /** A sentence for each name in the configuration of a server, and of the option `scopes` for it, that matches nothing. Most are misspelt, so that a tool is missing, or is served to callers who must not have it. */
 export function unmatchedNames (entry: ServerEntry, { own, tools, prompts }: ListedNames, scopeNames: readonly string[]): string[] {
-  const { alias, name, source, prefix = `${alias}__` } = entry
+  const { alias, name, source } = entry
+  const prefixes = Object.values(prefixesOf(entry)).filter(prefix => prefix !== '')
   const globs = (['includeTools', 'excludeTools'] as const).flatMap(field => entry[field].map(glob => ({ field, glob })))
   const served = new Set([...tools.map(tool => `tools/${tool}`), ...prompts.map(prompt => `prompts/${prompt}`)])
-  const scoped = scopeNames.filter(key => prefix !== '' && /^(tools|prompts)\//.test(key) && key.slice(key.indexOf('/') + 1).startsWith(prefix))
+  const scoped = scopeNames.filter(key => /^(tools|prompts)\//.test(key) && prefixes.some(prefix => key.startsWith(prefix, key.indexOf('/') + 1)))
   return [
     ...globs.filter(({ glob }) => !own.some(tool => fitsGlob(glob, tool))).map(({ field, glob }) => `${source}: server "${name}": ${field} has "${glob}", which matches none of its tools${didYouMean(glob, own.filter(isPlain))}`),
     ...scoped.filter(key => !served.has(key)).map(key => `option scopes has "${key}", and the upstream ${alias} serves no such thing${didYouMean(key, served)}`)

@@ -9,7 +9,7 @@ import { relayedPrompt, relayedTool, type Origin } from './definitions.js'
 import { KINDS, type Entry, type Kind } from '../reading/kinds.js'
 import { repairEntry } from '../repair/entry.js'
 import type { Offer } from './merged-list.js'
-import { publicNames, type PublicName } from './names.js'
+import { prefixesOf, publicNames, type PublicName } from './names.js'
 import { relayedResource, relayedTemplate } from './resource-definitions.js'
 
 /** The definition of each kind of list. */
@@ -28,7 +28,7 @@ export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entrie
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
   const names = served.map(entry => entry[key] as string)
-  const named = kind === 'tools' || kind === 'prompts' ? publicNames(server.prefix ?? `${server.alias}__`, names) : undefined
+  const named = kind === 'tools' || kind === 'prompts' ? publicNames(prefixesOf(server), names) : undefined
   const offered = new Map<string, Offered<Definitions[K]>>()
   const leftOut = new Map<string, string>()
   const slices = new Slices()

@@ -1,14 +1,17 @@
 import type { ServerEntry } from '../../server-entry.js'
+import { shortAlias } from './names.js'
 
 /** The names and URIs that belong to one upstream alone, whatever others list: `alias__tool` and `alias+uri`. */
 export class ReservedNames {
-  #aliases: ReadonlySet<string> = new Set()
-  #prefixes: ReadonlySet<string> = new Set()
+  #aliases: ReadonlyMap<string, string> = new Map()
+  #prefixes: ReadonlyMap<string, string> = new Map()
 
   /** Takes the aliases of these servers in place of the former ones. */
   assign (entries: ReadonlyArray<Pick<ServerEntry, 'alias' | 'prefix'>>): void {
-    this.#aliases = new Set(entries.map(({ alias }) => alias))
-    this.#prefixes = new Set(entries.filter(({ prefix }) => prefix === undefined).map(({ alias }) => alias))
+    this.#aliases = new Map(entries.map(({ alias }) => [alias, alias]))
+    const prefixed = entries.filter(({ prefix }) => prefix === undefined)
+    // The last one has the word: an alias as it is written comes before a shortened one.
+    this.#prefixes = new Map([...prefixed.map(({ alias }) => [shortAlias(alias), alias] as const), ...prefixed.map(({ alias }) => [alias, alias] as const)])
   }
 
   /** The alias of the upstream to which the name of a tool or prompt belongs; undefined when it may be that of any. */
@@ -22,8 +25,7 @@ export class ReservedNames {
   }
 }
 
-function ownerIn (aliases: ReadonlySet<string>, text: string, separator: string): string | undefined {
+function ownerIn (owners: ReadonlyMap<string, string>, text: string, separator: string): string | undefined {
   const end = text.indexOf(separator)
-  const alias = end > 0 ? text.slice(0, end) : undefined
-  return alias !== undefined && aliases.has(alias) ? alias : undefined
+  return end > 0 ? owners.get(text.slice(0, end)) : undefined
 }
