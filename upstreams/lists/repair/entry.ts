@@ -3,7 +3,7 @@ import type { Entry, Kind } from '../reading/kinds.js'
 import { Changes } from './changes.js'
 import type { Members } from './dialects.js'
 import { repairMembers, RULES } from './members.js'
-import { TooLarge } from './rewriting.js'
+import { Budget, TooLarge } from './rewriting.js'
 import { repairInput, repairOutput } from './schema.js'
 
 /** The member of `_meta` that says what was changed. */
@@ -30,19 +30,20 @@ export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repair
 
 function repairTool (tool: Members, changes: Changes): Members {
   const { inputSchema, outputSchema, ...rest } = tool
-  const repaired: Members = { ...rest, inputSchema: repairedBy(repairInput, inputSchema, '/inputSchema', changes) ?? anyObject(changes, inputSchema) }
+  const budget = new Budget()
+  const repaired: Members = { ...rest, inputSchema: repairedBy(repairInput, inputSchema, '/inputSchema', changes, budget) ?? anyObject(changes, inputSchema) }
   if (!('outputSchema' in tool)) return repaired
-  const output = repairedBy(repairOutput, outputSchema, '/outputSchema', changes)
+  const output = repairedBy(repairOutput, outputSchema, '/outputSchema', changes, budget)
   if (output === undefined) changes.note('/outputSchema', outputSchema === null ? 'null dropped' : 'dropped, because clients cannot read it')
   return output === undefined ? repaired : { ...repaired, outputSchema: output }
 }
 
 /** Undefined where there is no schema, or one that is too large to look into. */
-function repairedBy (repair: typeof repairInput, schema: unknown, at: string, changes: Changes): Members | undefined {
+function repairedBy (repair: typeof repairInput, schema: unknown, at: string, changes: Changes, budget: Budget): Members | undefined {
   if (!isObject(schema)) return undefined
   const own = new Changes()
   try {
-    const repaired = repair(schema, at, own)
+    const repaired = repair(schema, at, own, budget)
     changes.take(own)
     return own.any ? repaired : schema
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Members } from './dialects.js'
 import { TooLarge, type Rewriting } from './rewriting.js'
 
 /** The most schemas of one that is listed, counted wherever they are repeated. */
-const MAX_SCHEMAS = 20_000
+const MAX_SCHEMAS = 5_000
 
 /** Which schema each schema with `$ref` refers to. */
 export type Links = Map<Members, Members>
@@ -19,9 +19,11 @@ export function link (rewriting: Rewriting): Links {
     else if (target === true) drop(schema, () => rewriting.changes.note(at, 'dropped, because it allows everything'))
     else drop(schema, () => rewriting.changes.loosen(at, 'dropped, because there is nothing in the schema that it refers to'))
   }
-  for (const schema of circular(links)) {
+  const circles = new Set(circular(links))
+  for (const { schema, at } of circles.size === 0 ? [] : rewriting.references) {
+    if (!circles.has(schema)) continue
     links.delete(schema)
-    drop(schema, () => rewriting.changes.loosen(rewriting.references.find(reference => reference.schema === schema)?.at ?? '', 'dropped, because it refers to itself'))
+    drop(schema, () => rewriting.changes.loosen(at, 'dropped, because it refers to itself'))
   }
   return links
 }
@@ -63,11 +65,12 @@ export function writeReferences (root: Members, links: Links): void {
     eachInside(schema, (inner, keyword, name) => visit(inner, { parent: schema, path: name === undefined ? `/${keyword}` : `/${keyword}/${escape(name)}` }))
   }
   visit(root, { path: '#' })
+  const define = definer(root)
   // Grows while it is read: what is put into `$defs` has references, too.
   for (const schema of places.keys()) {
     const target = links.get(schema)
     if (target === undefined) continue
-    if (!places.has(target)) visit(target, { path: define(root, target) })
+    if (!places.has(target)) visit(target, { path: define(target) })
     const pointer = pointerTo(target, places)
     // Other spellings of the same pointer stay as they are.
     if (schema.$ref !== pointer && decoded(schema.$ref) !== decoded(pointer)) schema.$ref = pointer
@@ -79,13 +82,17 @@ function pointerTo (schema: Members, places: ReadonlyMap<Members, Place>): strin
   return parent === undefined ? path : pointerTo(parent, places) + path
 }
 
-function define (root: Members, schema: Members): string {
-  const definitions = { ...root.$defs as Members | undefined }
+/** Puts schemas into the `$defs` of the root, under names that are free; returns the pointer to each. */
+function definer (root: Members): (schema: Members) => string {
+  let definitions: Members | undefined
   let number = 1
-  while (Object.hasOwn(definitions, `part${number}`)) number++
-  root.$defs = definitions
-  definitions[`part${number}`] = schema
-  return `#/$defs/part${number}`
+  return schema => {
+    // The former ones may be those of another schema, too.
+    root.$defs = definitions ??= { ...root.$defs as Members | undefined }
+    while (Object.hasOwn(definitions, `part${number}`)) number++
+    definitions[`part${number}`] = schema
+    return `#/$defs/part${number}`
+  }
 }
 
 const PLAIN = /^[\w$.-]*$/
@@ -93,6 +100,7 @@ const PLAIN = /^[\w$.-]*$/
 const escape = (key: string): string => PLAIN.test(key) ? key : encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 function decoded (reference: unknown): string {
+  if (typeof reference === 'string' && !reference.includes('%')) return reference
   try {
     return decodeURIComponent(String(reference))
   } catch {

@@ -3,19 +3,31 @@ import { below, type Changes } from './changes.js'
 import { identifierOf, modernize, type Dialect, type Members } from './dialects.js'
 import { ANNOTATIONS, COMPOUND, isPattern, KEYWORDS, TYPES, type Reading } from './keywords.js'
 
-/** The most members and elements of a schema that are looked into. */
-const MAX_VALUES = 10_000
+/** Is thrown for a schema that has too many values to look into. */
+export class TooLarge extends Error {}
 
-/** What a reference counts for: it takes longer than others. */
-const REFERENCE = 4
+/** How many members and elements of the schemas of one entry are looked into: it is done in one turn of the event loop. */
+export class Budget {
+  #left = 5_000
+
+  /** Throws `TooLarge` when no more are left. */
+  spend (count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new TooLarge()
+  }
+}
+
+/** What references and names of schemas count for: they take longer than others. */
+const SLOW = 4
+const SLOW_KEYS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$id', 'id', '$anchor', '$dynamicAnchor'])
 
 /** The base of references in a schema without a name. */
 const NAMELESS = 'schema:///'
 
-const UNREADABLE = 'dropped, because it cannot be read'
+/** The longest name of a schema, in characters: one in use is read with each reference. */
+const MAX_URI = 500
 
-/** Is thrown for a schema that has too many values to look into. */
-export class TooLarge extends Error {}
+const UNREADABLE = 'dropped, because it cannot be read'
 
 /** A reference of a schema that was rewritten, as its author wrote it. */
 export interface Reference {
@@ -37,9 +49,10 @@ export class Rewriting {
   /** Schemas by name, and by name and anchor; undefined where two have the same. */
   readonly #named = new Map<string, Members | undefined>()
   readonly #resources = new Set<Members>()
-  #values = 0
+  readonly #budget: Budget
 
-  constructor (root: Members, dialect: Dialect, changes: Changes) {
+  constructor (root: Members, dialect: Dialect, changes: Changes, budget: Budget) {
+    this.#budget = budget
     this.#root = root
     this.#dialect = dialect
     this.changes = changes
@@ -65,19 +78,14 @@ export class Rewriting {
     return this.#rewritten.get(target) ?? this.#object(target, fragment, name)
   }
 
-  #count (more: number): void {
-    this.#values += more
-    if (this.#values > MAX_VALUES) throw new TooLarge()
-  }
-
   #object (given: Members, at: string, base: string): Members {
     const schema: Members = {}
     this.#rewritten.set(given, schema)
     this.all.push(schema)
+    for (const key in given) this.#budget.spend(SLOW_KEYS.has(key) ? SLOW : 1)
     const inner = this.#name(given, base)
     const source = modernize(given, this.#dialect, at, given === this.#root, this.changes)
     for (const key in source) {
-      this.#count(key === '$ref' ? REFERENCE : 1)
       const reading = KEYWORDS.get(key)
       const value = reading === undefined ? source[key] : this.#value(reading, source[key], `${at}/${key}`, inner)
       if (value !== undefined) schema[key] = value
@@ -126,14 +134,14 @@ export class Rewriting {
 
   #list (value: unknown, at: string, base: string): unknown {
     if (!Array.isArray(value) || value.length === 0) return undefined
-    this.#count(value.length)
+    this.#budget.spend(value.length)
     return value.map((item, index) => this.#schema(item, below(at, index), base) ?? this.#anything(below(at, index)))
   }
 
   #byName (reading: Reading, value: Members, at: string, base: string): Members | undefined {
     const byName: Members = {}
     for (const name in value) {
-      this.#count(1)
+      this.#budget.spend(1)
       const pointer = below(at, name)
       if (reading === 'dependencies' && Array.isArray(value[name])) byName[name] = this.#names(value[name], pointer)
       else if (reading === 'patterns' && !isPattern(name)) return undefined
@@ -197,14 +205,16 @@ export class Rewriting {
 }
 
 function resolve (base: string, uri: string): string | undefined {
-  return URL.canParse(uri, base) ? new URL(uri, base).href : undefined
+  return uri.length <= MAX_URI && URL.canParse(uri, base) ? new URL(uri, base).href : undefined
 }
+
+const ESCAPED = /[%~]/
 
 /** The value that a JSON pointer leads to. */
 function valueAt (root: unknown, pointer: string): unknown {
   let at = root
   for (const part of pointer.split('/').slice(1)) {
-    const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = ESCAPED.test(part) ? decode(part).replaceAll('~1', '/').replaceAll('~0', '~') : part
     at = typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Members)[key] : undefined
   }
   return at

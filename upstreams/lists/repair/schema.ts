@@ -2,23 +2,23 @@ import { isObject } from '../../../protocol/wire/json.js'
 import { below, type Changes } from './changes.js'
 import { dialectOf, type Members } from './dialects.js'
 import { link, writeReferences, type Links } from './references.js'
-import { Rewriting } from './rewriting.js'
+import { Rewriting, type Budget } from './rewriting.js'
 import { flatten, isCompound } from './root.js'
 
 /**
  * A schema of tool arguments in the form that every client takes: of type `object`, without unions at its root, in the newest dialect, with
  * references to itself only. What it allowed before it allows now. Throws `TooLarge`.
  */
-export function repairInput (given: Members, at: string, changes: Changes): Members {
-  const { rewriting, links, root } = rewrite(given, at, changes)
+export function repairInput (given: Members, at: string, changes: Changes, budget: Budget): Members {
+  const { rewriting, links, root } = rewrite(given, at, changes, budget)
   const repaired = objectRoot(root, links, rewriting, at)
   writeReferences(repaired, links)
   return repaired
 }
 
 /** The schema of results: the same, but it need not be of objects. */
-export function repairOutput (given: Members, at: string, changes: Changes): Members {
-  const { links, root } = rewrite(given, at, changes)
+export function repairOutput (given: Members, at: string, changes: Changes, budget: Budget): Members {
+  const { links, root } = rewrite(given, at, changes, budget)
   if (Array.isArray(root.type) && root.type.length === 1) {
     root.type = root.type[0]
     changes.note(below(at, 'type'), 'written without a list')
@@ -27,8 +27,8 @@ export function repairOutput (given: Members, at: string, changes: Changes): Mem
   return root
 }
 
-function rewrite (given: Members, at: string, changes: Changes): { rewriting: Rewriting, links: Links, root: Members } {
-  const rewriting = new Rewriting(given, dialectOf(given), changes)
+function rewrite (given: Members, at: string, changes: Changes, budget: Budget): { rewriting: Rewriting, links: Links, root: Members } {
+  const rewriting = new Rewriting(given, dialectOf(given), changes, budget)
   const root = rewriting.run(at)
   const links = link(rewriting)
   if (changes.loosened) dropOpposites(rewriting.all, at, changes)
