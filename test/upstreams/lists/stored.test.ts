@@ -98,3 +98,28 @@ t.test('the identity of a server has no secrets, and changes with what tells ser
   t.equal(http('http://u:p@h/mcp?key=1'), http('http://h/mcp', { authorization: 'x' }))
   t.not(http('http://h/mcp'), http('http://h/other'))
 })
+
+t.test('another form of schemas changes what is listed at once, from the lists that are known or stored', async t => {
+  const app = await gateway(t, { tools: false })
+  const odd = { name: 'odd', inputSchema: { anyOf: [{ properties: { a: {} } }] } }
+  const upstream = (schemas: 'safe' | 'as-is'): FakeUpstream => new FakeUpstream('a', { tools: [odd] }, { schemas })
+  const safe = upstream('safe')
+  const { lists, connect, client: open } = await served(t, [safe], {}, app)
+  await connect(safe)
+  const client = await open()
+  const schemaOf = async (): Promise<unknown> => (await client.request('tools/list') as { tools: Array<{ name: string, inputSchema: unknown }> }).tools.find(({ name }) => name === 'a__odd')?.inputSchema
+  const repaired = { type: 'object', properties: { a: {} } }
+  t.strictSame(await schemaOf(), repaired)
+  for (const [form, expected, count] of [['as-is', odd.inputSchema, 0], ['safe', repaired, 1], ['as-is', odd.inputSchema, 0]] as const) {
+    await lists.configure([upstream(form)])
+    t.strictSame(await schemaOf(), expected, `${form}, before it is read again`)
+    t.match(lists.statusOf('a'), { tools: 1, repaired: count })
+  }
+  lists.close()
+  const later = await served(t, [upstream('safe')], {}, app)
+  t.strictSame(await schemaOf(), repaired, 'what was stored by a gateway that listed as-is')
+  t.equal(later.lists.repairsOf('a').length, 1)
+  later.lists.close()
+  await served(t, [upstream('as-is')], {}, app)
+  t.strictSame(await schemaOf(), odd.inputSchema, 'what was stored by a gateway that repaired')
+})
