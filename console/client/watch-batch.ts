@@ -40,6 +40,10 @@ export interface UpstreamRow {
   lastError?: string
   lastLines?: string[]
   tools?: number
+  /** How many entries of its lists are listed in another form, because clients would refuse them. */
+  repaired?: number
+  /** What is left out of its lists, and why. */
+  warnings?: string[]
 }
 
 export interface NodeRow { id: string, self: boolean }

@@ -75,9 +75,9 @@ function sourcesOf (mcp: Mcp): Sources {
 }
 
 function upstreamsOf (upstreams: Mcp['upstreams']): object[] {
-  return upstreams.status().map(({ alias, state, lastError, tools }) => {
+  return upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
     const upstream = upstreams.get(alias)
     const lastLines = upstream?.lastLines() ?? []
-    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools }
+    return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
   })
 }

@@ -85,7 +85,7 @@ function batch (): Json {
     seconds: [{ at: at - 1_000, calls: 2, errors: 1, p50: 1, p95: 2, p99: 3 }],
     clients: { total: HOSTILE.length, sessions: 0, rows: HOSTILE.map((text, index) => ({ key: `${index}`, session: false, since: at, inFlight: 0, ...who(text) })) },
     refusals: HOSTILE.map(text => ({ reason: text, status: 403, count: 1, last: at })),
-    upstreams: HOSTILE.map(text => ({ alias: text, state: text, since: at, lastError: text, lastLines: [text, text] })),
+    upstreams: HOSTILE.map(text => ({ alias: text, state: text, since: at, lastError: text, lastLines: [text, text], repaired: text, warnings: [text] })),
     nodes: HOSTILE.map((text, index) => ({ id: text, self: index === 0 })),
     health: { status: ALL, ready: false, reason: ALL, parts: { [ALL]: ALL } }
   }

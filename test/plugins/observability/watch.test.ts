@@ -232,6 +232,19 @@ t.test('what an upstream wrote last is told while it fails, and since when it is
   t.ok(Number(upstream('good')?.['since']) >= before && Number(upstream('good')?.['since']) <= Date.now())
 })
 
+t.test('what is repaired and left out of the lists of an upstream is told', async t => {
+  const program = `require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+    const { id, method, params } = JSON.parse(line)
+    const result = method === 'initialize' ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } : { tools: [{ name: 'a', inputSchema: {} }, { name: 'b', inputSchema: 7 }] }
+    const answer = method === 'initialize' || method === 'tools/list' ? { result } : { error: { code: -32601, message: 'no' } }
+    if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }) + '\\n')
+  })`
+  const app = await gateway(t, { mcpServers: { odd: { command: process.execPath, args: ['-e', program] } } })
+  const watcher = await Watcher.open(t, app)
+  await until(() => watcher.last('upstreams')?.[0]?.['warnings'] !== undefined)
+  t.match(watcher.last('upstreams'), [{ alias: 'odd', tools: 1, repaired: 1, warnings: ['tool "b" is left out: its inputSchema is not an object'] }])
+})
+
 t.test('a watcher that names members is told only these', async t => {
   const app = await gateway(t)
   const client = await createClient(app)
