@@ -169,7 +169,7 @@ t.test('the status follows the connection, and listeners hear of each change', a
   await until(() => ready === 2)
   t.match(upstream.status, { state: 'ready', restarts: 1 })
   await upstream.close()
-  t.strictSame(states, ['starting', 'ready', 'backing off', 'starting', 'ready', 'closed'])
+  t.strictSame(states, ['starting', 'ready', 'backing off', 'backing off', 'ready', 'closed'])
 })
 
 t.test('an upstream that is removed lets its calls finish, and takes no more', async t => {

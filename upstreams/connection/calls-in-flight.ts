@@ -60,32 +60,40 @@ export class CallsInFlight {
   }
 
   /**
-   * The call whose client has to answer this: of several of one client the latest whose request waits. `ambiguous` when several clients could be
-   * meant: the answer of one must not serve another. `away` when several calls could be meant, and all are parked until their client comes back.
+   * The call whose client has to answer this: of several the latest whose request waits. `ambiguous` when several clients could be meant: the
+   * answer of one must not serve another. `away` when several calls could be meant, and all are parked until their client comes back.
+   * A parked call was asked already and waits for its answer, so a client that is away keeps no other client of its principal from being asked.
    */
   findAsked (method: string, params: Params, on: Channel | undefined): RelayedCall | 'ambiguous' | 'away' | undefined {
     const candidates = this.#candidates(on)
-    if (candidates === 'ambiguous' || candidates.length < 2) return candidates === 'ambiguous' ? candidates : candidates[0]
+    if (candidates.length < 2) return on === undefined && !this.#areOfOneClient(candidates) ? 'ambiguous' : candidates[0]
     const waiting = candidates.filter(({ isWaiting }) => isWaiting).reverse()
+    if (!this.#areOfOnePrincipal(candidates) || !this.#areOfOneClient(waiting)) return 'ambiguous'
     return waiting.find(call => call.canAsk(method, params)) ?? waiting[0] ?? 'away'
   }
 
   /** The call that a log message belongs to; undefined when it cannot be known. */
   findLogging (on: Channel | undefined): RelayedCall | undefined {
     const candidates = this.#candidates(on)
-    return candidates === 'ambiguous' ? undefined : candidates[0]
+    return on === undefined && !this.#areOfOneClient(candidates) ? undefined : candidates[0]
   }
 
-  #candidates (on: Channel | undefined): RelayedCall[] | 'ambiguous' {
+  #candidates (on: Channel | undefined): RelayedCall[] {
     const all = this.#calls.values()
-    if (on !== undefined) return all.filter(({ channel }) => channel === on).map(({ call }) => call)
-    const calls = all.map(({ call }) => call)
+    return (on === undefined ? all : all.filter(({ channel }) => channel === on)).map(({ call }) => call)
+  }
+
+  #areOfOnePrincipal (calls: readonly RelayedCall[]): boolean {
+    return calls.every(({ principal }) => principal === calls[0]?.principal)
+  }
+
+  /** True when no call of these, and none that was cancelled a moment ago, is of another client than the first. */
+  #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
-    if (first === undefined) return []
+    if (first === undefined) return true
     this.#forgetAbandoned()
-    const isCertain = calls.every(({ client, principal }) => client === first.client && principal === first.principal) &&
+    return this.#areOfOnePrincipal(calls) && calls.every(({ client }) => client === first.client) &&
       [...this.#abandoned.values()].every(({ principal, client }) => principal === first.principal && client === first.client)
-    return isCertain ? calls : 'ambiguous'
   }
 
   #forgetAbandoned (): void {

@@ -54,6 +54,24 @@ t.test('a question goes to a call whose client waits for it, never to one that i
   t.strictSame(calls.map(call => call.asked.length), [0, 1, 0])
 })
 
+t.test('a parked call of an anonymous client that is away keeps no other client from being asked', async t => {
+  const [parked, waiting] = [new FakeCall(), new FakeCall()] as const
+  parked.isWaiting = false
+  const { upstream: { link } } = await busy(t, [parked, waiting])
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { id: 'q', result: ANSWER })
+  t.strictSame([parked.asked.length, waiting.asked.length], [0, 1])
+})
+
+t.test('a question is refused while a parked call of another principal could have asked it', async t => {
+  const [parked, waiting] = [new FakeCall('ada'), new FakeCall('bob')] as const
+  parked.isWaiting = false
+  const { upstream: { link } } = await busy(t, [parked, waiting])
+  link.send({ id: 'q', ...question })
+  t.match(await link.answers.next(), { error: { code: -32603, message: /several clients/ } })
+  t.strictSame([parked.asked.length, waiting.asked.length], [0, 0])
+})
+
 t.test('a question during one parked call alone belongs to that call', async t => {
   const call = new FakeCall('ada')
   call.isWaiting = false
