@@ -6,7 +6,8 @@ import { beginBuild, digestOf, endBuild, isCurrent, lockBuild } from './bundle/l
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TSC = 'node_modules/typescript7/bin/tsc'
-const STEPS = [['scripts/prune-build.mjs'], [TSC], [TSC, '-p', 'console'], ['scripts/bundle.mjs'], ['scripts/copy-types.mjs']]
+const MEMORY = ['--incremental', '--tsBuildInfoFile']
+const STEPS = [['scripts/prune-build.mjs'], [TSC, ...MEMORY, 'build/tsc.tsbuildinfo'], [TSC, '-p', 'console', ...MEMORY, 'build/console.tsbuildinfo'], ['scripts/bundle.mjs'], ['scripts/copy-types.mjs']]
 const [ifNeeded, clean] = ['--if-needed', '--clean'].map(flag => process.argv.includes(flag))
 
 if (!ifNeeded || !isCurrent(ROOT, digestOf(ROOT))) build()

@@ -115,3 +115,24 @@ t.test('files of the last build that was different stay, and older ones go', asy
   await run('--clean')
   t.strictSame(late(), ['late-3.js'], 'none is packed')
 })
+
+t.test('the compiler forgets what it compiled when a file of that is gone, and so writes it again', async t => {
+  const { root, run, write, remove } = await checkout(t)
+  const memory = { fileNames: ['lib.es5.d.ts', '../node_modules/x/x.ts', '../app.ts', '../tools/a.ts'] }
+  const remembers = async (): Promise<boolean> => {
+    write('build/tsc.tsbuildinfo', JSON.stringify(memory))
+    await run()
+    return existsSync(join(root, 'build/tsc.tsbuildinfo'))
+  }
+  mkdirSync(join(root, 'build/tools'), { recursive: true })
+  write('tools/a.ts', '')
+  for (const name of ['app', 'tools/a']) for (const ending of ['.js', '.js.map', '.d.ts']) write(`build/${name}${ending}`, '')
+  t.ok(await remembers())
+  remove('build/tools/a.js')
+  t.notOk(await remembers(), 'it was deleted by hand')
+  write('build/tools/a.js', '')
+  t.ok(await remembers())
+  remove('tools/a.ts')
+  t.notOk(await remembers(), 'its source was deleted')
+  t.notOk(existsSync(join(root, 'build/tools/a.js')))
+})
