@@ -9,7 +9,10 @@ import { freePort, Gateway, gatewayOn, numberOf, Reading } from '../support/rest
 
 const COUNTER = 'server://counter'
 const call = (id: number, name: string, args: object = {}) => ({ id, method: 'tools/call', params: { name, arguments: args } })
-const interrupted = (id: number) => ({ jsonrpc: '2.0', id, error: { code: errors.interrupted().code, message: errors.interrupted().message } })
+function interrupted (id: number): object {
+  const { code, message, data } = errors.interrupted()
+  return { jsonrpc: '2.0', id, error: { code, message, data } }
+}
 
 async function count (url: string): Promise<void> {
   const response = await fetch(`${url}/message`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', ...call(1, 'increment_counter') }) })

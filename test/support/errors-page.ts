@@ -98,7 +98,7 @@ function commentOf (source: ts.SourceFile, node: ts.Node): string {
   return source.text.slice(range.pos, range.end).replace(/^\/\*\*|\*\/$/g, '').replace(/^\s*\* ?/gm, '').replace(/\s+/g, ' ').trim()
 }
 
-/** An argument that shows its own name in the text of the error. */
+/** An argument that shows its own name in the text of the error; undefined for one that has a default. */
 function sample ({ name, type }: ts.ParameterDeclaration): unknown {
   const shown = `<${name.getText()}>`
   switch (type?.getText()) {
@@ -108,7 +108,7 @@ function sample ({ name, type }: ts.ParameterDeclaration): unknown {
     case 'Challenge': return () => shown
     case 'AuditReason': return { reason: shown }
     case 'WireError': return { code: codes.internal, message: '<message>' }
-    case undefined: return ''
+    case undefined: return undefined
     default: return name.getText() === 'code' ? codes.resourceNotFound : shown
   }
 }
