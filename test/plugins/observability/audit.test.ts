@@ -82,6 +82,24 @@ t.test('a name of the wrong type is refused with a message, and is a line like a
   t.equal((await lines()).length, 5)
 })
 
+t.test('the line of a call for a tool or prompt that does not exist names it, cut and on one line', async t => {
+  const { app, audited: lines } = await audited(t)
+  const { request } = client(app.mcp.dispatcher)
+  await request('tools/call', { name: 'calculat', arguments: { secret: 'hidden' } })
+  await request('prompts/get', { name: 'greting' })
+  await request('tools/call', { name: `a\n${'x'.repeat(1_000)}` })
+  await request('tools/call', { name: 'calculate', arguments: {} })
+  await request('resources/read', { uri: 'nowhere://x' })
+  const [called, got, long, wrong, read] = await lines()
+  t.match(called, { method: 'tools/call', tool: undefined, unknown: 'calculat', outcome: 'error', code: -32602 })
+  t.match(got, { method: 'prompts/get', prompt: undefined, unknown: 'greting' })
+  t.match(String(long?.['unknown']), /^a.x{20,64}/)
+  t.notMatch(String(long?.['unknown']), '\n')
+  t.ok(String(long?.['unknown']).length <= 65)
+  t.match(wrong, { tool: 'calculate', unknown: undefined }, 'one that exists')
+  t.equal(read?.['unknown'], undefined, 'a URI can have anything in it')
+})
+
 t.test('a call whose state or answers are refused is a line like any other', async t => {
   const { app, audited: lines } = await audited(t)
   const { request } = client(app.mcp.dispatcher, { revision: revision('2026-07-28') })
@@ -115,7 +133,7 @@ t.test('neither arguments nor results of a call reach the log', async t => {
   await request('tools/call', { name: 'secretive', arguments: { of: CANARY }, _meta: { progressToken: CANARY } })
   await request('tools/call', { name: 'secretive', arguments: { wrong: CANARY } })
   await request('tools/call', { name: 'add_note', arguments: { content: CANARY, tags: [CANARY] } })
-  await request('tools/call', { name: CANARY })
+  await request('tools/call', { name: 'unheard_of', arguments: { of: CANARY } })
   await request('resources/read', { uri: `note:///${CANARY}` })
   await request('resources/subscribe', { uri: `${CANARY}://x` })
   await request('prompts/get', { name: 'greeting', arguments: { name: CANARY } })
