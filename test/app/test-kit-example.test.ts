@@ -21,13 +21,20 @@ t.test('the tests of examples/test-a-tool pass where the package is installed', 
   const { code, output } = await runNode(folder, ['--test', 'hello.node.test.mjs'])
   t.equal(code, 0, code === 0 ? 'node:test' : output)
   t.match(output, /pass 5\n/)
-  const tap = await runNode(folder, ['hello.tap.test.mjs'])
+  const tap = await runNode(folder, ['hello.tap.mjs'])
   t.equal(tap.code, 0, tap.code === 0 ? 'tap' : tap.output)
   t.match(tap.output, /ok 3 - fails when the user declines/)
   if (removesTypes) {
     const typed = await runNode(folder, ['--test', 'hello.typed.test.ts'])
     t.equal(typed.code, 0, typed.code === 0 ? 'TypeScript' : typed.output)
   }
+})
+
+t.test('node --test in a copy of examples/test-a-tool needs no other test runner', async t => {
+  const folder = await installed(t, files, [])
+  const { code, output } = await runNode(folder, ['--test'])
+  t.equal(code, 0, code === 0 ? 'node:test' : output)
+  t.match(output, /fail 0\n/)
 })
 
 t.test('its types are right, and its tests fail when the tool is wrong', async t => {

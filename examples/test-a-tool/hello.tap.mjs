@@ -1,4 +1,4 @@
-// Runs on Node.js 20.19 and newer: node hello.tap.test.mjs, or npx tap hello.tap.test.mjs
+// Runs on Node.js 20.19 and newer: node hello.tap.mjs, or npx tap hello.tap.mjs
 import t from 'tap'
 import { build, createClient } from 'mcp-patchbay'
 
