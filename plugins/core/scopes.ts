@@ -51,6 +51,21 @@ const AUDIT_SUBJECT: Record<Kind, (key: string) => AuditSubject> = {
   prompts: prompt => ({ prompt })
 }
 
+/** The most names that are suggested for one without its prefix. */
+const MAX_SUGGESTED = 3
+
+/** A suggestion for the name that an upstream gave an item, with the names it is listed under; undefined when no upstream has it. */
+function withPrefix (name: string, keys: string[], isVisible: (key: string) => boolean): string | undefined {
+  if (name === '') return undefined
+  const known: string[] = []
+  for (const key of keys) {
+    if (!key.endsWith(name) || !key.endsWith(`__${name}`) || !isVisible(key)) continue
+    known.push(`"${key}"`)
+    if (known.length === MAX_SUGGESTED) break
+  }
+  return known.length === 0 ? undefined : `; did you mean ${known.join(' or ')}?`
+}
+
 export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
   let operatorScopes = new Map(Object.entries(scopes))
   let targets = new WeakMap<Scoped, Target>()
@@ -64,10 +79,13 @@ export default fp(async ({ mcp }, { scopes }: ScopeOptions) => {
       return item && target(kind, item.name, item)
     },
     allows,
-    suggest: (name, kind, collection, call) => didYouMean(name, collection.keys(), key => {
-      const item = collection.get(key)
-      return item !== undefined && allows(call, kind, key, item)
-    }),
+    suggest: (name, kind, collection, call) => {
+      const isVisible = (key: string): boolean => {
+        const item = collection.get(key)
+        return item !== undefined && allows(call, kind, key, item)
+      }
+      return withPrefix(name, collection.keys(), isVisible) ?? didYouMean(name, collection.keys(), isVisible)
+    },
     listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => ({
       derived: collection.derived,
       mostHints: () => collection.mostHints,

@@ -26,6 +26,18 @@ t.test('a tool that the caller may not know is not suggested', async t => {
   t.equal(await ask('mcp'), 'Invalid params: Unknown tool: ordr')
 })
 
+t.test('a name without the prefix of its server is answered with the names that servers list it under', async t => {
+  const app = await gateway(t, { scopes: { 'tools/vault__read_file': ['vault'] } })
+  const add = (name: string): void => { app.mcp.tools.add(tool({ name, description: 'd', run: () => '' })) }
+  for (const name of ['files__read_file', 'vault__read_file', 'files__spread_file', 'read_files']) add(name)
+  const client = await createClient(app, { identity: { principal: 'ada', scopes: new Set(['mcp']) } })
+  const ask = async (name: string): Promise<string> => await client.request('tools/call', { name }).then(() => '', (error: Error) => error.message)
+  t.equal(await ask('read_file'), 'Invalid params: Unknown tool: read_file; did you mean "files__read_file"?', 'not one that the caller may not see')
+  for (const name of ['b', 'c', 'd']) add(`${name}__read_file`)
+  t.equal(await ask('read_file'), 'Invalid params: Unknown tool: read_file; did you mean "b__read_file" or "c__read_file" or "d__read_file"?', 'at most three')
+  t.notMatch(await ask(''), 'did you mean')
+})
+
 t.test('the nearest of ten thousand long names is found in little time, however the unknown one looks', async t => {
   const known = Array.from({ length: 10_000 }, (_, index) => `launchdarkly-production-e-1ec985__create-${String(index).padStart(8, '0')}`)
   let nearest: string | undefined
