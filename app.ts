@@ -134,9 +134,12 @@ const standaloneGateway = fp(async (fastify: FastifyInstance, options: Options) 
   await assemble(fastify, options, true)
 }, { name: 'patchbay', fastify: '5.x' })
 
+const TAKEN = 'this application has a decorator "mcp" of its own, and patchbay adds one of that name; rename it, or add it in a scope that patchbay is not in'
+
 /** Registers what the options ask for, in the order in which the plugins need each other. */
 async function assemble (fastify: FastifyInstance, options: Options, standalone: boolean): Promise<void> {
-  if (fastify.hasDecorator('mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
+  if (fastify.hasPlugin('patchbay-mcp')) throw new Error('patchbay is registered here already; register it in two scopes to have it twice')
+  if (fastify.hasDecorator('mcp')) throw new Error(TAKEN)
   await fastify.register(capabilities, { ...options, standalone })
   if (standalone && !isPrivate(options)) await fastify.register((await import('./http-server.js')).requestChecks, options)
   if (options.http) await fastify.register((await import('./http-server.js')).httpServer, options)

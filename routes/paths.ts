@@ -1,4 +1,4 @@
-import type { FastifyInstance, HTTPMethods, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifySchema, HTTPMethods, RouteOptions } from 'fastify'
 import { httpErrors } from '../protocol/http/http-errors.js'
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -12,13 +12,16 @@ export interface Route extends RouteOptions { method: HTTPMethods }
  */
 export function addRoutes (app: FastifyInstance, path: string, routes: Array<Omit<Route, 'url'>>): void {
   const served = routes.flatMap(({ method, exposeHeadRoute }) => exposeHeadRoute === true ? [method, 'HEAD' as const] : [method])
-  for (const route of routes) app.route({ exposeHeadRoute: false, ...route, url: path })
+  for (const route of routes) app.route({ exposeHeadRoute: false, ...route, url: path, schema: hidden() })
   refuseOtherMethods(app, path, served)
   if (ignoresTrailingSlash(app)) return
   const alias = `${path}/`
-  for (const route of routes) if (!isTaken(app, route.method, alias)) app.route({ exposeHeadRoute: false, ...route, url: alias })
+  for (const route of routes) if (!isTaken(app, route.method, alias)) app.route({ exposeHeadRoute: false, ...route, url: alias, schema: hidden() })
   refuseOtherMethods(app, alias, served)
 }
+
+/** The schema of a route that is left out of the OpenAPI document of a host application, by the convention of `@fastify/swagger`. Fastify marks the object, so each route has its own. */
+export const hidden = (): FastifySchema & { hide: true } => ({ hide: true })
 
 // OPTIONS is left to a host application, which may answer CORS preflights.
 function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMethods[]): void {
@@ -28,6 +31,7 @@ function refuseOtherMethods (app: FastifyInstance, url: string, served: HTTPMeth
   app.route({
     method: others,
     url,
+    schema: hidden(),
     exposeHeadRoute: false,
     onRequest: async (_request, reply) => {
       reply.header('allow', served.join(', '))

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { httpErrors } from '../protocol/http/http-errors.js'
-import { isTaken } from './paths.js'
+import { hidden, isTaken } from './paths.js'
 
 export default fp(rootRoute, { name: 'patchbay-root-route', encapsulate: true, dependencies: ['patchbay-mcp', 'patchbay-origin', 'patchbay-http-rate-limit'] })
 
@@ -11,6 +11,7 @@ async function rootRoute (app: FastifyInstance, { consolePath }: { consolePath: 
   app.route({
     method: 'GET',
     url: '/',
+    schema: hidden(),
     exposeHeadRoute: true,
     config: { always: true, public: true, uncounted: true },
     handler: async ({ method, headers: { accept = '' } }, reply) => {

@@ -130,6 +130,13 @@ t.test('a second registration in one scope is refused with an error', async t =>
   await t.rejects(async () => await app.ready(), /patchbay is registered here already; register it in two scopes/)
 })
 
+t.test('a host that has a decorator of the name mcp is told so', async t => {
+  const app = Fastify()
+  app.decorate('mcp' as 'own', {})
+  void app.register(patchbay, {})
+  await t.rejects(async () => await app.ready(), /this application has a decorator "mcp" of its own, .*rename it/)
+})
+
 t.test('two scopes may have one each', async t => {
   const app = Fastify()
   t.teardown(async () => await app.close())

@@ -34,3 +34,12 @@ t.test('a host keeps its own routes of the HTTP methods that we would refuse', a
 t.test('a host that has a route of ours itself does not start', async t => {
   await t.rejects(hostWith(t, host => { host.post('/mcp', async () => ({})) }), { code: 'FST_ERR_DUPLICATED_ROUTE' })
 })
+
+t.test('the OpenAPI document of a host has its own routes only', async t => {
+  const documented: string[] = []
+  await hostWith(t, host => {
+    host.addHook('onRoute', ({ method, url, schema }) => { if (Reflect.get(schema ?? {}, 'hide') !== true) documented.push(`${String(method)} ${url}`) })
+    host.get('/own', { exposeHeadRoute: false }, async () => ({}))
+  })
+  t.strictSame(documented, ['GET /own'])
+})
