@@ -4,11 +4,11 @@ import type { ByteBudget } from '../../lib/byte-budget.js'
 import { hasExpired } from '../wire/identity.js'
 import type { Request } from '../wire/jsonrpc.js'
 import type { Limits } from '../wire/limits.js'
-import { checkHeaders } from '../http/mirrored-headers.js'
+import { checkHeaders, missingHeaders } from '../http/mirrored-headers.js'
 import type { Peer } from '../peer/peer.js'
 import { checkMeta } from '../revisions/meta.js'
 import type { Revision } from '../revisions/revision.js'
-import { declaredVersion, negotiate, newestStateful, statelessRevision } from '../revisions/table.js'
+import { declaredVersion, missingMembers, negotiate, newestStateful, statelessRevision } from '../revisions/table.js'
 
 /** The methods that may be called before `initialize` is answered. */
 const BEFORE_HANDSHAKE = new Set(['initialize', 'ping'])
@@ -42,8 +42,14 @@ export function assertAllowed ({ method, revision, response: { id, size }, peer,
 // The order of these checks is the order of refusals that clients rely on to find out which era they talk to.
 function declaredRevision (request: Request, { headers }: Peer): Revision {
   const version = declaredVersion(request)
-  if (headers !== undefined) checkHeaders.version(headers, version)
+  if (version === undefined) throw errors.malformedMeta(lacking(request, headers))
+  if (headers !== undefined) checkHeaders.version(headers, version, request)
   const revision = statelessRevision(version)
   if (headers !== undefined) checkHeaders.message(headers, request)
   return revision
+}
+
+function lacking (request: Request, headers: Peer['headers']): string {
+  const missing = headers === undefined ? '' : missingHeaders(headers, request)
+  return missing === '' ? missingMembers(request) : `${missingMembers(request)}; in the header, ${missing}`
 }

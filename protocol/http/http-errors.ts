@@ -104,7 +104,8 @@ export const httpErrors = {
   versionMismatch: (given: string, negotiated: string | undefined) => new HttpError(
     'PATCHBAY_VERSION_MISMATCH', 400, `MCP-Protocol-Version is ${given}, but this session speaks ${negotiated}`),
   /** `POST /message` with the name of a revision that does not exist. Remedy: send a version of [Revisions](revisions.md), or none. */
-  unknownVersion: (version: string) => new HttpError('PATCHBAY_UNKNOWN_VERSION', 400, `MCP-Protocol-Version ${version} is not known`),
+  unknownVersion: (version: string, known: string[]) => new HttpError(
+    'PATCHBAY_UNKNOWN_VERSION', 400, `MCP-Protocol-Version ${version} is not known; this server speaks ${known.join(', ')}`),
   /**
    * A request of a legacy revision other than `initialize` and `ping` names no session.
    * Remedy: send the `Mcp-Session-Id` that came with the reply to `initialize`.

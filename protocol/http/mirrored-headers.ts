@@ -17,14 +17,29 @@ const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
 /** HTTP headers that repeat parts of the body must agree with it: proxies route by the one, we answer by the other. */
 export const checkHeaders = { version, message, params }
 
-function version (headers: Headers, claimed: string): void {
+function version (headers: Headers, claimed: string, request: Request): void {
+  if (headers['mcp-protocol-version'] === undefined) throw errors.headerMismatch(missingHeaders(headers, request))
   expect(headers, 'MCP-Protocol-Version', claimed)
 }
 
-function message (headers: Headers, { method, params }: Request): void {
+function message (headers: Headers, request: Request): void {
+  const { method, params } = request
+  if (headers['mcp-method'] === undefined) throw errors.headerMismatch(missingHeaders(headers, request))
   expect(headers, 'Mcp-Method', method)
   const source = NAME_SOURCE[method]
   if (source !== undefined && typeof params[source] === 'string') expect(headers, 'Mcp-Name', params[source], decodeValue)
+}
+
+/** A sentence with all headers that a request needs and lacks, or an empty text. */
+export function missingHeaders (headers: Headers, { method, params }: Request): string {
+  const source = NAME_SOURCE[method]
+  const needed = ['MCP-Protocol-Version', 'Mcp-Method', ...(source !== undefined && typeof params[source] === 'string' ? ['Mcp-Name'] : [])]
+  return areMissing(needed.filter(name => headers[name.toLowerCase()] === undefined))
+}
+
+function areMissing (names: string[]): string {
+  if (names.length < 2) return names.length === 0 ? '' : `${names[0]} is missing`
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)} are missing`
 }
 
 function params (headers: Headers, mirrors: Mirror[], args: Params): void {
@@ -33,10 +48,17 @@ function params (headers: Headers, mirrors: Mirror[], args: Params): void {
     const given = headers[header.toLowerCase()]
     if (value === undefined || value === null) {
       if (given !== undefined) throw errors.headerMismatch(`${header} is set but arguments.${path.join('.')} is not`)
+    } else if (given === undefined) {
+      throw errors.headerMismatch(areMissing(missingMirrors(headers, mirrors, args)))
     } else if (!same(decodeValue(header, given), value)) {
       throw errors.headerMismatch(`${header} does not repeat arguments.${path.join('.')}`)
     }
   }
+}
+
+function missingMirrors (headers: Headers, mirrors: Mirror[], args: Params): string[] {
+  const lacking = mirrors.filter(({ header, path }) => (valueAt(args, path) ?? undefined) !== undefined && headers[header.toLowerCase()] === undefined)
+  return lacking.map(({ header }) => header)
 }
 
 /** The headers that a client puts on a request, names and values in turn: they repeat the method and what it is about. */

@@ -23,12 +23,17 @@ export function negotiate (version: unknown): Revision {
   return wanted === undefined || wanted.stateless ? newestStateful : wanted
 }
 
-/** The version a self-described request names. Throws when its `_meta` is incomplete. */
-export function declaredVersion ({ meta }: Request): string {
+/** The version a self-described request names; undefined when its `_meta` is incomplete. */
+export function declaredVersion ({ meta }: Request): string | undefined {
   const { [META.version]: version, [META.capabilities]: capabilities } = meta
-  if (typeof version !== 'string') throw errors.malformedMeta(`_meta needs "${META.version}" as a string`)
-  if (!isObject(capabilities)) throw errors.malformedMeta(`_meta needs "${META.capabilities}" as an object`)
-  return version
+  return typeof version === 'string' && isObject(capabilities) ? version : undefined
+}
+
+/** A sentence with all members that the `_meta` of a self-described request needs and lacks. */
+export function missingMembers ({ meta }: Request): string {
+  const needs = typeof meta[META.version] === 'string' ? [] : [`"${META.version}" as a string`]
+  if (!isObject(meta[META.capabilities])) needs.push(`"${META.capabilities}" as an object`)
+  return `_meta needs ${needs.join(' and ')}`
 }
 
 /** The revision that answers a self-described request. */

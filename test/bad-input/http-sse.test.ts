@@ -81,6 +81,7 @@ t.test('HTTP+SSE knows only sessions whose stream is open', async t => {
 
   await t.test('a plain message with an unknown version', async t => {
     for (const version of ['banana', '__proto__', '']) t.equal((await post(port, '/message', ping, [['MCP-Protocol-Version', version]])).status, 400, version)
+    t.match((await post(port, '/message', ping, [['MCP-Protocol-Version', '2023-01-01']])).body, /MCP-Protocol-Version 2023-01-01 is not known; this server speaks 2026-07-28, 2025-11-25, .*2024-11-05/)
     t.equal(summariseReply(await post(port, '/message', ping, [['MCP-Protocol-Version', '2025-06-18']])), '200 ok id 7')
     await expectUnharmed(t, server)
   })

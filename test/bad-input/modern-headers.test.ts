@@ -3,6 +3,8 @@ import { postHead } from '../support/http-requests.js'
 import { tryHttpRows, type HttpRow } from './http-rows.js'
 import { call, callTool, MODERN, NEWEST } from '../support/messages.js'
 import { request, type Head } from '../support/http-client.js'
+import { gateway } from '../support/gateway.js'
+import { modernMeta } from '../support/modern.js'
 import { startServer } from '../support/server.js'
 
 const list = call('tools/list')('modern')
@@ -46,6 +48,19 @@ const rows: HttpRow[] = [
 
 t.test('headers of the stateless era have to repeat the body', async t => {
   await tryHttpRows(t, await startServer(t), rows)
+})
+
+t.test('a request that lacks several members and headers is told all of them', async t => {
+  const app = await gateway(t)
+  const send = async (body: object, headers: Record<string, string>) => {
+    const reply = await app.inject({ method: 'POST', url: '/mcp', headers: { 'content-type': 'application/json', ...headers }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', ...body } })
+    return reply.json<{ error: { code: number, message: string } }>().error
+  }
+  const members = '_meta needs "io.modelcontextprotocol/protocolVersion" as a string and "io.modelcontextprotocol/clientCapabilities" as an object'
+  const modern = { 'mcp-protocol-version': MODERN }
+  t.match(await send({ params: { name: 'echo' } }, modern), { code: -32602, message: `Invalid params: ${members}; in the header, Mcp-Method and Mcp-Name are missing` })
+  t.match(await send({ params: { name: 'echo' } }, { ...modern, 'mcp-method': 'tools/call', 'mcp-name': 'echo' }), { code: -32602, message: `Invalid params: ${members}` })
+  t.match(await send({ params: { name: 'echo', _meta: modernMeta() } }, {}), { code: -32020, message: 'Header mismatch: MCP-Protocol-Version, Mcp-Method and Mcp-Name are missing' })
 })
 
 function row (row: string, title: string, body: string, head: Head, expect: string): HttpRow {

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpErrors } from '../../protocol/http/http-errors.js'
 import { Peer } from '../../protocol/peer/peer.js'
-import { oldest, revisionNamed } from '../../protocol/revisions/table.js'
+import { shorten } from '../../protocol/wire/errors.js'
+import { oldest, revisionNamed, versions } from '../../protocol/revisions/table.js'
 import { jsonChannel } from './channels.js'
 import type { HttpGateway } from './gateway.js'
 import { versionHeader } from './headers.js'
@@ -13,7 +14,7 @@ export function serveMessage (gateway: Pick<HttpGateway, 'dispatcher' | 'connect
   const { dispatcher, connections } = gateway
   const version = versionHeader(request)
   const revision = version === undefined ? oldest : revisionNamed(version)
-  if (revision === undefined) throw httpErrors.unknownVersion(String(version))
+  if (revision === undefined) throw httpErrors.unknownVersion(shorten(String(version)), versions)
   const peer = new Peer({ revision, identity: request.identity, view: viewOf(request) })
   dispatcher.lifecycle.connect(peer)
   connections.onGone(reply, () => dispatcher.lifecycle.disconnect(peer, DISCONNECTED))

@@ -109,7 +109,7 @@ t.test('the method and the name are repeated in headers', async t => {
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'echo' }, request))
   t.doesNotThrow(() => checkHeaders.message({ 'mcp-method': ' tools/call ', 'mcp-name': base64('echo') }, request))
   t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/list', 'mcp-name': 'echo' }, request), { code: -32020, message: /Mcp-Method/ })
-  t.throws(() => checkHeaders.message({ 'mcp-name': 'echo' }, request), { code: -32020, message: /Mcp-Method is missing/ })
+  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28', 'mcp-name': 'echo' }, request), { code: -32020, message: 'Header mismatch: Mcp-Method is missing' })
   t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call' }, request), { code: -32020, message: /Mcp-Name is missing/ })
   t.throws(() => checkHeaders.message({ 'mcp-method': 'tools/call', 'mcp-name': 'other' }, request), { code: -32020, message: /Mcp-Name/ })
 })
@@ -123,7 +123,17 @@ t.test('each method that names something repeats that, and others repeat nothing
 })
 
 t.test('the version is repeated in a header', async t => {
-  t.doesNotThrow(() => checkHeaders.version({ 'mcp-protocol-version': '2026-07-28' }, '2026-07-28'))
-  t.throws(() => checkHeaders.version({ 'mcp-protocol-version': '2025-11-25' }, '2026-07-28'), { code: -32020 })
-  t.throws(() => checkHeaders.version({}, '2026-07-28'), { code: -32020, message: /MCP-Protocol-Version is missing/ })
+  const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
+  const named = { 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
+  t.doesNotThrow(() => checkHeaders.version({ 'mcp-protocol-version': '2026-07-28' }, '2026-07-28', request))
+  t.throws(() => checkHeaders.version({ 'mcp-protocol-version': '2025-11-25' }, '2026-07-28', request), { code: -32020 })
+  t.throws(() => checkHeaders.version(named, '2026-07-28', request), { code: -32020, message: 'Header mismatch: MCP-Protocol-Version is missing' })
+})
+
+t.test('all headers that are missing are named at once', async t => {
+  const request = { kind: 'request' as const, id: 1, method: 'tools/call', params: { name: 'echo' }, meta: {}, selfDescribed: true, size: 0 }
+  t.throws(() => checkHeaders.version({}, '2026-07-28', request), { code: -32020, message: 'Header mismatch: MCP-Protocol-Version, Mcp-Method and Mcp-Name are missing' })
+  t.throws(() => checkHeaders.message({ 'mcp-protocol-version': '2026-07-28' }, request), { code: -32020, message: 'Header mismatch: Mcp-Method and Mcp-Name are missing' })
+  const mirrors: Mirror[] = ['A', 'B', 'C'].map(name => ({ header: `Mcp-Param-${name}`, path: [name] }))
+  t.throws(() => checkHeaders.params({}, mirrors, { A: 'x', B: null, C: 'y' }), { code: -32020, message: 'Header mismatch: Mcp-Param-A and Mcp-Param-C are missing' })
 })
