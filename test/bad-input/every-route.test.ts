@@ -16,7 +16,7 @@ const METADATA = '/.well-known/oauth-protected-resource'
 
 const CONSOLE_PATHS = [...consolePaths(), '/console/login.json', '/console/client.json']
 /** What is served without a credential, too: an addition to this list needs a reason. */
-const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, `GET ${METADATA}/mcp/${VIEW}`, ...['/health', '/livez', '/readyz', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`])].flatMap(named => [named, `${named}/`]).sort()
+const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, `GET ${METADATA}/mcp/${VIEW}`, ...['/health', '/livez', '/readyz', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`])].flatMap(named => [named, `${named}/`]).concat('GET /', 'HEAD /').sort()
 
 interface Visit { method: string, url: string, more: Head, named: string }
 
@@ -51,7 +51,8 @@ t.test('no route serves a request without a credential, but for the public ones'
   const open: string[] = []
   for (const { method, url, more, named } of routes) {
     const { status, headers } = await headOf(port, request(method, url, [HOST, ...more]))
-    if (status === 200 || status === 308) open.push(named)
+    // The root leads browsers to the console, and others to nothing.
+    if (status === 200 || status === 308 || (url === '/' && status === 404)) open.push(named)
     else t.match({ named, status, challenge: headers.get('www-authenticate') }, { named, status: 401, challenge: `scope="mcp", resource_metadata="http://localhost${METADATA}/mcp"` })
   }
   t.strictSame(open.sort(), PUBLIC)
@@ -73,7 +74,7 @@ t.test('a caller over its rate is refused at every route before anything else is
   const health = routes.find(({ named }) => named === 'GET /health') as Visit
   while ((await visit(health)).status !== 429) { /* The bucket is emptied. */ }
   // A load balancer that asks often must not take a node for dead, and the page of the console must be able to say that its calls are refused.
-  for (const route of routes.filter(({ url, method }) => !/^\/(livez|readyz|console)/.test(url) || !['GET', 'HEAD'].includes(method))) {
+  for (const route of routes.filter(({ url, method }) => !/^\/(livez|readyz|console|$)/.test(url) || !['GET', 'HEAD'].includes(method))) {
     // A token may have come back since, also between visits that follow each other.
     const replies = await Promise.all([visit(route), visit(route), visit(route), visit(route)])
     const limited = replies.find(({ status }) => status === 429)

@@ -41,7 +41,7 @@ const SERVED = ['/mcp', '/mcp/sse', '/message', '/sse']
 t.test('every route is closed to pages of other sites', async t => {
   const server = await startServer(t, { plugins: [async fastify => { fastify.mcp.views.open(VIEW); fastify.get('/extra', async () => 'extra') }] })
   const routes = routesOf(server.app)
-  t.strictSame([...new Set(routes.map(([, url]) => url.replace(BUILT, '')))].sort(), ['/extra', ...['/console', '/console/login.json', '/health', '/livez', '/metrics', '/readyz', ...SERVED, ...SERVED.map(url => `${url}/${VIEW}`)].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
+  t.strictSame([...new Set(routes.map(([, url]) => url.replace(BUILT, '')))].sort(), ['/', '/extra', ...['/console', '/console/login.json', '/health', '/livez', '/metrics', '/readyz', ...SERVED, ...SERVED.map(url => `${url}/${VIEW}`)].flatMap(url => [url, `${url}/`])].sort(), 'the routes there are')
 
   // Of the files of the console one is enough: all have the same route.
   const [built] = routes.filter(([, url]) => BUILT.test(url))
