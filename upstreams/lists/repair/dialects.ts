@@ -86,7 +86,9 @@ function known (given: Members, dialect: Dialect, at: string, changes: Changes):
   for (const key in given) {
     const isKnown = (SINCE[key] ?? 0) <= dialect
     if (isKnown && !(isVoid && !VOID_PROOF.has(key) && !key.startsWith('x-'))) schema[key] = given[key]
-    else changes.note(below(at, key), `dropped, because it has no meaning ${isKnown ? 'beside $ref ' : ''}in its dialect`)
+    else if (isKnown) changes.note(below(at, key), 'dropped, because it has no meaning beside $ref in its dialect')
+    // Many validators obey it all the same.
+    else changes.loosen(below(at, key), 'dropped, because it has no meaning in its dialect')
   }
   return schema
 }

@@ -93,6 +93,11 @@ t.test('where a part allows more than before, nothing around it allows less', as
   t.strictSame(schema, { type: 'object', properties: { a: {}, b: { anyOf: [{}, { type: 'string' }] }, c: {} } })
 })
 
+t.test('a word that is newer than its dialect may be obeyed by the server: nothing around it allows less without it', async t => {
+  const { schema } = inputOf({ $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', properties: { a: { oneOf: [{ const: 1 }, { type: 'number' }] } } })
+  t.strictSame(schema, { type: 'object', properties: { a: { anyOf: [{}, { type: 'number' }] } } })
+})
+
 t.test('arguments that are mirrored in headers stay so', async t => {
   const { schema } = inputOf({ allOf: [{ properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, at: { type: 'object', properties: { zone: { type: 'integer', 'x-mcp-header': 'Zone' } } } } }] })
   t.strictSame(mirrorsOf(schema), [{ header: 'Mcp-Param-Region', path: ['region'] }, { header: 'Mcp-Param-Zone', path: ['at', 'zone'] }])

@@ -8,12 +8,13 @@ import { RandomSchemas, type Dialect } from './random-schemas.js'
 type Json = Record<string, unknown>
 type Check = (value: unknown) => boolean
 
-/** Ten thousand take some minutes: REPAIR_CASES=10000. */
+/** Ten thousand take about two minutes: REPAIR_CASES=10000. */
 const CASES = Number(process.env.REPAIR_CASES ?? 100)
 const VALUES = 20
 const DRAFTS: Record<Dialect, SchemaDraft> = { draft4: '4', draft7: '7', draft2019: '2019-09', draft2020: '2020-12', undeclared: '2020-12' }
 const LENIENT: Options = { strict: false, validateSchema: false, logger: false, validateFormats: false, meta: false }
-const ENGINES = { ajv2020: new Ajv2020(LENIENT), ajv7: new Ajv(LENIENT) }
+/** They take turns: to compile a schema takes longer than everything else. */
+const ENGINES = [['ajv2020', new Ajv2020(LENIENT)], ['ajv7', new Ajv(LENIENT)]] as const
 
 t.test('a value that is valid under the schema of a server is valid under what is listed', async t => {
   const random = new RandomSchemas(27)
@@ -26,7 +27,7 @@ t.test('a value that is valid under the schema of a server is valid under what i
     const { inputSchema, outputSchema } = repaired(schema)
     const given = worker(schema, DRAFTS[dialect])
     for (const [kind, listed, some] of [['input', inputSchema, values], ['output', outputSchema, [...values, ...others]]] as const) {
-      const checks = checksOf(listed)
+      const checks = checksOf(listed, random.pick(ENGINES))
       for (const value of some) {
         if (!given(value)) continue
         valid++
@@ -45,14 +46,11 @@ function repaired (schema: Json): { inputSchema: Json, outputSchema: Json } {
 }
 
 /** What official clients check with, and another validator. All of them have to understand what is listed. */
-function checksOf (listed: Json): Record<string, Check> {
+function checksOf (listed: Json, [name, engine]: typeof ENGINES[number]): Record<string, Check> {
   const { $schema, ...rest } = listed
-  const compiled = Object.entries(ENGINES).map(([name, engine]): [string, Check] => {
-    const check = engine.compile(rest)
-    engine.removeSchema(rest)
-    return [name, safely(check)]
-  })
-  return { cfworker: worker(listed, '2020-12', true), ...Object.fromEntries(compiled) }
+  const check = engine.compile(rest)
+  engine.removeSchema(rest)
+  return { cfworker: worker(listed, '2020-12', true), [name]: safely(check) }
 }
 
 function worker (schema: Json, draft: SchemaDraft, isListed = false): Check {
