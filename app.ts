@@ -7,7 +7,7 @@ import { contribute } from './loader/load-file.js'
 import { loadPlugins } from './loader/load-plugins.js'
 import { checkoutFolders } from './loader/watch/checkout.js'
 import { unknownNames } from './loader/unknown-names.js'
-import { resolveOptions, scopeChallenge, type Options } from './options.js'
+import { Options, resolveOptions, scopeChallenge } from './options.js'
 import { ignoredOptions } from './options/embedded.js'
 import { servesMetrics } from './options/exposure.js'
 import { overriddenOptions } from './options/overridden.js'
@@ -152,6 +152,10 @@ async function assemble (fastify: FastifyInstance, options: Options, standalone:
   if (standalone && options.http) await fastify.register((await import('./http-server.js')).probes, options)
   // A host application listens where it wants.
   const upstreamEntries = await configureUpstreams(fastify, standalone ? options : { ...options, http: false })
+  if (options.redis !== undefined) {
+    const [{ default: provideNodeOptions }, { fingerprintsOf }] = await Promise.all([import('./plugins/core/node-options.js'), import('./options/node-options.js')])
+    provideNodeOptions(fastify, why => fastify.mcp.health.report('nodes', why), async () => await fingerprintsOf(options, Options, upstreamEntries))
+  }
   fastify.addHook('onReady', async () => { for (const sentence of unknownNames(fastify.mcp, options, upstreamEntries)) fastify.log.warn(sentence) })
 }
 

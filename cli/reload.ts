@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { unknownNames } from '../loader/unknown-names.js'
-import type { Options } from '../options.js'
+import { Options } from '../options.js'
 import { OptionsError } from '../options/mistakes.js'
 
 type Name = keyof Options
@@ -56,6 +56,7 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
       for (const sentence of warnings) logger.warn(sentence)
       if (now.includes('apiKeys') && next.apiKeys.length === 0 && next.oauth === undefined) logger.warn(NO_KEYS)
       for (const sentence of now.length === 0 ? [] : unknownNames(app.mcp, present, entries)) logger.warn(sentence)
+      await publishOptions(app, present, entries)
     } catch (error) {
       logger.error(`options not reloaded, the previous ones stay: ${locate(error as Error).message.split(/\s*\n\s*/).join('; ')}`)
     }
@@ -66,6 +67,13 @@ export function reloader ({ app, logger, options, read, locate, onFiles }: Reloa
     isWaiting = true
     running = running.then(reload)
   }
+}
+
+/** Tells other nodes on the same Redis which options this one has now. */
+async function publishOptions ({ mcp }: FastifyInstance, options: Options, entries: Entry[]): Promise<void> {
+  if (!('nodeOptions' in mcp)) return
+  const { fingerprintsOf } = await import('../options/node-options.js')
+  await mcp.nodeOptions.publish(await fingerprintsOf(options, Options, entries))
 }
 
 function changesOf (present: Options, next: Options): Name[] {

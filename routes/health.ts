@@ -18,10 +18,11 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
     handler: async (request, reply) => {
       const { name, version } = mcp.dispatcher.server.info
       const { status, ready, reason, parts, uptime, sessions, peers, upstreams } = mcp.health.now()
+      const node = mcp.store.kind === 'redis' ? { node: mcp.store.nodes.self } : {}
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
       if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, uptime, sessions, peers, ...(upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withLines(upstreams) : upstreams }) }
+      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, ...node, uptime, sessions, peers, ...(upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withLines(upstreams) : upstreams }) }
     }
   }])
   /** With what those that failed wrote last to standard error, which clients never see. */
