@@ -155,7 +155,8 @@ export class Upstreams {
 
   #remove (upstream: ConfiguredUpstream): void {
     this.#removed.add(upstream)
-    void upstream.close().then(() => this.#removed.delete(upstream))
+    const forget = (): void => { this.#removed.delete(upstream) }
+    upstream.close().then(forget, forget)
     if (!this.#all.has(upstream.entry.alias)) this.#host.reportHealth(upstream.entry.alias, undefined)
   }
 
