@@ -89,12 +89,15 @@ function canChange (app: FastifyInstance, name: Name): boolean {
 
 // The keys first, because only they can still be refused.
 function apply (app: FastifyInstance, changed: Name[], next: Options): Changes | undefined {
-  const keys = changed.includes('apiKeys') ? app.mcp.identities.replaceKeys(next.apiKeys) : undefined
+  const keys = changed.includes('apiKeys') ? namesIn(app.mcp.identities.replaceKeys(next.apiKeys)) : undefined
   // Also after a change of the scopes of keys: their callers get `list_changed` notifications.
   if (changed.includes('scopes') || (keys?.changed.length ?? 0) > 0) app.mcp.scopes.replaceScopes(next.scopes)
   if (changed.some(name => name === 'rate' || name === 'burst' || name === 'toolRates')) app.mcp.rateLimiter.replace(next)
   return keys
 }
+
+/** Without the holders of the keys, which are not logged. */
+const namesIn = ({ added, removed, changed }: Changes): Changes => ({ added, removed, changed })
 
 type Read = Awaited<ReturnType<FastifyInstance['mcp']['upstreams']['read']>>
 type Entry = Read['entries'][number]

@@ -56,7 +56,8 @@ t.test('SIGHUP', async t => {
 
     const changed = await reload({ apiKeys: [listed('bob', BOB)], scopes: { 'tools/calculate': ['maths'] }, toolRates: { get_current_time: 1 }, rate: 1_000, burst: 1_000, pageSize: 7 })
     t.match(changed, { level: 40, msg: 'options reloaded: changed apiKeys, burst, rate, scopes, toolRates; keys added: bob; keys removed: ada; a restart is needed for pageSize' })
-    t.match(changed.reload, { restart: ['pageSize'], keys: { added: ['bob'], removed: ['ada'], changed: [] } })
+    t.match(changed.reload, { restart: ['pageSize'] })
+    t.strictSame((changed.reload as { keys: object }).keys, { added: ['bob'], removed: ['ada'], changed: [] }, 'names only')
     t.notMatch(launched.stderr, /sha256:|[0-9a-f]{64}/, 'without hashes')
     t.strictSame([await status(url, ADA), await status(url, BOB)], [401, 200])
     t.equal((await within(WAIT, async () => await closed))[0], 4401)
