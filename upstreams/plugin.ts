@@ -27,6 +27,8 @@ declare module '../plugins/core/mcp.js' {
       /** Makes `configure` start no server from now on, for a gateway that is only checked. */
       hold: () => void
       status: () => UpstreamStatus[]
+      /** The servers that the latest configuration has, and that are left out because of mistakes in it. Not those that stay as they were. */
+      leftOut: () => readonly LeftOut[]
       /** What was changed in the lists of a server before they were served. */
       repairs: (alias: string) => Repair[]
       /** Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why. */
@@ -42,6 +44,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
   let loading: Promise<void> | undefined
   let upstreams: Upstreams | undefined
   let [isHeld, isEnding] = [false, false]
+  let notUsed: readonly LeftOut[] = []
 
   mcp.provide('upstreams', {
     read: async sources => {
@@ -49,13 +52,11 @@ export default fp(async (fastify, options: UpstreamOptions) => {
       const { readEntries } = await import('./config/read-entries.js')
       return await readEntries(sources, processSurroundings())
     },
-    missingPrograms: async entries => {
-      const { missingPrograms } = await import('./supervision/missing-programs.js')
-      return missingPrograms(entries, options.upstreamProxies)
-    },
+    missingPrograms: async entries => (await import('./supervision/missing-programs.js')).missingPrograms(entries, options.upstreamProxies),
     adviceOn: async entries => (await import('./lists/offers/names.js')).adviceOnNames(entries),
     configure: async (entries, leftOut = []) => {
       if (isHeld) return
+      notUsed = leftOut.filter(({ alias }) => !entries.some(entry => entry.alias === alias))
       reportLeftOut(fastify, leftOut, entries)
       if (loading === undefined && entries.length === 0) return
       await (loading ??= load())
@@ -63,6 +64,7 @@ export default fp(async (fastify, options: UpstreamOptions) => {
     },
     hold: () => { isHeld = true },
     status: () => upstreams?.status() ?? [],
+    leftOut: () => notUsed,
     repairs: alias => upstreams?.repairs(alias) ?? [],
     readLists: async (alias, signal) => await upstreams?.readLists(alias, signal),
     get: alias => upstreams?.get(alias)
@@ -108,6 +110,8 @@ function reportLeftOut ({ log, mcp }: FastifyInstance, leftOut: readonly LeftOut
   }
   const names = [...new Set(leftOut.map(({ alias }) => alias))]
   mcp.health.report('upstream configuration', names.length === 0 ? undefined : `${names.join(', ')}: the configuration has mistakes, which the log names`)
+  // The names can be the same, and the mistakes others.
+  mcp.health.noteChange()
 }
 
 /** How many bytes of replies that are complete wait for clients that have not read them. */

@@ -12,7 +12,7 @@ export function StateBadge ({ state }: { state: string }) {
 
 /** Why a server does not run, how it goes on, what it wrote, and a button that starts it. `now` is the time of the gateway. */
 export function ServerState ({ server, now }: { server: UpstreamRow, now: number }) {
-  const { alias, failing, lastError, lastLines = [], repaired = 0, warnings = [] } = server
+  const { alias, state, failing, lastError, lastLines = [], repaired = 0, warnings = [] } = server
   const outlook = outlookOf(server, now)
   return (
     <div class='server-state'>
@@ -26,7 +26,7 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
       {Array.isArray(lastLines) && lastLines.length > 0 && (
         <details><summary class='small'>Its last {lastLines.length === 1 ? 'line' : `${lastLines.length} lines`} of standard error before it failed</summary><ServerText block text={lastLines.join('\n')} /></details>
       )}
-      <RecentLog alias={alias} />
+      {state !== 'misconfigured' && <RecentLog alias={alias} />}
     </div>
   )
 }
@@ -69,4 +69,4 @@ function RecentLog ({ alias }: { alias: string }) {
 
 const wordsOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
-const toneOf = (state: string): string => state === 'ready' ? 'good' : state === 'crash loop' || state === 'closed' ? 'bad' : state === 'disabled' ? '' : 'warn'
+const toneOf = (state: string): string => state === 'ready' ? 'good' : state === 'crash loop' || state === 'misconfigured' || state === 'closed' ? 'bad' : state === 'disabled' ? '' : 'warn'

@@ -52,6 +52,7 @@ export function outlookOf ({ state, failing, nextTryAt }: UpstreamRow, now: numb
     case 'backing off': return nextTryAt === undefined ? 'It is tried again by itself.' : `It is tried again in ${Math.max(1, Math.ceil((nextTryAt - now) / 1_000))} s.`
     case 'crash loop': return 'It failed too often in a row, and is not started again by itself.'
     case 'stopped': return failing === true ? 'It is started again by the next call.' : 'It is started when it is needed.'
+    case 'misconfigured': return 'It is left out. Mend its configuration, then reload it (SIGHUP, or a restart).'
     default: return ''
   }
 }

@@ -40,7 +40,9 @@ export default fp(async ({ mcp }) => {
 function find (upstreams: Mcp['upstreams'], server: string): Upstream {
   const upstream = upstreams.get(server)
   if (upstream !== undefined) return upstream
-  const names = upstreams.status().map(({ alias }) => alias)
+  const wrong = upstreams.leftOut().find(({ alias }) => alias === server)
+  if (wrong !== undefined) throw errors.invalidParams(`the server "${server}" is left out: ${wrong.mistakes.map(({ text }) => text).join('; ')}. Mend the configuration and reload it`)
+  const names = [...upstreams.status(), ...upstreams.leftOut()].map(({ alias }) => alias)
   throw errors.invalidParams(`no upstream server has the name "${server}"${names.length === 0 ? '; none is configured' : didYouMean(server, names)}`)
 }
 

@@ -75,9 +75,17 @@ function sourcesOf (mcp: Mcp): Sources {
 }
 
 function upstreamsOf (upstreams: Mcp['upstreams']): object[] {
-  return upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
+  const configured = upstreams.status().map(({ alias, state, lastError, tools, repaired, warnings }) => {
     const upstream = upstreams.get(alias)
     const lastLines = upstream?.lastLines() ?? []
     return { alias, state, since: upstream?.since, ...(upstream?.isFailing === true && { failing: true, nextTryAt: upstream.nextTryAt }), lastError, ...(lastLines.length > 0 && { lastLines }), tools, ...(repaired > 0 && { repaired }), ...(warnings.length > 0 && { warnings }) }
   })
+  return [...configured, ...misconfigured(upstreams.leftOut())]
+}
+
+/** One row for each alias: several names can have the same. */
+function misconfigured (leftOut: ReturnType<Mcp['upstreams']['leftOut']>): object[] {
+  const reasons = new Map<string, string[]>()
+  for (const { alias, mistakes } of leftOut) reasons.set(alias, [...reasons.get(alias) ?? [], ...mistakes.map(({ text }) => text)])
+  return [...reasons].map(([alias, texts]) => ({ alias, state: 'misconfigured', failing: true, lastError: texts.join('; '), tools: 0 }))
 }

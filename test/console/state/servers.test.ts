@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Client, Handlers, JsonObject } from '../../../console/client/contract.js'
 import { itemsOf } from '../../../console/state/lists.js'
-import { failingOf, followServers, outlookOf, servers, serversShown } from '../../../console/state/servers.js'
+import { canStart, failingOf, followServers, outlookOf, servers, serversShown } from '../../../console/state/servers.js'
 
 const FAILED = { alias: 'jira', state: 'crash loop', failing: true as const }
 
@@ -48,9 +48,10 @@ t.test('a server stands in the list while it fails, or starts and offers nothing
     { alias: 'files', state: 'stopped' },
     { alias: 'mail', state: 'starting' },
     { alias: 'ready', state: 'ready' },
-    { alias: 'off', state: 'disabled' }
+    { alias: 'off', state: 'disabled' },
+    { alias: 'wrong', state: 'misconfigured', failing: true as const, lastError: 'option mcpServers.wrong.args must be a list of strings' }
   ]
-  t.strictSame(serversShown(all, items, '').map(({ alias }) => alias), ['jira', 'mail'])
+  t.strictSame(serversShown(all, items, '').map(({ alias }) => alias), ['jira', 'mail', 'wrong'])
   t.strictSame(serversShown(all, items, 'MAI').map(({ alias }) => alias), ['mail'])
 })
 
@@ -58,5 +59,7 @@ t.test('how a server goes on is told in a sentence', async t => {
   t.equal(outlookOf({ alias: 'a', state: 'backing off', failing: true, nextTryAt: 12_000 }, 10_000), 'It is tried again in 2 s.')
   t.match(outlookOf(FAILED, 0), /not started again by itself/)
   t.match(outlookOf({ alias: 'a', state: 'stopped' }, 0), /when it is needed/)
+  t.match(outlookOf({ alias: 'a', state: 'misconfigured', failing: true }, 0), /^It is left out\. Mend its configuration/)
+  t.equal(canStart({ alias: 'a', state: 'misconfigured', failing: true }), false)
   t.equal(outlookOf({ alias: 'a', state: 'ready' }, 0), '')
 })

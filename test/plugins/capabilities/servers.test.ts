@@ -47,6 +47,24 @@ t.test('a start is refused in words where there is nothing to start, and a momen
   await t.rejects(start('broken'), { code: -32602, message: /started by hand a moment ago; try again in \d s|being started/ })
 })
 
+t.test('a server that is left out because of a mistake is shown to watchers with its reason, and not started', async t => {
+  const app = await gateway(t, { mcpServers: { wrong: { command: 'x', args: 'hunter2' } as object } })
+  const client = await createClient(app)
+  t.teardown(() => client.close())
+  const stop = new AbortController()
+  const watching = client.request('patchbay/watch', { only: ['upstreams'] }, stop.signal).catch(() => {})
+  const batch = await client.notified('notifications/patchbay/watch')
+  const why = 'option mcpServers.wrong.args must be a list of strings'
+  t.match(batch, { upstreams: [{ alias: 'wrong', state: 'misconfigured', failing: true, lastError: why, tools: 0 }] })
+  const message = `the server "wrong" is left out: ${why}. Mend the configuration and reload it`
+  for (const method of ['patchbay/servers/start', 'patchbay/servers/log']) await t.rejects(client.request(method, { server: 'wrong' }), { code: -32602, message })
+  await t.rejects(client.request('patchbay/servers/start', { server: 'wron' }), { message: /did you mean "wrong"/ })
+  await app.mcp.upstreams.configure([], [])
+  t.strictSame(app.mcp.upstreams.leftOut(), [], 'and gone once the configuration is mended')
+  stop.abort()
+  await watching
+})
+
 t.test('to callers without the scope admin, the methods do not exist', async t => {
   const app = await gateway(t)
   const client = await createClient(app, { identity: { principal: 'eve', scopes: new Set(['mcp']) } })
