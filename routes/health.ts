@@ -22,14 +22,17 @@ async function healthRoutes (app: FastifyInstance): Promise<void> {
       reply.header('cache-control', 'no-store')
       if (!ready) reply.code(503).header('retry-after', '1')
       if (mcp.isHostForeign(request) || isUnauthenticated(request.identity)) return { status, live: true, ready }
-      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, ...node, uptime, sessions, peers, ...(upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withLines(upstreams) : upstreams }) }
+      const details = upstreams && { upstreams: grants(request.identity, [ADMIN_SCOPE]) ? withDetails(upstreams) : upstreams }
+      return { status, ...(reason === undefined ? {} : { reason, parts }), live: true, ready, name, version, ...node, uptime, sessions, peers, ...details }
     }
   }])
-  /** With what those that failed wrote last to standard error, which clients never see. */
-  function withLines (upstreams: ReadonlyArray<{ alias: string, lastError?: string }>): object[] {
+  /** Adds what operators alone see: sentences about the lists of servers, and what those that failed wrote last to standard error. */
+  function withDetails (upstreams: ReadonlyArray<{ alias: string, lastError?: string }>): object[] {
+    const warnings = new Map(mcp.upstreams.status().map(({ alias, warnings }) => [alias, warnings]))
     return upstreams.map(upstream => {
+      const leftOut = warnings.get(upstream.alias) ?? []
       const lastLines = upstream.lastError === undefined ? [] : mcp.upstreams.get(upstream.alias)?.lastLines() ?? []
-      return lastLines.length === 0 ? upstream : { ...upstream, lastLines }
+      return { ...upstream, ...(leftOut.length > 0 && { leftOut }), ...(lastLines.length > 0 && { lastLines }) }
     })
   }
 }

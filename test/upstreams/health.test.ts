@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createClient, type Options } from '../../app.js'
 import { gateway } from '../support/gateway.js'
-import { ADA, apiKeys, bearer } from '../support/keys.js'
+import { ADA, apiKeys, bearer, BOB } from '../support/keys.js'
 import { newestLegacy } from '../support/specification/revisions.js'
 import { until } from '../support/wait.js'
 import { openFixture } from './fixture/open.js'
@@ -11,6 +11,20 @@ interface Upstream { alias: string, state: string, stale: boolean }
 interface Report { status: string, ready: boolean, parts?: Record<string, string>, upstreams: Upstream[] }
 
 const ENDS = { command: process.execPath, args: ['-e', 'process.exit(3)'] }
+
+/** A server that lists a tool that no client can read. */
+const ODD = {
+  command: process.execPath,
+  args: ['-e', `require('node:readline').createInterface(process.stdin).on('line', line => {
+    const { id, method } = JSON.parse(line)
+    const results = {
+      initialize: { protocolVersion: '${newestLegacy.version}', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } },
+      'tools/list': { tools: [{ name: 'unreadable', inputSchema: 'none' }] }
+    }
+    const answer = results[method] === undefined ? { error: { code: -32601, message: 'unknown' } } : { result: results[method] }
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })`]
+}
 
 async function healthOf (app: FastifyInstance): Promise<Report> {
   return (await app.inject({ url: '/health', headers: bearer(ADA) })).json<Report>()
@@ -43,6 +57,14 @@ t.test('/health, server://status and health_check list each upstream; one that d
   t.match((await client.call('health_check')).output, { status: 'degraded', upstreams: expected })
 
   t.strictSame((await app.inject('/health')).json(), { status: 'degraded', live: true, ready: true }, 'without a credential nothing is said of them')
+})
+
+t.test('/health names what was left out of the lists of a server to operators alone', async t => {
+  const { app, reached } = await withServers(t, { odd: ODD })
+  await reached('odd', ({ state, stale }) => state === 'ready' && !stale)
+  const read = async (key: string) => (await app.inject({ url: '/health', headers: bearer(key) })).json<{ upstreams: Array<{ leftOut?: string[] }> }>()
+  t.match((await read(BOB)).upstreams, [{ alias: 'odd', warnings: 1, leftOut: [/^tool "unreadable" is left out: ./] }])
+  t.equal((await read(ADA)).upstreams[0]?.leftOut, undefined)
 })
 
 t.test('an upstream that was removed is not listed any more, and what was wrong with it is forgotten', async t => {
