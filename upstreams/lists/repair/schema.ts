@@ -52,15 +52,20 @@ function dropOpposites (all: readonly Members[], at: string, changes: Changes): 
   if (dropped) changes.note(at, 'oneOf, not, if and the like loosened, because parts were')
 }
 
+/** Keywords that model services refuse at the root of a schema of arguments. */
+const REFUSED_AT_ROOT = ['not', 'enum', 'const'] as const
+
 /** Another object than `root` when it changes, so that references to the former one stay right. */
 function objectRoot (root: Members, links: Links, rewriting: Rewriting, at: string): Members {
   const { changes } = rewriting
   const isDangling = Array.isArray(root.required) && root.required.length > 0 && root.properties === undefined
-  if (root.type === 'object' && !isCompound(root) && !isDangling) return root
+  const refused = REFUSED_AT_ROOT.filter(key => root[key] !== undefined)
+  if (root.type === 'object' && !isCompound(root) && !isDangling && refused.length === 0) return root
   const flat = flatten(root, links)
   if (isCompound(root)) changes.note(at, 'references and unions at the root merged into one list of properties')
   if (root.type !== 'object') changes.note(below(at, 'type'), '"object" added')
-  const { $schema, type, properties = {}, ...rest } = flat
+  if (refused.length > 0) changes.note(at, `${refused.join(', ')} at the root dropped`)
+  const { $schema, type, properties = {}, not, enum: values, const: value, ...rest } = flat
   // Definitions move with the root: what refers to the former root finds them there.
   for (const key of ['$defs', 'definitions']) if (rest[key] !== undefined && rest[key] === root[key]) delete root[key]
   const repaired: Members = { ...($schema === undefined ? {} : { $schema }), type: 'object', properties, ...rest }

@@ -56,6 +56,13 @@ t.test('a union at the root becomes one list of properties', async t => {
   })
 })
 
+t.test('not, enum and const at the root are dropped, and stay in its parts', async t => {
+  const parts = { a: { type: 'string', not: { const: 'x' } } }
+  const { schema, changes } = inputOf({ type: 'object', properties: parts, not: { required: ['z'] }, enum: [{ a: 'y' }], const: { a: 'y' } })
+  t.strictSame(schema, { type: 'object', properties: parts })
+  t.strictSame(changes, ['/inputSchema: not, enum, const at the root dropped'])
+})
+
 t.test('a reference at the root is followed, and references to the former root stay right', async t => {
   const { schema } = inputOf({ $schema: 'http://json-schema.org/draft-07/schema#', $ref: '#/definitions/A', definitions: { A: { type: 'object', properties: { next: { $ref: '#/definitions/A' }, root: { $ref: '#' } } } } })
   t.match(schema, { type: 'object', properties: { next: { $ref: '#/$defs/A' }, root: { $ref: /^#\/\$defs\/part1$/ } }, $defs: { A: { properties: {} }, part1: { $ref: '#/$defs/A' } } })
