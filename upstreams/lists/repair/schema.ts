@@ -1,6 +1,7 @@
 import { isObject } from '../../../protocol/wire/json.js'
 import { below, type Changes } from './changes.js'
 import { dialectOf, type Members } from './dialects.js'
+import { eachInside } from './keywords.js'
 import { link, writeReferences, type Links } from './references.js'
 import { Rewriting, type Budget } from './rewriting.js'
 import { flatten, isCompound } from './root.js'
@@ -31,8 +32,29 @@ function rewrite (given: Members, at: string, changes: Changes, budget: Budget):
   const rewriting = new Rewriting(given, dialectOf(given), changes, budget)
   const root = rewriting.run(at)
   const links = link(rewriting)
-  if (changes.loosened) dropOpposites(rewriting.all, at, changes)
+  if (changes.loosened || isReadOtherwise(rewriting.all, links)) dropOpposites(rewriting.all, at, changes)
   return { rewriting, links, root }
+}
+
+/** Keywords that validators of older dialects do not know, so that they allow more. */
+const NEWER = ['unevaluatedProperties', 'unevaluatedItems', 'dependentRequired', 'dependentSchemas', 'prefixItems', 'minContains', 'maxContains'] as const
+
+/** True when validators of older dialects would allow more inside `not`, `if` or `oneOf`, and so less with the whole. */
+function isReadOtherwise (all: readonly Members[], links: Links): boolean {
+  const seen = new Set<Members>()
+  const waiting: Members[] = []
+  const add = (schema: unknown): void => {
+    if (!isObject(schema) || seen.has(schema)) return
+    seen.add(schema)
+    waiting.push(schema)
+  }
+  for (const { not, if: condition, oneOf } of all) for (const schema of [not, condition, ...(Array.isArray(oneOf) ? oneOf : [])]) add(schema)
+  for (let schema = waiting.pop(); schema !== undefined; schema = waiting.pop()) {
+    if (NEWER.some(key => schema?.[key] !== undefined)) return true
+    eachInside(schema, add)
+    add(links.get(schema))
+  }
+  return false
 }
 
 /**
