@@ -2,7 +2,7 @@
 const MAX_LENGTH = 128
 
 /** The most slips that a name is taken to have. */
-const MAX_SLIPS = 4
+const MAX_SLIPS = 6
 
 /**
  * The known name that was most likely meant by one with a slip in it; undefined when none is like it. `accept` is asked of names that are like it.

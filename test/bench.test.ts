@@ -122,7 +122,7 @@ t.test('the limits and Patchbay answer the same questions', linux, async t => {
   const modern = { ask: echo(32), connections: 2, sockets: 2, inFlight: 4, era: MODERN } as const
   const legacy = { ...modern, era: LEGACY } as const
   const [gateway, fastify, websocket] = await Promise.all([
-    started(t, overHttp(patchbay, { ...modern, env: { BENCH_TOOLS: '150' } })),
+    started(t, overHttp(patchbay, { ...modern, env: { BENCH_TOOLS: '150', PATCHBAY_PAGE_SIZE: '100' } })),
     started(t, overHttp(bareFastify, modern)),
     started(t, overWebSocket(bareWebSocket, modern))
   ])

@@ -22,6 +22,8 @@ const CONNECTIONS = 32
 /** What growing leaves to be done, such as writing to the disk, is over by then. */
 const CALM = 1_000
 const CALLS: Ask = echo(32)
+/** Pages of one size, however many tools there are. */
+const PAGES = { PATCHBAY_PAGE_SIZE: '100' }
 
 /** Does a call cost more when there are more tools or sessions, and a page when there are more of them? */
 export const growth: Question = async setting => {
@@ -38,7 +40,7 @@ export const growth: Question = async setting => {
 /** The cost at each size as a multiple of that at the first, all in one process, as two of them differ by more than what is looked for. */
 async function compare (what: string, noun: string, { sizes, grow, open }: Growth, setting: Setting): Promise<Finding[]> {
   setting.say(what)
-  const running = await ServerProcess.listen(patchbay)
+  const running = await ServerProcess.listen(patchbay, PAGES)
   const rates = new Map(sizes.map(size => [size, [] as number[]]))
   try {
     await grow(running.port, sizes[0] as number)

@@ -22,7 +22,7 @@ interface Shape { count: number, connections: number, peers: Server[], goal?: st
 
 async function list ({ count, connections, peers, ...goal }: Shape, setting: Setting): Promise<Finding[]> {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
-  const env = { BENCH_TOOLS: String(count) }
+  const env = { BENCH_TOOLS: String(count), PATCHBAY_PAGE_SIZE: '100' }
   const shape = { era: MODERN, ask: listTools(100), connections, env } as const
   try {
     const file = join(folder, 'page.json')

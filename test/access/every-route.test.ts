@@ -12,7 +12,7 @@ import { ADA, apiKeys, challengeOf, headOf } from '../support/keys.js'
 const HOST: [string, string] = ['Host', 'localhost']
 const STREAM: Head = [['Accept', 'text/event-stream']]
 const CONSOLE_PATHS = [...consolePaths(), '/console/login.json', '/console/client.json']
-const PUBLIC = [...['/health', '/livez', '/readyz', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`]), 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
+const PUBLIC = [...['/health', '/livez', '/readyz', '/', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`]), 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', `GET /.well-known/oauth-protected-resource/mcp/${VIEW}`].flatMap(named => [named, `${named}/`])
 
 t.test('every route but the public ones needs a credential', async t => {
   const issuer = await startIssuer(t)
@@ -24,7 +24,7 @@ t.test('every route but the public ones needs a credential', async t => {
   for (const [method, url] of [...routes, ['GET', '/not/served'], ['POST', '/not/served']] as const) {
     const what = `${method} ${url}`
     const stranger = await exchange(server.port, request(method, url, [HOST, ...STREAM, ...(method === 'HEAD' ? [['Connection', 'close'] as [string, string]] : [])]))
-    if (PUBLIC.includes(what)) t.equal(stranger.status, url === '/console' ? 308 : 200, `${what} is for everybody`)
+    if (PUBLIC.includes(what)) t.equal(stranger.status, url === '/console' ? 308 : url === '/' ? 404 : 200, `${what} is for everybody`)
     else {
       t.equal(stranger.status, 401, `${what} is not for strangers`)
       t.strictSame(challengeOf(stranger.headers.get('www-authenticate')), full, what)

@@ -11,7 +11,7 @@ const { default: Ajv2020 } = createRequire(import.meta.url)('ajv/dist/2020.js') 
 
 t.test('with a thousand tools', async t => {
   const touched = new Map<string, number>()
-  const app = await gateway(t)
+  const app = await gateway(t, { pageSize: 100 })
   for (let index = 0; index < 1_000; index++) {
     app.mcp.tools.add(watched(tool({ name: `tool_${index}`, description: 'd', input: Type.Object({ n: Type.Number() }), run: ({ n }) => ({ n }) }), touched))
   }

@@ -175,7 +175,7 @@ t.test('a schema of another library of the family is taken', async t => {
   const item = tool({ name: 'it', description: 'd', input: handMade('acme', {}), output: handMade('acme', {}), run: ({ n }) => ({ n: n.length }) })
   const connected = await client(t, item)
   t.match(await call(connected, { n: 5 }), { structuredContent: { n: '1' } })
-  t.equal(textOf(await call(connected, { n: 10 })), 'Invalid params: arguments of it: n must be at most 9; again; again; again; again; again; again; again; and 13 more')
+  t.equal(textOf(await call(connected, { n: 10 })), 'Invalid params: arguments of it: n must be at most 9; again')
 })
 
 /** A Zod schema of a version without `~standard.jsonSchema`, or without `~standard`. */

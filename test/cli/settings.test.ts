@@ -45,7 +45,7 @@ for (const [what, launch, pattern] of MISTAKES) {
 }
 
 t.test('without anything, HTTP is served to this machine only', async t => {
-  t.match(await options(t, {}), { http: true, stdio: false, port: 8080, host: '127.0.0.1', tools: true, plugins: [], allowedHosts: [] })
+  t.match(await options(t, {}), { http: true, stdio: false, port: 8080, host: '127.0.0.1', plugins: [], allowedHosts: [] })
 })
 
 t.test('proxies are a switch or a list', async t => {

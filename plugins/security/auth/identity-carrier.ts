@@ -16,7 +16,8 @@ export function identityCarrier ({ authority, isOpen, hasHost }: CarrierPorts): 
     carry: identity => {
       const id = authority.idOf(identity)
       if (id !== undefined) return { kind: 'key', id }
-      if (identity === ANONYMOUS_ALL_SCOPES) return { kind: 'anonymous' }
+      // With the address of its connection, the identity of an anonymous caller is an object of its own.
+      if (!hasHost() && identity.principal === undefined && identity.scopes === 'all') return { kind: 'anonymous' }
       return carryRights(authority.isOfToken(identity) ? 'token' : 'host', identity)
     },
     adopt: carried => {

@@ -168,7 +168,10 @@ export class Rewriting {
     if (names.length === 0 || !names.every(name => TYPES.has(name))) return undefined
     const unique = [...new Set(names)]
     if (Array.isArray(value) && unique.every((name, index) => name === value[index]) && unique.length === value.length) return value
-    this.changes.note(at, 'spelt as JSON Schema does')
+    // A validator may take a word that it does not know for one that no value fits.
+    const isKnown = (Array.isArray(value) ? value : [value]).every((name, index) => name === names[index])
+    if (isKnown) this.changes.note(at, 'repeated names dropped')
+    else this.changes.loosen(at, 'spelt as JSON Schema does')
     return Array.isArray(value) ? unique : unique[0]
   }
 

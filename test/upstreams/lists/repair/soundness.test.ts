@@ -8,7 +8,7 @@ import { RandomSchemas, type Dialect } from './random-schemas.js'
 type Json = Record<string, unknown>
 type Check = (value: unknown) => boolean
 
-/** Ten thousand take about two minutes: REPAIR_CASES=10000. */
+/** Ten thousand take five minutes or more, without the limit of `npm test`: REPAIR_CASES=10000 TAP_TIMEOUT=3600 node build/test/upstreams/lists/repair/soundness.test.js */
 const CASES = Number(process.env.REPAIR_CASES ?? 100)
 const VALUES = 20
 const DRAFTS: Record<Dialect, SchemaDraft> = { draft4: '4', draft7: '7', draft2019: '2019-09', draft2020: '2020-12', undeclared: '2020-12' }
@@ -17,7 +17,7 @@ const LENIENT: Options = { strict: false, validateSchema: false, logger: false, 
 const ENGINES = [['ajv2020', new Ajv2020(LENIENT)], ['ajv7', new Ajv(LENIENT)]] as const
 
 t.test('a value that is valid under the schema of a server is valid under what is listed', async t => {
-  const random = new RandomSchemas(27)
+  const random = new RandomSchemas(Number(process.env.REPAIR_SEED ?? 27))
   let valid = 0
   for (let index = 0; index < CASES; index++) {
     const dialect = random.pick(['draft4', 'draft7', 'draft2019', 'draft2020', 'undeclared'] as const)
@@ -27,12 +27,14 @@ t.test('a value that is valid under the schema of a server is valid under what i
     const { inputSchema, outputSchema } = repaired(schema)
     const given = worker(schema, DRAFTS[dialect])
     for (const [kind, listed, some] of [['input', inputSchema, values], ['output', outputSchema, [...values, ...others]]] as const) {
-      const checks = checksOf(listed, random.pick(ENGINES))
+      const engine = random.pick(ENGINES)
+      const checks = checksOf(listed, engine)
       for (const value of some) {
         if (!given(value)) continue
         valid++
         const refusing = Object.keys(checks).filter(name => checks[name]?.(value) === false)
-        if (refusing.length > 0) return t.fail(`case ${index}, ${kind}: ${refusing.join()} refuses ${JSON.stringify(value)}`, { schema: JSON.stringify(schema), listed: JSON.stringify(listed) })
+        if (refusing.join() === engine[0] && refuses(engine, schema, value)) continue
+        if (refusing.length > 0) t.fail(`case ${index}, ${kind}: ${refusing.join()} refuses ${JSON.stringify(value)}`, { schema: JSON.stringify(schema), listed: JSON.stringify(listed) })
       }
     }
   }
@@ -51,6 +53,17 @@ function checksOf (listed: Json, [name, engine]: typeof ENGINES[number]): Record
   const check = engine.compile(rest)
   engine.removeSchema(rest)
   return { cfworker: worker(listed, '2020-12', true), [name]: safely(check) }
+}
+
+/** Engines disagree about some schemas: one that refuses the value also under the original says nothing about the repair. */
+function refuses ([, engine]: typeof ENGINES[number], { $schema, ...schema }: Json, value: unknown): boolean {
+  try {
+    return !engine.compile(schema)(value)
+  } catch {
+    return false
+  } finally {
+    engine.removeSchema(schema)
+  }
 }
 
 function worker (schema: Json, draft: SchemaDraft, isListed = false): Check {
