@@ -132,8 +132,8 @@ t.test('an upstream that fails shows why, and what it wrote last', withBrowser, 
   const broken = { command: process.execPath, args: ['-e', 'console.error("cannot open the database"); process.exit(3)'] }
   const { page } = await watching(t, { mcpServers: { broken } })
   const row = section(page, 'Upstreams').getByRole('listitem').filter({ hasText: 'broken' })
-  await row.getByText(/Last error: /).waitFor()
-  await row.getByText(/Last \d+ lines? of its standard error/).click()
+  await row.getByText(/Reason: /).waitFor()
+  await row.getByText(/Its last (line|\d+ lines) of standard error/).click()
   await row.getByText('cannot open the database').waitFor()
 })
 

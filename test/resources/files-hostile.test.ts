@@ -23,7 +23,7 @@ t.test('nothing outside a folder can be read or watched, and all of it looks as 
   t.equal(await readFile(join(root, 'folder-chain', 'key.txt'), 'utf8'), FOREIGN, 'a program that does not look would read it')
   for (const uri of uris) {
     const shown = uri.length > 2_048 ? shorten(uri) : uri
-    const absent = { code: -32002, message: `Resource not found: ${shown}`, data: { uri: shown } }
+    const absent = { code: -32002, message: `Resource not found: ${shown}`, data: { uri: shown, code: 'PATCHBAY_UNKNOWN_RESOURCE' } }
     t.strictSame(await refusal(client, 'resources/read', uri), absent, JSON.stringify(uri.slice(0, 200)))
     t.strictSame(await refusal(client, 'resources/subscribe', uri), absent)
   }

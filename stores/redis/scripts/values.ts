@@ -47,11 +47,15 @@ export const PUT = script(`${EXPIRY}
   return 1`)
 
 /** ARGV: key. 1 if there was one. */
-export const DELETE = script(`${EXPIRY}${PURGE}
-  return remove(ARGV[1])`)
+export const DELETE = script(`${EXPIRY}
+  local wasDead = isDead(ARGV[1])
+  ${PURGE}
+  local removed = remove(ARGV[1])
+  return wasDead and 0 or removed`)
 
 /** ARGV: key. The value, which is deleted, or nil. */
-export const TAKE = script(`${EXPIRY}${PURGE}
+export const TAKE = script(`${EXPIRY}
+  ${PURGE}
   local value = not isDead(ARGV[1]) and redis.call('HGET', KEYS[1], ARGV[1])
   remove(ARGV[1])
   return value`)
