@@ -5,7 +5,7 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly client: object, readonly until: number }
+interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -50,7 +50,7 @@ export class CallsInFlight {
     // Further ones share one place, which the latest of them renews.
     const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
-    this.#abandoned.set(place, { principal, client: call.client, until: now() + ABANDONED_FOR })
+    this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -87,13 +87,13 @@ export class CallsInFlight {
     return calls.every(({ principal }) => principal === calls[0]?.principal)
   }
 
-  /** True when no call of these, and none that was cancelled a moment ago, is of another client than the first. */
+  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another principal. */
   #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
     if (first === undefined) return true
     this.#forgetAbandoned()
     return this.#areOfOnePrincipal(calls) && calls.every(({ client }) => client === first.client) &&
-      [...this.#abandoned.values()].every(({ principal, client }) => principal === first.principal && client === first.client)
+      [...this.#abandoned.values()].every(({ principal }) => principal === first.principal)
   }
 
   #forgetAbandoned (): void {
