@@ -43,7 +43,7 @@ t.test('the nearest of ten thousand long names is found in little time, however 
   let nearest: string | undefined
   for (const name of ['launchdarkly-production-e-1ec985__craete-00000007', 'launchdarkly-production-e-1ec985__create-99999999', 'x'.repeat(49), 'x'.repeat(1_000_000)]) {
     const ms = cpuTime(() => { nearest = nearestName(name, known) })
-    t.ok(ms < 1_000, `${ms} ms`)
+    t.ok(ms < 400, `${ms} ms`)
     if (name.includes('craete')) t.equal(nearest, 'launchdarkly-production-e-1ec985__create-00000007')
   }
 })
