@@ -93,8 +93,10 @@ export class RedisNodes implements Nodes {
     }
   }
 
+  /** Another node that sends a message after this settles is told at once that no node received it, however late Redis closes the connection. */
   async close (): Promise<void> {
     clearInterval(this.#timer)
+    await this.#redis.link.unsubscribe().catch(() => {})
     await this.#lease.end().catch(() => {})
   }
 

@@ -96,6 +96,11 @@ export class RedisLink {
     await this.#send(async () => await this.#client.subscribe(channel, listener))
   }
 
+  /** Ends all subscriptions: a message that is published after it settles counts as received by no one here. */
+  async unsubscribe (): Promise<void> {
+    await this.#send(async () => await this.#client.unsubscribe())
+  }
+
   /** Adds a listener for each time the connection is made, again or for the first time. */
   onReady (listener: () => void): void {
     this.#client.on('ready', listener)

@@ -31,6 +31,17 @@ t.test('a node is dead when its lease is gone, or when it missed a renewal and i
   t.equal(await one.nodes.isAlive(idOf(two)), false, 'until its lease is gone')
 })
 
+t.test('a message to a node is received by no one from the moment on at which that node has ended', withRedis, async t => {
+  const redis = await redisServer(t)
+  const one = await open(t, redis)
+  for (let count = 0; count < 20; count++) {
+    const two = await open(t, redis)
+    t.equal(await one.nodes.send(idOf(two), { kind: 'waits', numbers: [] }), true)
+    await two.close()
+    t.equal(await one.nodes.send(idOf(two), { kind: 'waits', numbers: [] }), false)
+  }
+})
+
 t.test('a node that connects again after Redis stood still is not taken for dead', withRedis, async t => {
   const redis = await redisServer(t)
   const link = await redisLink(t, redis.url)
