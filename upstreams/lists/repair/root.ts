@@ -45,34 +45,22 @@ class Flattening {
   #flat (schema: Members): Members {
     if (!isCompound(schema)) return schema
     const { $ref, allOf, anyOf, oneOf, ...own } = schema
-    for (const key of DEPENDENT) delete own[key]
     const target = this.#links.get(schema)
-    const parts = [own, ...(target === undefined ? [] : [this.run(target)]), ...listOf(allOf).map(part => this.run(part))]
-    for (const union of [anyOf, oneOf]) if (Array.isArray(union)) parts.push(this.#unite(listOf(union).filter(mayBeObject).map(branch => this.run(branch))))
-    return parts.reduce((one, other) => this.#join(one, other))
+    const joined = new Joined(own)
+    for (const part of [...(target === undefined ? [] : [target]), ...listOf(allOf)]) this.#join(joined, this.run(part))
+    for (const union of [anyOf, oneOf]) {
+      if (Array.isArray(union)) this.#join(joined, this.#unite(listOf(union).filter(mayBeObject).map(branch => this.run(branch))))
+    }
+    return joined.schema()
+  }
+
+  #join (joined: Joined, part: Members): void {
+    this.#count(joined.add(part))
   }
 
   #count (more: number): void {
     this.#work += more
     if (this.#work > MAX_WORK) throw new TooLarge()
-  }
-
-  /** What both ask for, or less. The first has the word where both say something of one thing. */
-  #join (one: Members, other: Members): Members {
-    const joined = { ...other, ...one }
-    // The parts of a condition belong together.
-    if (one.if === undefined || other.if === undefined) for (const key of ['if', 'then', 'else']) joined[key] = one.if === undefined ? other[key] : one[key]
-    else for (const key of ['then', 'else']) joined[key] = one[key]
-    for (const key of ['properties', 'patternProperties', '$defs', 'definitions', 'dependentRequired', 'dependentSchemas']) {
-      if (!isObject(one[key]) || !isObject(other[key])) continue
-      this.#count(Object.keys(one[key]).length + Object.keys(other[key]).length)
-      joined[key] = { ...one[key], ...withoutKeys(other[key], one[key]) }
-    }
-    this.#count(namesIn(one.required).length + namesIn(other.required).length)
-    const required = [...new Set([...namesIn(one.required), ...namesIn(other.required)])]
-    if (required.length > 0) joined.required = required
-    for (const key of [...DEPENDENT, ...['if', 'then', 'else'].filter(key => joined[key] === undefined)]) delete joined[key]
-    return joined
   }
 
   /** The properties of all branches. One that a branch does not mention may be anything there, unless the branch is closed. */
@@ -121,6 +109,72 @@ class Flattening {
   }
 }
 
+/** Keywords with members that are joined one by one. */
+const JOINED_BY_NAME: ReadonlySet<string> =
+  new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentRequired', 'dependentSchemas'])
+/** The parts of a condition belong together. */
+const CONDITION: ReadonlySet<string> = new Set(['if', 'then', 'else'])
+
+/** A schema that asks for what all of several ask for, or for less. The first has the word where more say something of one thing. */
+class Joined {
+  readonly #schema: Members
+  /** Copies of members that belong to one of the schemas: they are made once, and others are added in place. */
+  readonly #copies = new Map<string, Members>()
+  readonly #required: Set<string>
+
+  /** `own` is changed. */
+  constructor (own: Members) {
+    this.#schema = own
+    this.#required = new Set(namesIn(own.required))
+    for (const key of DEPENDENT) delete own[key]
+  }
+
+  /** Adds a schema; returns how many members and names were looked at. */
+  add (part: Members): number {
+    const schema = this.#schema
+    let looked = 0
+    if (schema.if === undefined) for (const key of CONDITION) this.#take(key, part[key])
+    for (const key in part) {
+      looked++
+      const value = part[key]
+      const known = Object.hasOwn(schema, key) ? schema[key] : undefined
+      if (CONDITION.has(key) || key === 'required' || value === undefined) continue
+      if (known === undefined) schema[key] = value
+      else if (JOINED_BY_NAME.has(key) && isObject(known) && isObject(value)) looked += this.#addByName(key, known, value)
+    }
+    for (const key of DEPENDENT) delete schema[key]
+    const names = namesIn(part.required)
+    for (const name of names) this.#required.add(name)
+    return looked + names.length
+  }
+
+  schema (): Members {
+    if (this.#required.size > 0) this.#schema.required = [...this.#required]
+    return this.#schema
+  }
+
+  #take (key: string, value: unknown): void {
+    if (value === undefined) delete this.#schema[key]
+    else this.#schema[key] = value
+  }
+
+  #addByName (key: string, known: Members, more: Members): number {
+    let looked = 0
+    let copy = this.#copies.get(key)
+    if (copy === undefined) {
+      copy = { ...known }
+      looked += Object.keys(copy).length
+      this.#copies.set(key, copy)
+      this.#schema[key] = copy
+    }
+    for (const name in more) {
+      looked++
+      if (!Object.hasOwn(copy, name)) copy[name] = more[name]
+    }
+    return looked
+  }
+}
+
 /** `true` allows everything; `false`, which allows nothing, may be taken for it. */
 const listOf = (schemas: unknown): Members[] => Array.isArray(schemas) ? schemas.map(schema => isObject(schema) ? schema : {}) : []
 
@@ -144,7 +198,3 @@ function valuesOf (schema: Members): unknown[] | undefined {
 }
 
 const namesIn = (required: unknown): string[] => Array.isArray(required) ? required as string[] : []
-
-function withoutKeys (all: Members, keys: Members): Members {
-  return Object.fromEntries(Object.entries(all).filter(([key]) => !Object.hasOwn(keys, key)))
-}
