@@ -5,6 +5,7 @@ import type { ServerEntry } from '../server-entry.js'
 import { Findings, type LeftOut } from './findings.js'
 import type { FoundServer } from './found-server.js'
 import { isGatewayItself, type Listening } from './is-gateway-itself.js'
+import { describeNesting } from './nesting.js'
 import { toEntry } from './to-entry.js'
 
 /** The options that name upstream servers. */
@@ -49,8 +50,9 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
     const before = findings.count
     const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, schemas, findings)
     if (entry === undefined || findings.count > before) return []
-    if (!isGatewayItself(entry.address, mcpConfig, home, listening)) return [{ server, entry }]
-    findings.warn(server, '', 'is this gateway itself; it is left out')
+    const why = isGatewayItself(entry.address, mcpConfig, home, listening) ? 'is this gateway itself; it is left out' : describeNesting(entry.address, env)
+    if (why === undefined) return [{ server, entry }]
+    findings.warn(server, '', why)
     return []
   })
   const entries = withoutRepeated(read, findings)

@@ -1,10 +1,12 @@
 import { upstreamLimits } from '../../protocol/wire/limits.js'
+import { processSurroundings } from '../../system/environment.js'
 import { childEnvironment } from '../../system/programs/server/child-environment.js'
 import { ErrorOutput } from '../../system/programs/server/error-output.js'
 import { startServer } from '../../system/programs/server/start-server.js'
 import type { Dial } from '../../transports/client/link.js'
 import type { ReplyBudget } from '../../transports/client/reply-budget.js'
 import { openStdioLink } from '../../transports/client/stdio.js'
+import { VIA, viaFor } from '../config/nesting.js'
 import type { Address } from '../server-entry.js'
 
 export type StdioAddress = Extract<Address, { kind: 'stdio' }>
@@ -40,15 +42,16 @@ export function childDialer (address: StdioAddress, options: ChildOptions, onLin
   return { dial: dialChild(address, options, createOutput), lastLines: count => latest?.lastLines(count) ?? [] }
 }
 
-function dialChild ({ command, args, env, cwd }: StdioAddress, options: ChildOptions, createOutput: () => ErrorOutput): Dial {
+function dialChild (address: StdioAddress, options: ChildOptions, createOutput: () => ErrorOutput): Dial {
   const { maxUpstreamMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamQueue, maxUpstreamUnasked, stopTimeout, upstreamProxies } = options
+  const { command, args, env, cwd } = address
   return async (events, signal) => {
     signal.throwIfAborted()
     const output = createOutput()
     let wake = (): void => {}
     const alive = new Promise<void>(resolve => { wake = resolve })
     const child = await startServer({
-      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env }, stopStep: stopTimeout, onError: chunk => { wake(); output.add(chunk) }
+      command, args, cwd, env: { ...childEnvironment(upstreamProxies), ...env, [VIA]: viaFor(address, processSurroundings().env) }, stopStep: stopTimeout, onError: chunk => { wake(); output.add(chunk) }
     })
     const link = openStdioLink(child, events, {
       maxMessage: maxUpstreamMessage,
