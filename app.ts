@@ -22,6 +22,7 @@ import clipboard from './plugins/builtin/clipboard.js'
 import completion from './plugins/capabilities/completion.js'
 import elicitation from './plugins/capabilities/elicitation.js'
 import completeness from './plugins/core/completeness.js'
+import hops from './plugins/core/hops.js'
 import views from './plugins/core/views.js'
 import watch from './plugins/observability/watch.js'
 import health from './plugins/core/health.js'
@@ -59,6 +60,7 @@ export type {} from './plugins/http/event-streams.js'
 export type {} from './plugins/http/expect-continue.js'
 export type {} from './plugins/core/health.js'
 export type {} from './plugins/core/completeness.js'
+export type {} from './plugins/core/hops.js'
 export type {} from './plugins/core/views.js'
 export type {} from './plugins/builtin/files.js'
 export type {} from './plugins/core/unavailable.js'
@@ -198,7 +200,7 @@ const capabilities = fp(async (fastify: FastifyInstance, options: Options & { st
   await fastify.register(pressure, pick(options, ['maxEventLoopDelay', 'maxHeap', 'maxRss']))
   await fastify.register(scopes, { scopes: options.scopes })
   await fastify.register(views)
-  await fastify.register(completeness)
+  for (const plugin of [completeness, hops]) await fastify.register(plugin)
   await fastify.register(lifecycle, { maxCapabilities })
   for (const plugin of [logging, cancellation]) await fastify.register(plugin)
   await fastify.register(subscriptions, { maxSubscriptions: options.maxSubscriptions, maxSubscriptionText: options.maxSubscriptionText })

@@ -52,6 +52,8 @@ export interface UpstreamRequest {
 export interface UpstreamServer {
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | undefined
+  /** The hops that what it lists may come over, if it is a gateway of ours; undefined for other servers. */
+  readonly hops?: readonly string[] | undefined
 }
 
 /** A link to an upstream after the handshake or discovery. */
@@ -68,8 +70,8 @@ export interface Connection {
    */
   onNotification (listener: (method: string, params: Params) => void): () => void
   onClose (listener: (why: Error) => void): () => void
-  /** Settles when nothing of it is left; never rejects. */
-  close (): Promise<void>
+  /** Settles when nothing of it is left; never rejects. `why` is what its listeners are told. */
+  close (why?: Error): Promise<void>
 }
 
 export type UpstreamState = 'disabled' | 'stopped' | 'starting' | 'ready' | 'backing off' | 'crash loop' | 'closed'

@@ -9,6 +9,7 @@ import { connect } from './connection/connection.js'
 import type { RequestObserver } from './connection/observed-request.js'
 import { EraMemory } from './connection/era-memory.js'
 import type { Dialer, DialOptions } from './dial.js'
+import { createHops, RingFound } from './hops.js'
 import type { ListGateway } from './lists/gateway.js'
 import type { ListLimits } from './lists/limits.js'
 import { Lists } from './lists/lists.js'
@@ -68,6 +69,7 @@ export class Upstreams {
   readonly #removed = new Set<ConfiguredUpstream>()
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
+  readonly #hopOf = createHops()
   readonly #starts: Semaphore
   readonly #parking: Parking
   readonly #lists: Lists
@@ -76,7 +78,7 @@ export class Upstreams {
     this.#host = host
     this.#starts = new Semaphore(host.options.maxUpstreamStarts)
     this.#parking = openParking(host.options, host.nodes)
-    this.#lists = new Lists(host.gateway, host.values, host.options, host.log)
+    this.#lists = new Lists(host.gateway, host.values, host.options, host.log, this.#hopOf)
   }
 
   get (alias: string): Upstream | undefined {
@@ -171,10 +173,13 @@ export class Upstreams {
     const log = redactingLog(this.#host.log, ['debug', 'info', 'warn'], redact)
     const eras = new EraMemory(values, entry)
     const { dial, lastLines } = dialerOf(entry, redact)
-    const settings = { entry, dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log, observer }
-    const upstream = new ConfiguredUpstream({
+    const settings = { entry, hop: this.#hopOf(entry.alias), dial, clientInfo, eras, probeWait: options.upstreamProbeWait, maxQuestions: options.maxUpstreamQuestions, log, observer }
+    const upstream: ConfiguredUpstream = new ConfiguredUpstream({
       entry,
-      connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal),
+      connect: async (signal, onReopen) => await connect({ ...settings, onReopen }, signal).catch(async (error: unknown) => {
+        if (error instanceof RingFound) await this.#lists.withdraw(upstream)
+        throw error
+      }),
       starts: this.#starts,
       limits: limitsOf(options),
       parked: this.#parking.calls,

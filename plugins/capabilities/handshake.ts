@@ -68,7 +68,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     if (peer.initialized) dispatcher.observers.reinitialize.notify(peer)
     peer.open(revision, shortenClientInfo(clientInfo as Record<string, unknown> | undefined), capabilities as Record<string, unknown>)
     call.conversation = peer.conversation
-    return peer.view === undefined && instructions.areAllFor(call.identity) ? initializeResult(call) : new PreparedResult(initializeText(call))
+    return mcp.hops.mark(call, peer.view === undefined && instructions.areAllFor(call.identity) ? initializeResult(call) : new PreparedResult(initializeText(call)))
   }, OPEN)
 
   mcp.notification('notifications/initialized', Nothing, () => {})
@@ -80,7 +80,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     checkView(mcp, peer.view)
     const capabilities = dispatcher.capabilities.of(revision, identity)
     const isPublic = identity.scopes === 'all' || (peer.view === undefined && !instructions.differ && !dispatcher.capabilities.differ)
-    return revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' })
+    return mcp.hops.mark(call, revision.cached({ supportedVersions: versions, capabilities, ...instructionsFor(call) }, { ttlMs: mcp.completeness.isIncompleteFor(call) ? 0 : DISCOVER_TTL, cacheScope: isPublic ? 'public' : 'private' }))
   }, OPEN)
 
   /** Encoded once for each revision; those for clients of a view, and for callers who may not see all, are encoded for each client. */
@@ -104,7 +104,7 @@ export default fp(async ({ mcp }, { maxCapabilities }: { maxCapabilities: number
     const text = view === undefined ? instructions.textFor(identity) : instructionsOf(mcp.views.get(view), identity)
     return text === undefined || text === '' ? {} : { instructions: text }
   }
-}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-views'] })
+}, { name: 'patchbay-handshake', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops', 'patchbay-views'] })
 
 // The upstream may have been removed since the client connected.
 function checkView ({ views }: Mcp, view: string | undefined): void {

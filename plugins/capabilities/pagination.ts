@@ -42,7 +42,7 @@ const KNOWN = { ttlMs: 60_000, cacheScope: 'public' } as const
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const
 
 export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
-  const { mcp, mcp: { dispatcher, completeness } } = fastify
+  const { mcp, mcp: { dispatcher, completeness, hops } } = fastify
 
   mcp.provide('paginate', (method, member, given) => {
     const listingOf = typeof given === 'function' ? given : () => given
@@ -55,9 +55,9 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
       const isIncomplete = completeness.isIncompleteFor(call)
       const key = `${call.revision.version} ${isIncomplete ? '!' : ''}${after === undefined ? '' : `>${after}`}`
       const known = shared?.get(key)
-      if (known !== undefined) return known
+      if (known !== undefined) return hops.mark(call, known)
       const page = readPage(listing, after, pageSize, call)
-      return page instanceof Promise ? page.then(found => written(found, call, listing, isIncomplete)) : kept(written(page, call, listing, isIncomplete), shared, key)
+      return page instanceof Promise ? page.then(found => hops.mark(call, written(found, call, listing, isIncomplete))) : hops.mark(call, kept(written(page, call, listing, isIncomplete), shared, key))
     }, { scopes: [] })
 
     function written ({ entries, last }: EncodedPage, call: Call, { derived, mostHints }: Listing, isIncomplete: boolean): PreparedResult {
@@ -72,7 +72,7 @@ export default fp(async (fastify, { pageSize }: { pageSize: number }) => {
     if (typeof after !== 'string') throw errors.cursorRefused()
     return after
   }
-}, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp', 'patchbay-completeness'] })
+}, { name: 'patchbay-pagination', dependencies: ['patchbay-mcp', 'patchbay-completeness', 'patchbay-hops'] })
 
 const least = (own: CacheHints, most: CacheHints | undefined): CacheHints => most === undefined ? own : leastHints(own, most)
 

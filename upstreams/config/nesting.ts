@@ -13,7 +13,7 @@ export const VIA = 'MCP_PATCHBAY_VIA'
 /** The most gateways inside of each other that start programs. */
 const MAX_DEPTH = 8
 
-/** Why a program is not started, or undefined: a gateway that starts a gateway with the same entry would go on for ever. */
+/** Says why a program is not started, or undefined: a gateway that starts a gateway with the same entry would go on for ever. */
 export function describeNesting (address: Address, env: Environment): string | undefined {
   if (address.kind !== 'stdio') return undefined
   const via = viaOf(env)
@@ -24,7 +24,7 @@ export function describeNesting (address: Address, env: Environment): string | u
 /** The value of the variable for a program, if the gateway that starts it has the variables `env`. */
 export const viaFor = (address: StdioAddress, env: Environment): string => [...viaOf(env), digestOf(address)].join(',')
 
-/** Anything that is no digest is ignored. */
+/** The digests in the variable; anything else in it is ignored. */
 const viaOf = ({ [VIA]: via = '' }: Environment): string[] => via.split(',').filter(digest => /^[\w-]{8}$/.test(digest))
 
 /** 48 bits tell entries apart, and are too few to find the secrets that may be in an entry. */

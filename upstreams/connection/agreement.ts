@@ -4,6 +4,7 @@ import type { Implementation, Revision } from '../../protocol/revisions/revision
 import { errors, isMcpError } from '../../protocol/wire/errors.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { Params } from '../../protocol/wire/jsonrpc.js'
+import { hopsIn, MARKED, RingFound } from '../hops.js'
 import type { UpstreamServer } from '../ports.js'
 import { RequestFailed } from './failure.js'
 import type { UpstreamPeer } from './upstream-peer.js'
@@ -11,8 +12,8 @@ import type { UpstreamPeer } from './upstream-peer.js'
 /** What was found out about a server: the revision to speak with it, and what it said about itself. */
 export interface Agreement { readonly revision: Revision, readonly server: UpstreamServer }
 
-/** How we present ourselves; `version` is that of `initialize`, where the entry chooses one. */
-export interface Self { readonly alias: string, readonly clientInfo: Implementation, readonly capabilities: object, readonly version?: string | undefined }
+/** How we present ourselves; `version` is that of `initialize`, where the entry chooses one, and `hop` the id of our hop to the server. */
+export interface Self { readonly alias: string, readonly hop?: string | undefined, readonly clientInfo: Implementation, readonly capabilities: object, readonly version?: string | undefined }
 
 /** How long `server/discover` is waited for after an `initialize` that was refused. */
 const LAST_WAIT = 3_000
@@ -27,14 +28,14 @@ const saysNothing = (status: number): boolean => refuses(status) || status >= 50
 
 /** Sends `initialize` and, when the server has answered, `notifications/initialized`. */
 export async function initialize (peer: UpstreamPeer, self: Self): Promise<Agreement> {
-  return confirm(peer, await handshake(peer, self))
+  return confirm(peer, self, await handshake(peer, self))
 }
 
 /** Sends `server/discover` alone. */
 export async function agreeWithoutHandshake (peer: UpstreamPeer, self: Self): Promise<Agreement> {
   const found = await discover(peer, self, true)
   if (found === undefined || found === 'unwell') throw errors.upstreamFailed(self.alias, 'it does not answer server/discover as servers without a handshake do')
-  return confirm(peer, found)
+  return confirm(peer, self, found)
 }
 
 /**
@@ -47,14 +48,14 @@ export async function probe (peer: UpstreamPeer, self: Self, silence: Promise<un
   const found = await Promise.race([discovery, silence.then(() => 'silent' as const)])
   if (found === undefined) return await initialize(peer, self)
   if (found === 'unwell') return await initializeUnwell(peer, self)
-  return found === 'silent' ? await initializeBehind(peer, self, discovery.then(late => late === 'unwell' ? undefined : late), onLate) : confirm(peer, found)
+  return found === 'silent' ? await initializeBehind(peer, self, discovery.then(late => late === 'unwell' ? undefined : late), onLate) : confirm(peer, self, found)
 }
 
 /** Sends `initialize` to a server that failed to answer `server/discover`. If it is well by then, it is asked once more. */
 async function initializeUnwell (peer: UpstreamPeer, self: Self): Promise<Agreement | undefined> {
   const agreement = await handshake(peer, self)
   const found = await within(LAST_WAIT, discover(peer, self, false).catch(() => undefined))
-  return typeof found === 'object' ? undefined : confirm(peer, agreement)
+  return typeof found === 'object' ? undefined : confirm(peer, self, agreement)
 }
 
 /** Sends `initialize` behind a `server/discover` that is not answered yet. */
@@ -66,19 +67,19 @@ async function initializeBehind (peer: UpstreamPeer, self: Self, discovery: Prom
   if (first?.revision.stateless === true) {
     // Where each request has a stream of its own, an `initialize` without an answer has begun nothing.
     const isFresh = peer.transport === 'http' ? !isAnswered : await within(LAST_WAIT, refused) === true
-    return isFresh ? confirm(peer, first) : undefined
+    return isFresh ? confirm(peer, self, first) : undefined
   }
   const agreement = await initialized
   const late = await within(LATE_WAIT, discovery.catch(() => undefined))
   if (late !== undefined && late !== 'late') return undefined
   if (late === 'late') discovery.then(found => { if (found !== undefined) onLate() }, () => {})
-  return confirm(peer, agreement)
+  return confirm(peer, self, agreement)
 }
 
 /** Undefined for a server that does not know `server/discover`; `unwell` for one that does not answer it as MCP servers do, unless it `mustKnow` it. */
 async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self, mustKnow: boolean): Promise<Agreement | 'unwell' | undefined> {
   const ofHttp = peer.transport === 'http'
-  const request = { method: 'server/discover', params: { _meta: selfDescription(clientInfo) }, ...(ofHttp ? { failsOn: saysNothing } : {}) }
+  const request = { method: 'server/discover', params: { _meta: { ...selfDescription(clientInfo), ...MARKED } }, ...(ofHttp ? { failsOn: saysNothing } : {}) }
   const result = await peer.request(request).catch((error: unknown) => {
     if (peer.closed) throw error
     if (isMcpError(error)) return isModernCode(error.code) ? refusedDiscovery(alias, error.code, error.data) : undefined
@@ -91,10 +92,10 @@ async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self, mustKn
 }
 
 function discovered (alias: string, result: Params): Agreement | undefined {
-  const { supportedVersions, capabilities, instructions } = result
+  const { supportedVersions } = result
   if (!Array.isArray(supportedVersions)) return undefined
   const revision = supportedModern(supportedVersions)
-  if (revision !== undefined) return { revision, server: serverOf(capabilities, instructions) }
+  if (revision !== undefined) return { revision, server: serverOf(result) }
   if (supportsHandshake(supportedVersions)) return undefined
   throw errors.upstreamFailed(alias, 'it supports no version of the protocol that Patchbay knows')
 }
@@ -106,24 +107,29 @@ function refusedDiscovery (alias: string, code: number, data: unknown): undefine
 
 async function handshake (peer: UpstreamPeer, { alias, clientInfo, capabilities, version }: Self): Promise<Agreement> {
   // Never cancelled: the specification forbids that for initialize.
-  const result = await peer.request({ method: 'initialize', params: initializeParams(clientInfo, capabilities, version) }).catch((error: unknown) => {
+  const result = await peer.request({ method: 'initialize', params: { ...initializeParams(clientInfo, capabilities, version), _meta: MARKED } }).catch((error: unknown) => {
     throw isMcpError(error) && !peer.closed ? new Error(`it refused initialize with error ${error.code}: ${error.message}`, { cause: error }) : error
   })
   const revision = negotiatedRevision(result)
   if (revision === undefined) throw errors.upstreamFailed(alias, 'it answered initialize with a version of the protocol that Patchbay does not know')
-  return { revision, server: serverOf(result['capabilities'], result['instructions']) }
+  return { revision, server: serverOf(result) }
 }
 
-function confirm (peer: UpstreamPeer, agreement: Agreement): Agreement {
+/** Throws for a server that is part of a ring. */
+function confirm (peer: UpstreamPeer, { hop }: Self, agreement: Agreement): Agreement {
+  if (hop !== undefined && agreement.server.hops?.includes(hop) === true) throw new RingFound()
   peer.setRevision(agreement.revision)
   if (!agreement.revision.stateless) peer.notify('notifications/initialized')
   return agreement
 }
 
-function serverOf (capabilities: unknown, instructions: unknown): UpstreamServer {
+function serverOf (result: Params): UpstreamServer {
+  const { capabilities, instructions } = result
+  const hops = hopsIn(result)
   return {
     capabilities: isObject(capabilities) ? capabilities : {},
-    instructions: typeof instructions === 'string' ? instructions : undefined
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+    ...(hops === undefined ? {} : { hops })
   }
 }
 

@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   readonly entry: ServerEntry
   readonly dial: Dial
   readonly clientInfo: Implementation
+  /** The id of our hop to this upstream. */
+  readonly hop?: string | undefined
   readonly eras: EraMemory
   readonly probeWait: number
   readonly maxQuestions: number
@@ -89,8 +91,8 @@ class LiveConnection implements OpenConnection {
   }
 
   async open (signal: AbortSignal): Promise<void> {
-    const { dial, entry, clientInfo, eras, probeWait } = this.#options
-    this.#now = await negotiate(dial, { self: { alias: entry.alias, clientInfo, capabilities: capabilitiesOf(entry) }, eras, probeWait, version: entry.revision }, this.#events, signal)
+    const { dial, entry, clientInfo, eras, probeWait, hop } = this.#options
+    this.#now = await negotiate(dial, { self: { alias: entry.alias, hop, clientInfo, capabilities: capabilitiesOf(entry) }, eras, probeWait, version: entry.revision }, this.#events, signal)
     if (this.#now.peer.closed) throw new Error('the server closed the connection after the handshake')
   }
 
@@ -118,9 +120,9 @@ class LiveConnection implements OpenConnection {
     return this.#closeListeners.add(listener)
   }
 
-  async close (): Promise<void> {
+  async close (why = new Error('the connection was closed')): Promise<void> {
     const peer = this.#now?.peer
-    this.#end(new Error('the connection was closed'))
+    this.#end(why)
     await peer?.close()
   }
 

@@ -72,5 +72,5 @@ export class FirstReads {
 }
 
 /** True when the caller sees what this upstream lists. */
-const isPartOf = ({ peer: { view }, identity }: Call, { alias, scopes = DEFAULT_SCOPES }: ServerEntry): boolean =>
+export const isPartOf = ({ peer: { view }, identity }: Call, { alias, scopes = DEFAULT_SCOPES }: ServerEntry): boolean =>
   (view === undefined || view === alias) && grants(identity, scopes)

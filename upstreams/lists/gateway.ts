@@ -29,6 +29,8 @@ export interface ListGateway extends Registries {
   readonly scopes: { names: () => string[] }
   /** Sets the function that says which callers see less than is configured; undefined when none does. */
   readonly completeness: { checkWith: (isIncomplete: ((call: Call) => boolean) | undefined) => void }
+  /** Sets the function that finds the hops which what a caller sees may have come over. */
+  readonly hops: { findWith: (find: (call: Call) => string[]) => void }
   /** Sets what `initialize` and `server/discover` say after the operator's own instructions. */
   readonly instructions: { append: (sections: readonly Section[]) => void }
 }

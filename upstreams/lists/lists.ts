@@ -2,9 +2,10 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import type { Resource } from '../../protocol/definitions/resource.js'
 import type { Values } from '../../protocol/store.js'
 import type { Repair, Upstream, UpstreamStatus } from '../ports.js'
+import { createHops, HopsOfUpstream } from '../hops.js'
 import { explainTo } from '../reasons.js'
 import { identityOf } from '../server-identity.js'
-import { FirstReads } from './first-reads.js'
+import { FirstReads, isPartOf } from './first-reads.js'
 import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
@@ -32,6 +33,7 @@ export class Lists {
   readonly #gateway: ListGateway
   readonly #limits: ListLimits
   readonly #log: Log
+  readonly #hopOf: (alias: string) => string
   readonly #stored: StoredLists
   readonly #links: Links
   readonly #reserved = new ReservedNames()
@@ -42,15 +44,17 @@ export class Lists {
   readonly #firstReads: FirstReads
   #all = new Map<string, Served>()
 
-  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log) {
+  constructor (gateway: ListGateway, values: Values, limits: ListLimits, log: Log, hopOf = createHops()) {
     this.#gateway = gateway
     this.#limits = limits
     this.#log = log
+    this.#hopOf = hopOf
     this.#stored = new StoredLists(values, limits.maxUpstreamList)
     this.#links = new Links(limits.maxUpstreamLinks, alias => this.#all.get(alias)?.origin.rank)
     // A list that waits must be answered before its own call is given up.
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
     this.#merged = mergedIn(gateway, this.#reserved)
+    gateway.hops.findWith(call => [...new Set([...this.#all.values()].flatMap(({ lists: { hops, upstream } }) => isPartOf(call, upstream.entry) ? hops.all : []))])
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
 
@@ -95,6 +99,12 @@ export class Lists {
     return this.#all.get(alias)?.lists.repairs() ?? []
   }
 
+  /** Shows nothing of an upstream any more that is part of a ring. */
+  async withdraw (upstream: Upstream): Promise<void> {
+    const { lists } = this.#all.get(upstream.entry.alias) ?? {}
+    if (lists?.upstream === upstream) await lists.withdraw()
+  }
+
   /** Settles when the lists of an upstream are known. */
   async readFirst (alias: string, signal: AbortSignal): Promise<void> {
     await this.#all.get(alias)?.lists.firstRead(signal)
@@ -133,7 +143,7 @@ export class Lists {
       prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),
       resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) => resources.relay(hidden, shown)),
       templates: new OfferedList('templates', origin, entry, this.#merged.templates, (hidden, shown) => resources.relay(hidden, shown))
-    }, origin.subscriptions, isNew => this.#read(lists, isNew))
+    }, origin.subscriptions, new HopsOfUpstream(this.#hopOf(alias)), isNew => this.#read(lists, isNew))
     // Whatever the clients of the view ask for is the upstream's.
     resources.findUnlistedWith((uri, { principal }, template) => {
       if (template !== undefined) return undefined

@@ -1,6 +1,9 @@
 import { leastHints } from '../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../protocol/revisions/revision.js'
+import type { Connection } from '../ports.js'
+import { cutInstructions } from './instructions.js'
 import type { Entry, Kind } from './reading/kinds.js'
+import type { ReadList } from './reading/read-list.js'
 
 /** What is known of an upstream's lists: read from it, or stored at an earlier start. Plain JSON. */
 export interface Snapshot {
@@ -11,9 +14,24 @@ export interface Snapshot {
   readonly completes: boolean
   /** Whether it has resources. */
   readonly reads: boolean
+  /** The hops that the entries may have come over, where the upstream is a gateway of ours. */
+  readonly hops?: readonly string[] | undefined
 }
 
 export const EMPTY: Snapshot = { lists: { tools: [], prompts: [], resources: [], templates: [] }, hints: {}, completes: false, reads: false }
+
+/** What is known after some lists were read over a connection. */
+export function withRead (former: Snapshot, { server: { instructions, capabilities }, revision: { features } }: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>, maxInstructions: number, hops: readonly string[] | undefined): Snapshot {
+  return {
+    lists: { ...former.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
+    hints: { ...former.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },
+    instructions: cutInstructions(instructions, maxInstructions),
+    // The first revision has the method, but no capability that says so.
+    completes: capabilities['completions'] !== undefined || !features.completions,
+    reads: capabilities['resources'] !== undefined,
+    ...(hops === undefined ? {} : { hops })
+  }
+}
 
 /** The caching hints of one kind of list that all of these allow; undefined where none has any. */
 export function leastHintsOf (snapshots: readonly Snapshot[], kind: Kind): CacheHints | undefined {

@@ -2,6 +2,9 @@ import { didYouMean } from '../../lib/nearest-name.js'
 import type { ServerEntry } from '../server-entry.js'
 import { fitsGlob } from './offers/glob.js'
 import { prefixesOf } from './offers/names.js'
+import { isMatchable } from './offers/resource-definitions.js'
+import type { Entry } from './reading/kinds.js'
+import { quote, Warnings } from './reading/warnings.js'
 
 /** The names of the tools that an upstream has, and under which names its tools and prompts are served. */
 export interface ListedNames { readonly own: readonly string[], readonly tools: readonly string[], readonly prompts: readonly string[] }
@@ -21,3 +24,10 @@ export function unmatchedNames (entry: ServerEntry, { own, tools, prompts }: Lis
 
 /** Other names of upstreams are not repeated: they may have anything in them. */
 const isPlain = (name: string): boolean => /^[\w./-]{1,128}$/.test(name)
+
+/** Sentences about the templates by which no URI is found. */
+export function unmatchedTemplates (templates: readonly Entry[]): string[] {
+  const warnings = new Warnings()
+  for (const entry of templates) if (!isMatchable(entry)) warnings.add(() => `resource template ${quote(entry.uriTemplate)} is listed, but no URI is found by it`)
+  return warnings.list()
+}

@@ -2,20 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import { growingDelay } from '../../lib/time/growing-delay.js'
 import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import { codes, errors, isMcpError } from '../../protocol/wire/errors.js'
+import { joinHops, RingFound, type HopsOfUpstream } from '../hops.js'
 import type { Connection, Repair, Upstream, UpstreamStatus } from '../ports.js'
-import { cutInstructions, cutWarnings } from './instructions.js'
+import { cutWarnings } from './instructions.js'
 import { pageIn } from './links.js'
-import { ALL_KINDS, KINDS, type Entry, type Kind } from './reading/kinds.js'
+import { ALL_KINDS, KINDS, type Kind } from './reading/kinds.js'
 import type { ListLimits } from './limits.js'
 import type { OfferedList } from './offers/offered-list.js'
 import { describeUnread } from './reading/describe-unread.js'
 import { EMPTY_LIST, readList, type ReadList } from './reading/read-list.js'
 import { Refresher } from './reading/refresher.js'
-import { isMatchable } from './offers/resource-definitions.js'
-import { EMPTY, type Snapshot } from './snapshot.js'
+import { EMPTY, withRead, type Snapshot } from './snapshot.js'
 import type { Subscriptions } from './subscriptions/subscriptions.js'
-import type { ListedNames } from './unmatched-names.js'
-import { quote, Warnings } from './reading/warnings.js'
+import { unmatchedTemplates, type ListedNames } from './unmatched-names.js'
 
 export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedList<'prompts'>, resources: OfferedList<'resources'>, templates: OfferedList<'templates'> }
 
@@ -28,6 +27,7 @@ export class UpstreamLists {
   readonly #limits: ListLimits
   readonly #offered: OfferedLists
   readonly #subscriptions: Subscriptions
+  readonly hops: HopsOfUpstream
   readonly #onRead: (isNew: boolean) => void
   readonly #refresher: Refresher
   readonly #ended = new AbortController()
@@ -47,11 +47,12 @@ export class UpstreamLists {
   #taken: Promise<unknown> = Promise.resolve()
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
-  constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, onRead: (isNew: boolean) => void) {
+  constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, hops: HopsOfUpstream, onRead: (isNew: boolean) => void) {
     this.#upstream = upstream
     this.#limits = limits
     this.#offered = offered
     this.#subscriptions = subscriptions
+    this.hops = hops
     this.#onRead = onRead
     this.#refresher = new Refresher(async () => await this.#read(), limits.upstreamListDelay)
     this.#off = upstream.onReady(connection => this.#attach(connection))
@@ -102,6 +103,7 @@ export class UpstreamLists {
     const show = await this.#prepare(snapshot)
     return () => {
       this.#isKnown = true
+      this.hops.reset(snapshot.hops)
       show()
     }
   }
@@ -122,7 +124,15 @@ export class UpstreamLists {
     await this.#read()
   }
 
-  /** Withdraws everything. */
+  /** Shows nothing until the upstream is connected again: what it lists is this gateway's own. */
+  async withdraw (): Promise<void> {
+    this.hops.reset()
+    if (this.#snapshot === EMPTY) return
+    await this.#inTurn(async () => (await this.#prepare(EMPTY))())
+    this.#onRead(true)
+  }
+
+  /** Ends it. */
   close (): void {
     this.#off()
     this.#ended.abort()
@@ -137,6 +147,7 @@ export class UpstreamLists {
     this.#connection = connection
     this.#stale = true
     this.#failures = 0
+    this.hops.connect(connection.server.hops)
     connection.onNotification(method => {
       const changed = ALL_KINDS.filter(kind => KINDS[kind].changed === method)
       for (const kind of changed) this.#unread.add(kind)
@@ -156,7 +167,12 @@ export class UpstreamLists {
     if (connection === undefined || connection.closed) return this.#wake()
     const read = await Promise.all(kinds.map(async kind => [kind, await this.#readOne(connection, kind)] as const))
     if (this.#ended.signal.aborted) return
-    const isNew = await this.#takeInTurn(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string'))
+    if (!this.hops.take(joinHops(...read.map(([, list]) => typeof list === 'string' ? [] : list.hops)))) {
+      void connection.close(new RingFound())
+      await this.withdraw()
+      return this.#wake()
+    }
+    const isNew = await this.#inTurn(async () => await this.#take(connection, read.filter((entry): entry is [Kind, ReadList] => typeof entry[1] !== 'string')))
     if (this.#ended.signal.aborted) return
     const failed = read.filter((entry): entry is [Kind, string] => typeof entry[1] === 'string')
     if (failed.length > 0) this.#readLater(failed)
@@ -207,30 +223,22 @@ export class UpstreamLists {
       if (this.#ended.signal.aborted) return
       this.#snapshot = snapshot
       for (const offer of offers) offer()
-      this.#unmatched = unmatchedOf(snapshot.lists.templates)
+      this.#unmatched = unmatchedTemplates(snapshot.lists.templates)
       this.#pages = new Set(snapshot.lists.tools.flatMap(({ _meta }) => pageIn(_meta)))
     }
   }
 
   /** One reading after the other: each is compared with what is known, and prepared over several turns. */
-  async #takeInTurn (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
-    const taken = this.#taken.then(async () => await this.#take(connection, read))
-    this.#taken = taken.catch(() => false)
-    return await taken
+  async #inTurn<T> (work: () => Promise<T>): Promise<T> {
+    const done = this.#taken.then(work)
+    this.#taken = done.catch(() => {})
+    return await done
   }
 
   async #take (connection: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>): Promise<boolean> {
-    const { server: { instructions, capabilities }, revision: { features } } = connection
     for (const [kind, { warnings }] of read) this.#warnings.set(kind, warnings)
-    this.#warnings.set('instructions', cutWarnings(instructions, this.#limits.maxUpstreamInstructions))
-    const next: Snapshot = {
-      lists: { ...this.#snapshot.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },
-      hints: { ...this.#snapshot.hints, ...Object.fromEntries(read.map(([kind, { hints }]) => [kind, hints])) },
-      instructions: cutInstructions(instructions, this.#limits.maxUpstreamInstructions),
-      // The first revision has the method, but no capability that says so.
-      completes: capabilities.completions !== undefined || !features.completions,
-      reads: capabilities.resources !== undefined
-    }
+    this.#warnings.set('instructions', cutWarnings(connection.server.instructions, this.#limits.maxUpstreamInstructions))
+    const next = withRead(this.#snapshot, connection, read, this.#limits.maxUpstreamInstructions, this.hops.behind)
     const isNew = !isDeepStrictEqual(next, this.#snapshot)
     if (isNew) {
       const show = await this.#prepare(next)
@@ -238,10 +246,4 @@ export class UpstreamLists {
     }
     return isNew
   }
-}
-
-function unmatchedOf (templates: readonly Entry[]): string[] {
-  const warnings = new Warnings()
-  for (const entry of templates) if (!isMatchable(entry)) warnings.add(() => `resource template ${quote(entry.uriTemplate)} is listed, but no URI is found by it`)
-  return warnings.list()
 }

@@ -35,6 +35,8 @@ export interface Script {
   answers?: Record<string, Answer>
   capabilities?: Json
   instructions?: string
+  /** Makes it a gateway of ours. */
+  hops?: string[]
   transport?: Connection['transport']
   modern?: boolean
   revision?: Revision
@@ -56,7 +58,7 @@ export class FakeConnection implements Connection {
     this.revision = script.revision ?? (script.modern === true ? modern : newestStateful)
     this.transport = script.transport ?? 'stdio'
     const capabilities = script.capabilities ?? { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true }, completions: {} }
-    this.server = { capabilities, instructions: script.instructions }
+    this.server = { capabilities, instructions: script.instructions, hops: script.hops }
   }
 
   async request (request: UpstreamRequest): Promise<Json> {
@@ -89,9 +91,9 @@ export class FakeConnection implements Connection {
     return this.#closing.add(listener)
   }
 
-  async close (): Promise<void> {
+  async close (why = new Error('closed')): Promise<void> {
     this.closed = true
-    this.#closing.notify(new Error('closed'))
+    this.#closing.notify(why)
   }
 }
 

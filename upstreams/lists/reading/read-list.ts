@@ -2,16 +2,17 @@ import { isDeepStrictEqual } from 'node:util'
 import { Slices } from '../../../lib/time/slices.js'
 import { hintsOf, leastHints } from '../../../protocol/revisions/cache-hints.js'
 import type { CacheHints } from '../../../protocol/revisions/revision.js'
+import { hopsIn, joinHops, MARKED } from '../../hops.js'
 import type { Connection } from '../../ports.js'
 import { checkEntry } from './check-entry.js'
 import { KINDS, type Entry, type Kind } from './kinds.js'
 import type { ListLimits } from '../limits.js'
 import { quote, Warnings } from './warnings.js'
 
-/** One list of an upstream: the entries that clients can get, and sentences about those that were left out. */
-export interface ReadList { readonly entries: readonly Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[] }
+/** One list of an upstream: the entries that clients can get, sentences about those that were left out, and the hops that a gateway of ours names. */
+export interface ReadList { readonly entries: readonly Entry[], readonly hints: CacheHints | undefined, readonly warnings: string[], readonly hops: readonly string[] }
 
-export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [] }
+export const EMPTY_LIST: ReadList = { entries: [], hints: undefined, warnings: [], hops: [] }
 
 /** A longer cursor ends the list: all of them are kept until it is read. */
 const MAX_CURSOR = 65_536
@@ -23,10 +24,11 @@ const MAX_CURSOR = 65_536
 export async function readList (connection: Connection, kind: Kind, limits: ListLimits, signal: AbortSignal, former: readonly Entry[] = []): Promise<ReadList> {
   const { method, noun } = KINDS[kind]
   const gathering = new Gathering(kind, limits, connection.transport === 'http' && connection.revision.stateless, former)
+  const marked = connection.server.hops === undefined ? {} : { _meta: MARKED }
   const cursors = new Set<string>()
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
-    const page = await connection.request({ method, takesForbidden: true, params: cursor === undefined ? {} : { cursor }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
+    const page = await connection.request({ method, takesForbidden: true, params: cursor === undefined ? marked : { cursor, ...marked }, signal: AbortSignal.any([signal, AbortSignal.timeout(limits.callTimeout)]) })
     const isFull = !await gathering.take(page)
     const { nextCursor } = page
     if (isFull || nextCursor === undefined || nextCursor === null) return gathering.list()
@@ -49,6 +51,7 @@ class Gathering {
   readonly #entries = new Map<string, Entry>()
   readonly #slices = new Slices()
   readonly #warnings = new Warnings()
+  #hops: readonly string[] = []
   #length = 0
   #hints: CacheHints | undefined
 
@@ -65,6 +68,7 @@ class Gathering {
     const { member, noun } = KINDS[this.#kind]
     const hints = hintsOf(page)
     if (hints !== undefined) this.#hints = this.#hints === undefined ? hints : leastHints(this.#hints, hints)
+    this.#hops = joinHops(this.#hops, hopsIn(page) ?? [])
     const entries = page[member]
     if (!Array.isArray(entries)) {
       this.#warnings.add(`a page of the ${noun} list has no "${member}"`)
@@ -81,7 +85,7 @@ class Gathering {
 
   list (warning?: string): ReadList {
     if (warning !== undefined) this.#warnings.add(warning)
-    return { entries: this.#isAsBefore() ? this.#known : [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list() }
+    return { entries: this.#isAsBefore() ? this.#known : [...this.#entries.values()], hints: this.#hints, warnings: this.#warnings.list(), hops: this.#hops }
   }
 
   #isAsBefore (): boolean {
