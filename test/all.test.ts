@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const RUNNER = fileURLToPath(new URL('../../test/run.mjs', import.meta.url))
-const PART = fileURLToPath(new URL('parts/first.js', import.meta.url))
+const PART = fileURLToPath(new URL('parts/1.js', import.meta.url))
 
 /** Runs the test files of a folder as `npm test` does. */
 async function run (folder: string, env: Record<string, string> = {}): Promise<{ code: number, output: string }> {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { measureThisProcessOnly } from './support/coverage.js'
+import { tellRunner } from './tell-runner.js'
 import { rememberAllTimers, rememberTimers, timersAwake } from './support/timers-awake.js'
 
 /** In milliseconds, for a test or for one step of it, if it has tests of its own. */
@@ -18,7 +19,7 @@ let loading = true
 let awake: NodeJS.Timeout | undefined
 
 /** Runs one of several equal parts of the test files. Starting a process costs far more than a test does, so the files of a part share one. */
-export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 2)): Promise<void> {
+export async function runPart (part: number, parts = Number(process.env['TEST_PARTS'] ?? 4)): Promise<void> {
   awake = setInterval(() => {}, TEST_TIMEOUT)
   rememberTimers(EXIT_TIMEOUT)
   measureThisProcessOnly()
@@ -35,7 +36,9 @@ export async function runPart (part: number, parts = Number(process.env['TEST_PA
   const begin = deferred()
   t.before(async () => await begin.promise)
   // Neighbours are often alike, so each part gets some of them.
-  for (const file of testFiles().filter((_, index) => index % parts === part)) await load(file)
+  const files = testFiles().filter((_, index) => index % parts === part)
+  tellRunner(files.map(sourceOf))
+  for (const file of files) await load(file)
   loading = false
   begin.resolve()
   await finished()
@@ -94,8 +97,10 @@ async function finished (): Promise<void> {
 
 function testFiles (): string[] {
   const words = (process.env['TEST_FILES'] ?? '').split(' ')
+  const tier = process.env['TEST_TIER'] ?? 'all'
   return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.test.js') && !/^(conformance|types)\b/.test(file))
+    .filter(file => tier === 'all' || file.endsWith('.slow.test.js') === (tier === 'slow'))
     .filter(file => words.some(word => sourceOf(file).includes(word)))
     .sort()
 }

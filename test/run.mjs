@@ -1,19 +1,21 @@
-// Runs the compiled tests; words after the command choose the files whose path contains one of them.
-// With --where FILE it only prints which test files reach that product file.
+// Runs the compiled tests. Words after the command choose the files whose path contains one of them; without words the fast tier is run,
+// with --slow the other one, and with --all both. With --where FILE it only prints which test files reach that product file.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { inspect } from 'node:util'
-import { Parser } from 'tap-parser'
 import { prepare } from '../scripts/test-setup.mjs'
+import { Report } from './run/report.mjs'
 import { where } from './where.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const words = process.argv.slice(2)
-if (words[0] === '--where') {
-  console.log(where(ROOT, words[1] ?? ''))
+/** How many processes share the files: most of them wait most of the time. */
+const PARTS = 4
+
+const [flags, words] = [process.argv.slice(2).filter(isFlag), process.argv.slice(2).filter(word => !isFlag(word))]
+if (flags[0] === '--where') {
+  console.log(where(ROOT, words[0] ?? ''))
   process.exit()
 }
 
@@ -24,78 +26,38 @@ if (idle.length > 0) {
   process.exit(1)
 }
 
-const begun = performance.now()
+const tier = words.length > 0 || flags.includes('--all') ? 'all' : flags.includes('--slow') ? 'slow' : 'fast'
+const parts = words.length > 0 ? 1 : PARTS
 // What gateways under test keep is not put among the user's own.
-const data = mkdtempSync(join(tmpdir(), 'patchbay-data-'))
-const count = { passed: 0, failed: 0, skipped: 0 }
+const folder = mkdtempSync(join(tmpdir(), 'patchbay-tests-'))
+const report = new Report(join(folder, 'progress'))
 
 prepare()
 
-const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options()], {
+const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', 'run', '--reporter=tap', `--jobs=${parts}`, ...coverage(), ...partFiles()], {
   cwd: ROOT,
-  env: { ...process.env, TEST_FILES: words.join(' '), XDG_DATA_HOME: data, ...(words.length > 0 ? { TEST_PARTS: '1' } : {}) },
+  env: { ...process.env, TEST_FILES: words.join(' '), TEST_TIER: tier, TEST_PARTS: String(parts), TEST_PROGRESS: report.path, XDG_DATA_HOME: join(folder, 'data') },
   stdio: ['ignore', 'pipe', 'inherit']
 })
-tap.stdout.pipe(reporter())
-let latest = ''
-const progress = setInterval(() => console.log(`… ${duration(performance.now() - begun)}: ${totals()}${latest === '' ? '' : `; the latest: ${latest}`}`), words.length > 0 ? 10_000 : 60_000)
+tap.stdout.pipe(report.parser())
 tap.on('close', code => {
-  clearInterval(progress)
-  rmSync(data, { recursive: true, force: true })
-  const ran = count.passed + count.failed > 0
-  if (!ran) console.log('No tests ran.')
-  else if (code !== 0 && count.failed === 0) console.log(`No test failed, but tap ended with ${code ?? tap.signalCode}.`)
-  console.log(`The tests took ${duration(performance.now() - begun)}.`)
-  console.log(totals())
-  process.exitCode = ran && code === 0 && count.failed === 0 ? 0 : 1
+  const succeeded = report.end(code ?? tap.signalCode)
+  rmSync(folder, { recursive: true, force: true })
+  if (flags.includes('--times')) report.printTimes()
+  if (tier === 'fast') report.printLeftOut(files.filter(file => file.includes('.slow.test.')))
+  report.printTotals()
+  process.exitCode = succeeded ? 0 : 1
 })
 
-// Some of the tests cannot reach the coverage that .taprc asks of all, and one process is enough for them.
-function options () {
-  return ['run', '--reporter=tap', ...(words.length > 0 ? ['--disable-coverage', 'build/test/parts/first.js'] : [])]
+/** The gate is for the fast tier; some of its files cannot reach what .taprc asks of all. */
+function coverage () {
+  return tier === 'fast' ? [] : ['--disable-coverage']
 }
 
-function reporter () {
-  const parser = new Parser()
-  parser.on('pass', ({ fullname }) => {
-    count.passed++
-    latest = title(fullname)
-  })
-  parser.on('fail', fail)
-  parser.on('skip', result => skip(result, result.skip))
-  parser.on('todo', result => skip(result, result.todo))
-  parser.on('comment', text => { if (text.startsWith('# ERROR')) process.stdout.write(text) })
-  parser.on('extra', text => process.stdout.write(text))
-  return parser
+function partFiles () {
+  return Array.from({ length: parts }, (_, index) => `build/test/parts/${index + 1}.js`)
 }
 
-function skip ({ fullname }, why) {
-  count.skipped++
-  console.log(`- ${title(fullname)}${why === true ? '' : ` (${why})`}`)
-}
-
-function fail ({ fullname, diag }) {
-  count.failed++
-  const { at, source, diff, stack, command, args, cwd, stdio, externalID, ...rest } = diag ?? {}
-  const place = at?.fileName && `${at.fileName}:${at.lineNumber}:${at.columnNumber}`
-  const details = [place, source, diff, stack, Object.keys(rest).length > 0 && inspect(rest, { depth: 8 })]
-  console.log(`\n✖ ${title(fullname)}\n${indent(details.filter(Boolean).join('\n'))}\n`)
-}
-
-function title (fullname) {
-  return fullname.replace(/^build\/test\/parts\/\w+\.js > /, '')
-}
-
-function indent (text) {
-  return text.replace(/^(?=.)/gm, '    ')
-}
-
-function duration (ms) {
-  const seconds = Math.round(ms / 1_000)
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
-function totals () {
-  const { passed, failed, skipped } = count
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+function isFlag (word) {
+  return word.startsWith('--')
 }
