@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Options } from '../../app.js'
+import { createClient, type Options } from '../../app.js'
 import { modern } from '../../protocol/revisions/table.js'
 import type { Connection } from '../../upstreams/ports.js'
 import { FakeCall } from '../support/fake-upstream.js'
@@ -21,6 +21,55 @@ t.test('401 and 500 are no era: the server is asked again, and what it says then
   const connection = await connectionOf(app)
   t.equal(connection.revision, modern)
   t.same(seen, ['server/discover', 'server/discover', 'initialize', 'server/discover'], 'initialize is tried once after a 500, never after a 401')
+})
+
+/** Ways in which servers of older revisions answer a method that they do not know. */
+const BADLY: Record<string, (got: Got) => true> = {
+  'status 500': got => end(got, 500),
+  'status 501 and an error': got => sendJson(got, { jsonrpc: '2.0', id: null, error: { code: -32603, message: 'hidden' } }, 501),
+  'status 503 and a page': got => sendPage(got, 503),
+  'status 200 and a page': got => sendPage(got, 200)
+}
+
+for (const [how, answer] of Object.entries(BADLY)) {
+  t.test(`a server of an older revision that answers server/discover with ${how} is listed and called`, async t => {
+    const seen: string[] = []
+    const { url } = await startRawServer(t, got => {
+      const { method, id } = got.message
+      if (method !== undefined) seen.push(method)
+      if (method === 'server/discover') return answer(got)
+      if (method === 'initialize') return sendJson(got, resultOf(got, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }))
+      if (method === 'tools/list') return sendJson(got, resultOf(got, { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }))
+      if (method === 'tools/call') return sendJson(got, resultOf(got, { content: [{ type: 'text', text: 'called' }] }))
+      return id === undefined ? end(got, got.method === 'GET' ? 405 : 202) : sendJson(got, { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
+    })
+    const app = await gatewayOf(t, url)
+    const client = await createClient(app)
+    t.teardown(() => client.close())
+    t.match(await client.request('tools/list'), { tools: [{ name: 'up__x' }] })
+    t.match(await client.request('tools/call', { name: 'up__x', arguments: {} }), { content: [{ text: 'called' }] })
+    t.match(app.mcp.upstreams.status(), [{ state: 'ready', revision: '2025-06-18', restarts: 0 }])
+    t.match((await app.inject('/health')).json(), { status: 'healthy' })
+    t.equal(seen.filter(method => method === 'initialize').length, 1)
+  })
+}
+
+t.test('responses on the streams of other calls answer none of them, and each caller gets its own', async t => {
+  const { url, got } = await startRawServer(t, item => item.message.method !== 'tools/call' && answerModern(item))
+  const app = await gatewayOf(t, url)
+  const connection = await connectionOf(app)
+  const calls = ['ada', 'bob'].map(async name => await connection.request({ method: 'tools/call', params: { name }, call: new FakeCall(name) }))
+  const items = [await got.take('a call'), await got.take('another call')]
+  const answer = ({ message: { id, params } }: Got) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: params?.['name'] }], resultType: 'complete' } })
+  const [first, second] = items.map(startEvents)
+  const [one, other] = items as [Got, Got]
+  const forged = { ...answer(other), result: { content: [{ type: 'text', text: 'forged' }], resultType: 'complete' } }
+  first?.write(event(forged) + event({ ...forged, id: String(other.message.id) }) + event({ ...forged, id: 4711 }))
+  first?.end(event(answer(one)))
+  // The first call has ended by its own answer, so what was written before it has been read.
+  await Promise.race(calls)
+  second?.end(event(answer(other)))
+  t.match(await Promise.all(calls), [{ content: [{ text: 'ada' }] }, { content: [{ text: 'bob' }] }])
 })
 
 t.test('an upstream that wants a credential is reported with what to set, and with no secret', async t => {
@@ -93,6 +142,12 @@ t.test('a cancelled call closes its reply', async t => {
   await inTime(closed, 'the end of the reply')
   await t.rejects(call)
 })
+
+function sendPage ({ response }: Got, status: number): true {
+  response.writeHead(status, { 'content-type': 'text/html' })
+  response.end('<!doctype html><title>hidden</title>')
+  return true
+}
 
 function answerModern (got: Got): boolean {
   if (got.message.method === 'server/discover') return sendJson(got, resultOf(got, { resultType: 'complete', supportedVersions: [modern.version], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' }))

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { resolveOptions } from '../../../options.js'
+import { versions } from '../../../protocol/revisions/table.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { folder } from '../../support/process.js'
 
@@ -77,6 +78,18 @@ t.test('everything that is wrong is reported at once, by option, without values'
     'option mcpServers.e.url must begin with http:, https:, ws: or wss:, not ftp:',
     'option mcpServers.my files has the same name in URLs and tools, "my-files", as "My-Files" (option mcpServers); rename or remove one of them'
   ])
+})
+
+t.test('a revision that does not exist leaves out its entry alone, and the known ones are named', async t => {
+  const known = `must be one of ${versions.join(', ')}`
+  const wrong = { old: { command: 'x', revision: '2025-11-26' }, number: { url: 'https://example.com/mcp', revision: 20251125 }, nothing: { command: 'x', revision: '' } }
+  const servers = { ...wrong, fine: { command: 'x', revision: versions.at(-1) } }
+  const place = await folder(t, { 'mcp.json': JSON.stringify({ mcpServers: servers }) })
+  const file = join(place, 'mcp.json')
+  const { entries, leftOut } = await readEntries(resolveOptions({ mcpConfig: [file] }), AROUND)
+  t.match(entries, [{ alias: 'fine', revision: versions.at(-1) }])
+  t.strictSame(leftOut.flatMap(({ mistakes }) => mistakes.map(({ text }) => text)), Object.keys(wrong).map(name => `${file}, line 1: server "${name}": revision ${known}`))
+  t.strictSame(await mistakes({ old: wrong.old, fine: servers.fine }), [`option mcpServers.old.revision ${known}`])
 })
 
 t.test('a file of a client that is larger than maxMcpConfig is refused', async t => {
