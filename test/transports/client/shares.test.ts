@@ -1,7 +1,7 @@
 import t from 'tap'
 import { encodeRequest } from '../../../protocol/wire/jsonrpc.js'
-import { SocketShares } from '../../../transports/client/http/socket-shares.js'
-import { connect, resultOf, sendJson, startRawServer } from './raw-server.js'
+import { QueueShares, SocketShares } from '../../../transports/client/http/socket-shares.js'
+import { connect, resultOf, sendJson, startRawServer, type Got } from './raw-server.js'
 
 t.test('a caller whose calls hang has half of the connections, and others are answered at once', async t => {
   const server = await startRawServer(t, got => got.message.params?.['hangs'] !== true && sendJson(got, resultOf(got)))
@@ -17,6 +17,43 @@ t.test('a caller whose calls hang has half of the connections, and others are an
   for (const got of held) sendJson(got, { jsonrpc: '2.0', id: got.message.id, result: {} })
   t.match([await recorder.outcome('bob 0'), await recorder.outcome('bob 1')], [{ what: 'message' }, { what: 'message' }])
   t.equal((await server.got.take('the next')).message.id, 'bob 2')
+})
+
+t.test('a caller whose calls wait is refused at its share of the queue, and others wait in turn', async t => {
+  const server = await startRawServer(t)
+  const recorder = await connect(t, 'http', server.url, { connections: 2, maxQueue: 16_000 })
+  const call = (id: string, caller: string): void => {
+    recorder.link.channelFor({ id, method: 'tools/call', params: {}, caller }).emit(encodeRequest(id, 'tools/call', {}), 'tools/call')
+  }
+  for (let count = 0; count < 20; count++) call(`bob ${count}`, 'bob')
+  t.match(await recorder.outcome('bob 19'), { what: 'failed', why: 'too much waits to be sent to it already; try again later' })
+  const held = await server.got.take('the first of bob')
+  for (const id of ['ada 0', 'ada 1', 'cy 0']) call(id, id.slice(0, -2))
+  const order: unknown[] = []
+  const answer = (got: Got): void => {
+    order.push(got.message.id)
+    sendJson(got, resultOf(got))
+  }
+  answer(await server.got.take('the first of ada'))
+  t.match(await recorder.outcome('ada 0'), { what: 'message' })
+  answer(held)
+  while (order.length < 6) answer(await server.got.take(`call ${order.length}`))
+  t.match([await recorder.outcome('ada 1'), await recorder.outcome('cy 0')], [{ what: 'message' }, { what: 'message' }])
+  t.ok(order.indexOf('ada 1') < order.indexOf('bob 2'), String(order))
+})
+
+t.test('one request of a caller may always wait, and a large one takes nothing from the others', async t => {
+  const queue = new QueueShares(1_000)
+  t.equal(queue.enter('bob', 5_000), 500, 'it counts as the share')
+  t.equal(queue.enter('bob', 1), undefined)
+  t.equal(queue.enter('ada', 200), 200)
+  t.equal(queue.enter('ada', 51), undefined)
+  t.equal(queue.enter('ada', 50), 50)
+  t.equal(queue.enter(undefined, 250), 250, 'the gateway itself has what is left')
+  t.equal(queue.enter('cy', 70), 0)
+  t.equal(queue.enter('cy', 1), undefined)
+  queue.leave('bob', 500)
+  t.equal(queue.enter('cy', 250), 250)
 })
 
 t.test('each caller has half of what the others leave, and waits in turn', async t => {

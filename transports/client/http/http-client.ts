@@ -1,11 +1,11 @@
 import type { Pool } from 'undici'
 import { HttpExchange, type ExchangeObserver, type HttpRequest, type ReplyReceiver } from './http-exchange.js'
-import { SocketShares } from './socket-shares.js'
+import { QueueShares, SocketShares } from './socket-shares.js'
 
 export interface HttpClientOptions {
   /** The most connections for requests; answers, notifications and streams have some of their own, so that they never wait for a call. */
   readonly connections: number
-  /** The most bytes of requests that wait for a connection. */
+  /** The most bytes of requests that wait for a connection. One caller has at most half of what the others leave. */
   readonly maxQueue: number
 }
 
@@ -22,13 +22,14 @@ export class HttpClient {
   readonly #calls: Pool
   readonly #control: Pool
   readonly #streams: Pool
-  readonly #maxQueue: number
-  readonly #queued = { calls: 0, control: 0 }
+  readonly #waitingCalls: QueueShares
+  readonly #waitingControl: QueueShares
   readonly #shares: SocketShares
 
   constructor (Pool: new (origin: string, options: Pool.Options) => Pool, origin: string, { connections, maxQueue }: HttpClientOptions) {
     this.origin = origin
-    this.#maxQueue = maxQueue
+    this.#waitingCalls = new QueueShares(maxQueue)
+    this.#waitingControl = new QueueShares(maxQueue)
     this.#shares = new SocketShares(connections)
     // The deadlines of calls bound how long a reply may take.
     const options = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MAX_HEADERS, connect: { timeout: CONNECT_TIMEOUT } }
@@ -37,29 +38,25 @@ export class HttpClient {
     this.#streams = new Pool(origin, { ...options, connections })
   }
 
-  /** Sends a request whose reply may take any time; one of a caller waits while the caller has its share of the connections. Undefined when too much waits already. */
+  /** Sends a request whose reply may take any time; one of a caller waits while the caller has its share of the connections. Undefined when too much of the caller waits already. */
   call (request: HttpRequest, receiver: ReplyReceiver, caller: string | undefined): HttpExchange | undefined {
-    return this.#send('calls', this.#calls, request, receiver, caller)
+    const size = this.#waitingCalls.enter(caller, sizeOf(request))
+    if (size === undefined) return undefined
+    const exchange = new HttpExchange(this.#calls, this.origin, request, receiver, new Place(this.#waitingCalls, caller, size, this.#shares))
+    if (caller === undefined) return exchange.start()
+    this.#shares.begin(caller, exchange)
+    return exchange
   }
 
-  /** Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it waits already. */
-  control (request: HttpRequest, receiver: ReplyReceiver): HttpExchange | undefined {
-    return this.#send('control', this.#control, request, receiver, undefined)
+  /** Sends what must not wait for calls: notifications, answers, the end of a session. Undefined when too much of it waits already for this caller. */
+  control (request: HttpRequest, receiver: ReplyReceiver, caller?: string): HttpExchange | undefined {
+    const size = this.#waitingControl.enter(caller, sizeOf(request))
+    return size === undefined ? undefined : new HttpExchange(this.#control, this.origin, request, receiver, new Place(this.#waitingControl, caller, size)).start()
   }
 
   /** Opens an event stream. */
   stream (request: HttpRequest, receiver: ReplyReceiver): HttpExchange {
     return new HttpExchange(this.#streams, this.origin, request, receiver).start()
-  }
-
-  #send (lane: 'calls' | 'control', pool: Pool, request: HttpRequest, receiver: ReplyReceiver, caller: string | undefined): HttpExchange | undefined {
-    const size = Buffer.byteLength(request.body ?? '') + REQUEST_SIZE
-    if (this.#queued[lane] > 0 && this.#queued[lane] + size > this.#maxQueue) return undefined
-    this.#queued[lane] += size
-    const exchange = new HttpExchange(pool, this.origin, request, receiver, new Place(this.#queued, lane, size, this.#shares, caller))
-    if (caller === undefined) return exchange.start()
-    this.#shares.begin(caller, exchange)
-    return exchange
   }
 
   /** Ends all connections. Never rejects. */
@@ -68,27 +65,27 @@ export class HttpClient {
   }
 }
 
+const sizeOf = ({ body = '' }: HttpRequest): number => Buffer.byteLength(body) + REQUEST_SIZE
+
 /** What one request takes of a client. */
 class Place implements ExchangeObserver {
-  readonly #queued: { calls: number, control: number }
-  readonly #lane: 'calls' | 'control'
-  readonly #size: number
-  readonly #shares: SocketShares
+  readonly #queue: QueueShares
   readonly #caller: string | undefined
+  readonly #size: number
+  readonly #shares: SocketShares | undefined
 
-  constructor (queued: { calls: number, control: number }, lane: 'calls' | 'control', size: number, shares: SocketShares, caller: string | undefined) {
-    this.#queued = queued
-    this.#lane = lane
+  constructor (queue: QueueShares, caller: string | undefined, size: number, shares?: SocketShares) {
+    this.#queue = queue
+    this.#caller = caller
     this.#size = size
     this.#shares = shares
-    this.#caller = caller
   }
 
   started (): void {
-    this.#queued[this.#lane] -= this.#size
+    this.#queue.leave(this.#caller, this.#size)
   }
 
   ended (exchange: HttpExchange): void {
-    if (this.#caller !== undefined) this.#shares.end(this.#caller, exchange)
+    if (this.#caller !== undefined) this.#shares?.end(this.#caller, exchange)
   }
 }

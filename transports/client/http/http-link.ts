@@ -77,10 +77,10 @@ export class HttpLink implements Link, RequestHost {
     return this.#client.stream({ method: 'GET', path: this.#path, headers: this.#streamHeaders(lastEventId) }, receiver)
   }
 
-  send (text: string, method: string | undefined): void {
+  send (text: string, method: string | undefined, caller?: string): void {
     // Revisions without sessions have requests only.
     if (this.#isClosed || this.isExpired || this.#revision?.stateless === true) return
-    const answered = this.#control('POST', text, CONTROL_TIMEOUT)
+    const answered = this.#control('POST', text, CONTROL_TIMEOUT, caller)
     if (method === 'notifications/initialized') this.#beginSession(answered)
   }
 
@@ -146,7 +146,7 @@ export class HttpLink implements Link, RequestHost {
   }
 
   /** Settles when the reply is there; what it says does not matter. */
-  #control (method: 'POST' | 'DELETE', body: string | undefined, timeout: number): Promise<void> {
+  #control (method: 'POST' | 'DELETE', body: string | undefined, timeout: number, caller?: string): Promise<void> {
     const headers = [...this.#configured, ...COMMON, ...this.#sessionHeaders()]
     return new Promise(resolve => {
       const exchange = this.#client.control({ method, path: this.#path, headers, timeout, maxBody: MAX_IGNORED, ...(body === undefined ? {} : { body }) }, {
@@ -157,7 +157,7 @@ export class HttpLink implements Link, RequestHost {
         onData: () => {},
         onEnd: resolve,
         onError: () => resolve()
-      })
+      }, caller)
       // A server that asks faster than it takes answers does not get them all.
       if (exchange === undefined) resolve()
     })

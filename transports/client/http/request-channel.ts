@@ -24,8 +24,8 @@ export interface RequestHost {
   post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined
   /** Opens the stream of a request again after an event. */
   resume (lastEventId: string, receiver: ReplyReceiver): HttpExchange
-  /** Sends a message that is no request. */
-  send (text: string, method: string | undefined): void
+  /** Sends a message that is no request, of a caller. */
+  send (text: string, method: string | undefined, caller?: string): void
   /** Takes what the head of a reply says about the session and the path. False when the server does not know the session any more. */
   readHead (request: LinkRequest, status: number, headers: IncomingHttpHeaders, path: string): boolean
   explain (status: number, headers: IncomingHttpHeaders): string
@@ -71,12 +71,12 @@ export class RequestChannel implements Channel, ReplyReceiver {
   /** The first text is the request, `notifications/cancelled` takes it back. */
   emit (text: string, method: string): void {
     if (!this.#isSent) this.#post(text)
-    else if (method !== 'notifications/cancelled') this.#host.send(text, method)
+    else if (method !== 'notifications/cancelled') this.#host.send(text, method, this.#request.caller)
     else if (!this.#isDone) this.#cancel(text, method)
   }
 
   respond (text: string): void {
-    this.#host.send(text, undefined)
+    this.#host.send(text, undefined, this.#request.caller)
   }
 
   end (): void {}
@@ -147,7 +147,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
   #cancel (text: string, method: string): void {
     this.drop()
     // Without a session, the end of the stream is the cancellation. `initialize` cannot be cancelled.
-    if (!this.#isStateless && this.#request.method !== 'initialize') this.#host.send(text, method)
+    if (!this.#isStateless && this.#request.method !== 'initialize') this.#host.send(text, method, this.#request.caller)
   }
 
   #take (message: Message, bytes: number): void {

@@ -165,7 +165,7 @@ export class SseLink implements Link, ReplyReceiver {
         onEnd: done,
         onError: done
       }
-      const exchange = id === undefined ? client.control(request, receiver) : client.call(request, receiver, caller)
+      const exchange = id === undefined ? client.control(request, receiver, caller) : client.call(request, receiver, caller)
       if (exchange === undefined) done(new Error('too much waits to be sent to it already; try again later'))
     })
   }
