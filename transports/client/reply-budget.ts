@@ -7,36 +7,49 @@ const SMALL = 65_536
 const FAIR = 1_048_576
 /** How often it is looked whether more may be read, while something waits, in milliseconds. */
 const INTERVAL = 50
-/** After how many milliseconds without a byte a reply that may be read gives its precedence to the next. */
-const STALLED = 1_000
+/** A reply whose turn it is keeps it while at least so many bytes come in so many milliseconds. */
+const PROGRESS = 262_144
+const WINDOW = 100
 
 /** The replies of one caller, or of all. */
 interface Scope {
   bytes: number
-  /** The reply that is read to its end although the limit is reached, so that space becomes free. */
+  /** The reply that is read on although the limit is reached, so that space becomes free. */
   chosen: IncomingReply | undefined
+  /** The present window of the reply that is chosen. */
+  since: number
+  sizeThen: number
 }
 
+/** `turn` is the number of the latest turn that it had; the least has waited the longest. */
+interface Caller extends Scope { replies: number, turn: number }
+
 /**
- * Bounds how many bytes of incomplete replies of upstreams are held, for each caller and in all, by pausing what sends them. Nothing fails by it:
- * beyond a limit one reply goes on to its end, that of the caller who holds the least; then the next does.
+ * Bounds how many bytes of incomplete replies of upstreams are held, for each caller and in all, by pausing what sends them. Nothing fails by it.
+ *
+ * A caller may hold half of what the others leave, so that there is room for the next caller, whatever those before do with theirs. Beyond its share,
+ * or its own limit, one reply at a time goes on. It does so to its end, which frees what it holds, as long as it makes progress; a reply that comes
+ * slowly is soon followed by the next, callers in turn. What slow replies add meanwhile is bounded by their slowness, because one of them is read at a time.
  */
 export class ReplyBudget {
   readonly #max: number
   readonly #maxAll: number
   readonly #queued: () => number
-  readonly #callers = new Map<unknown, Scope & { replies: number }>()
-  readonly #all: Scope = { bytes: 0, chosen: undefined }
+  readonly #now: () => number
+  readonly #callers = new Map<unknown, Caller>()
+  readonly #all: Scope = { bytes: 0, chosen: undefined, since: 0, sizeThen: 0 }
   /** In the order in which they have become large. */
   readonly #replies = new Set<IncomingReply>()
+  #turns = 0
   #timer: NodeJS.Timeout | undefined
   #immediate: NodeJS.Immediate | undefined
 
   /** `queued` is how many bytes wait for clients that have not read them; they count with those of all callers. */
-  constructor (max: number, maxAll: number, queued: () => number = () => 0) {
+  constructor (max: number, maxAll: number, queued: () => number = () => 0, clock = now) {
     this.#max = max
     this.#maxAll = maxAll
     this.#queued = queued
+    this.#now = clock
   }
 
   get bytes (): number {
@@ -49,24 +62,24 @@ export class ReplyBudget {
     if (grown === 0) return
     if (reply.size === 0) this.#enter(reply)
     reply.size = size
-    reply.changedAt = now()
     this.#all.bytes += grown
-    this.#scopeOf(reply).bytes += grown
+    this.#callerOf(reply).bytes += grown
     if (size === 0) this.#leave(reply)
-    else if (!reply.isPaused && !this.#mayGoOn(reply)) this.#pause(reply)
+    // While others wait, a turn is given by `#goOn` alone, in their order.
+    else if (!reply.isPaused && !this.#mayGoOn(reply, this.#timer === undefined)) this.#pause(reply)
   }
 
   #enter (reply: IncomingReply): void {
     this.#replies.add(reply)
-    const scope = this.#callers.get(reply.caller)
-    if (scope === undefined) this.#callers.set(reply.caller, { bytes: 0, chosen: undefined, replies: 1 })
-    else scope.replies++
+    const caller = this.#callers.get(reply.caller)
+    if (caller === undefined) this.#callers.set(reply.caller, { bytes: 0, chosen: undefined, since: 0, sizeThen: 0, replies: 1, turn: 0 })
+    else caller.replies++
   }
 
   #leave (reply: IncomingReply): void {
-    const scope = this.#scopeOf(reply)
-    if (--scope.replies === 0) this.#callers.delete(reply.caller)
-    if (scope.chosen === reply) scope.chosen = undefined
+    const caller = this.#callerOf(reply)
+    if (--caller.replies === 0) this.#callers.delete(reply.caller)
+    if (caller.chosen === reply) caller.chosen = undefined
     if (this.#all.chosen === reply) this.#all.chosen = undefined
     this.#replies.delete(reply)
     if (reply.isPaused) reply.resume()
@@ -82,36 +95,50 @@ export class ReplyBudget {
   #goOn (): void {
     clearImmediate(this.#immediate)
     this.#immediate = undefined
-    for (const reply of this.#replies) if (reply.isPaused && this.#mayGoOn(reply)) reply.resume()
+    for (const reply of this.#waiting()) if (this.#mayGoOn(reply, true)) reply.resume()
     // What was kept may have come at once, and be paused again.
-    for (const { isPaused } of this.#replies) if (isPaused) return
+    if (this.#waiting().length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  #mayGoOn (reply: IncomingReply): boolean {
-    const scope = this.#scopeOf(reply)
-    if (scope.bytes <= FAIR) return true
-    if (this.#all.bytes + this.#queued() > this.#maxAll) return this.#choose(this.#all) === reply
-    return scope.bytes <= this.#max || this.#choose(scope, reply.caller) === reply
+  /** Those that are paused, the one first whose caller, and which itself, has waited the longest for a turn. */
+  #waiting (): IncomingReply[] {
+    const paused = [...this.#replies].filter(({ isPaused }) => isPaused)
+    return paused.sort((a, b) => this.#callerOf(a).turn - this.#callerOf(b).turn || a.turn - b.turn || this.#callerOf(a).bytes - this.#callerOf(b).bytes)
   }
 
-  #choose (scope: Scope, caller?: unknown): IncomingReply | undefined {
-    if (scope.chosen?.isStalled === false) return scope.chosen
-    let chosen: IncomingReply | undefined
-    for (const reply of this.#replies) {
-      if ((scope !== this.#all && reply.caller !== caller) || reply.isStalled) continue
-      if (chosen === undefined || this.#scopeOf(reply).bytes < this.#scopeOf(chosen).bytes) chosen = reply
+  #mayGoOn (reply: IncomingReply, mayBegin: boolean): boolean {
+    const caller = this.#callerOf(reply)
+    if (caller.bytes <= FAIR) return true
+    if (2 * caller.bytes > this.#maxAll - this.#queued() - (this.#all.bytes - caller.bytes)) return this.#hasTurn(this.#all, reply, mayBegin)
+    return caller.bytes <= this.#max || this.#hasTurn(caller, reply, mayBegin)
+  }
+
+  #hasTurn (scope: Scope, reply: IncomingReply, mayBegin: boolean): boolean {
+    if (scope.chosen !== reply && mayBegin && isTurnOver(scope, this.#now())) {
+      Object.assign(scope, { chosen: reply, since: this.#now(), sizeThen: reply.size })
+      this.#callerOf(reply).turn = reply.turn = ++this.#turns
     }
-    scope.chosen = chosen
-    return chosen
+    return scope.chosen === reply
   }
 
-  #scopeOf ({ caller }: IncomingReply): Scope & { replies: number } {
-    const scope = this.#callers.get(caller)
-    if (scope === undefined) throw new Error('the reply is not counted')
-    return scope
+  #callerOf ({ caller }: IncomingReply): Caller {
+    const known = this.#callers.get(caller)
+    if (known === undefined) throw new Error('the reply is not counted')
+    return known
   }
+}
+
+/** True when the reply that is chosen has made no progress in its window; if it has, the next window begins. */
+function isTurnOver (scope: Scope, moment: number): boolean {
+  const { chosen, since, sizeThen } = scope
+  if (chosen === undefined) return true
+  if (moment - since < WINDOW) return false
+  if (chosen.size - sizeThen < PROGRESS) return true
+  scope.since = moment
+  scope.sizeThen = chosen.size
+  return false
 }
 
 /** One reply, or what one stream has of its next message. */
@@ -120,19 +147,15 @@ export class IncomingReply {
   readonly #budget: ReplyBudget
   readonly #source: Source
   size = 0
-  changedAt = 0
   isPaused = false
+  /** The number of the latest turn that it had. */
+  turn = 0
 
   /** `caller` is the one whose call is answered, or the link where that is not known before the message is complete. */
   constructor (budget: ReplyBudget, caller: unknown, source: Source) {
     this.#budget = budget
     this.caller = caller
     this.#source = source
-  }
-
-  /** True when it may be read, and nothing comes. */
-  get isStalled (): boolean {
-    return !this.isPaused && now() - this.changedAt > STALLED
   }
 
   /** So many bytes of it are there and not passed on. */
@@ -147,7 +170,6 @@ export class IncomingReply {
 
   resume (): void {
     this.isPaused = false
-    this.changedAt = now()
     this.#source.resume()
   }
 }

@@ -16,57 +16,107 @@ function reply (budget: ReplyBudget, caller: string): IncomingReply {
   return new IncomingReply(budget, caller, { pause: () => {}, resume: () => {} })
 }
 
+/** A clock that stands still, so that a turn lasts until the test ends it. */
+const still = (): number => 0
+const none = (): number => 0
+
 t.test('beyond the limit of one caller, one of its replies goes on to its end, and others are not concerned', async t => {
-  const budget = new ReplyBudget(4 * MiB, 100 * MiB)
+  const budget = new ReplyBudget(4 * MiB, 100 * MiB, none, still)
   const [first, second, third, other] = [reply(budget, 'bob'), reply(budget, 'bob'), reply(budget, 'bob'), reply(budget, 'ada')]
   first.update(2 * MiB)
   second.update(1.5 * MiB)
   third.update(MiB)
-  t.strictSame([first, second, third].map(({ isPaused }) => isPaused), [false, false, true])
   second.update(1.75 * MiB)
-  t.equal(second.isPaused, true)
-  first.update(10 * MiB)
-  t.equal(first.isPaused, false, 'it may finish')
+  first.update(2.25 * MiB)
+  t.strictSame([first, second, third].map(({ isPaused }) => isPaused), [true, true, false])
+  third.update(10 * MiB)
+  t.equal(third.isPaused, false, 'it may finish')
   other.update(3 * MiB)
   t.equal(other.isPaused, false)
-  first.update(0)
-  await until(() => !second.isPaused && !third.isPaused, 'the others')
-  for (const each of [second, third, other]) each.update(0)
+  third.update(0)
+  await until(() => !first.isPaused && !second.isPaused, 'the others')
+  for (const each of [first, second, other]) each.update(0)
   t.equal(budget.bytes, 0)
 })
 
-t.test('beyond the limit of all, the reply of the caller with the least goes on, and a caller with little is not concerned', async t => {
-  const budget = new ReplyBudget(8 * MiB, 10 * MiB)
+t.test('beyond half of what others leave, one reply goes on to its end, and a caller with little is not concerned', async t => {
+  const budget = new ReplyBudget(8 * MiB, 10 * MiB, none, still)
   const [bob, cy, small] = [reply(budget, 'bob'), reply(budget, 'cy'), reply(budget, 'ada')]
+  bob.update(5 * MiB)
+  cy.update(2.5 * MiB)
+  t.equal(cy.isPaused, false, 'its share')
   bob.update(7 * MiB)
-  cy.update(4 * MiB)
-  t.equal(cy.isPaused, false)
-  bob.update(7.5 * MiB)
-  t.equal(bob.isPaused, true)
+  cy.update(2.75 * MiB)
+  t.strictSame([bob.isPaused, cy.isPaused], [false, true])
   small.update(MiB)
   t.equal(small.isPaused, false)
-  cy.update(0)
-  await until(() => !bob.isPaused, 'the other')
   bob.update(0)
+  await until(() => !cy.isPaused, 'the other')
+  cy.update(0)
   small.update(0)
 })
 
-t.test('a reply that may be read and stands still gives its place to the next', async t => {
-  const budget = new ReplyBudget(100 * MiB, 4 * MiB)
-  const [slow, next] = [reply(budget, 'bob'), reply(budget, 'cy')]
-  slow.update(2 * MiB)
+t.test('a reply that comes slowly gives its turn to the next, and callers have theirs one after the other', async t => {
+  let time = 0
+  const budget = new ReplyBudget(100 * MiB, 4 * MiB, none, () => time)
+  const slow = Array.from({ length: 10 }, () => reply(budget, 'bob'))
+  for (const each of slow) each.update(MiB)
+  const next = reply(budget, 'cy')
   next.update(3 * MiB)
-  t.strictSame([slow.isPaused, next.isPaused], [false, true])
-  const awake = setInterval(() => {}, 50)
-  await until(() => !next.isPaused, 'the place')
-  clearInterval(awake)
-  next.update(0)
-  slow.update(0)
+  t.equal(slow.filter(({ isPaused }) => !isPaused).length, 3, 'two that have their share, one that has its turn')
+  t.equal(next.isPaused, true)
+  // Each byte would have been progress to one that only looks for silence.
+  const drip = setInterval(() => { for (const each of slow) if (!each.isPaused) each.update(each.size + 1) }, 10)
+  t.teardown(() => clearInterval(drip))
+  time += 100
+  await until(() => !next.isPaused, 'the turn')
+  t.equal(slow.filter(({ isPaused }) => isPaused).length >= 8, true)
+  const begun = time
+  while (time < begun + 1_000) {
+    time += 50
+    next.update(next.size + MiB / 4)
+    await new Promise(resolve => setTimeout(resolve, 10))
+    if (next.isPaused) break
+  }
+  t.equal(next.isPaused, false, 'it makes progress')
+  await until(() => {
+    time += 50
+    return slow.some(({ isPaused }) => !isPaused)
+  }, 'the end of the turn')
+  clearInterval(drip)
+  for (const each of [next, ...slow]) each.update(0)
+  t.equal(budget.bytes, 0)
+})
+
+t.test('a reply that drips does not delay that of another caller, over HTTP', async t => {
+  const head = '{"jsonrpc":"2.0","result":{"TEXT":"'
+  const drips = new Set<NodeJS.Timeout>()
+  t.teardown(() => { for (const drip of drips) clearInterval(drip) })
+  let dripped = 0
+  const { url } = await startRawServer(t, got => {
+    if (got.message.params?.['drips'] !== true) return sendJson(got, resultOf(got, { TEXT }))
+    got.response.writeHead(200, { 'content-type': 'application/json' })
+    got.response.write(head + 'x'.repeat(2.5 * MiB))
+    drips.add(setInterval(() => { dripped++; got.response.write('x') }, 10))
+    return true
+  })
+  const budget = new ReplyBudget(4 * MiB, 4 * MiB)
+  const recorder = await connect(t, 'http', url, { ...LIMITS, replies: budget })
+  const call = (id: string, caller: string, drips: boolean): void => {
+    recorder.link.channelFor({ id, method: 'tools/call', params: { drips }, caller }).emit(encodeRequest(id, 'tools/call', { drips }), 'tools/call')
+  }
+  for (const id of ['bob 1', 'bob 2']) call(id, 'bob', true)
+  await until(() => dripped > 0 && budget.bytes > 3.5 * MiB, 'the drip')
+  call('ada', 'ada', false)
+  t.match(await recorder.outcome('ada'), { what: 'message', message: { result: { TEXT } } })
+  const before = dripped
+  await until(() => dripped > before, 'the drip goes on')
+  t.equal(recorder.reports.empty().length, 0, 'no reply of bob is complete, and none failed')
 })
 
 t.test('what clients have not read counts with the bytes of all', async t => {
   let queued = 10 * MiB
-  const budget = new ReplyBudget(100 * MiB, 8 * MiB, () => queued)
+  const budget = new ReplyBudget(100 * MiB, 8 * MiB, () => queued, still)
   const [first, second] = [reply(budget, 'ada'), reply(budget, 'bob')]
   first.update(2 * MiB)
   second.update(3 * MiB)
@@ -123,12 +173,10 @@ const servers: Record<string, (t: Test, replies: ReplyBudget) => Promise<LinkRec
 
 for (const [what, open] of Object.entries(servers)) {
   t.test(`${what} waits while too much is held, and is read to its end afterwards`, async t => {
-    const budget = new ReplyBudget(100 * MiB, 2 * MiB)
+    const budget = new ReplyBudget(100 * MiB, 2 * MiB, none, still)
     const recorder = await open(t, budget)
     const other = reply(budget, 'bob')
     other.update(2.25 * MiB)
-    const moves = setInterval(() => other.update(other.size + 1), 100)
-    t.teardown(() => clearInterval(moves))
     const answer = recorder.ask('tools/call')
     let most = 0
     await until(() => {
@@ -136,7 +184,6 @@ for (const [what, open] of Object.entries(servers)) {
       return most > MiB
     }, 'the pause')
     t.ok(most < 1.5 * MiB, `${most} bytes are held`)
-    clearInterval(moves)
     other.update(0)
     t.match(await answer, { what: 'message', message: { result: { TEXT } } })
     await until(() => budget.bytes === 0, 'the end of the count')
@@ -145,17 +192,14 @@ for (const [what, open] of Object.entries(servers)) {
 
 t.test('a call that is given up while its reply waits frees what it held', async t => {
   const { url } = await startRawServer(t, got => sendJson(got, resultOf(got, { TEXT })))
-  const budget = new ReplyBudget(MiB, 2 * MiB)
+  const budget = new ReplyBudget(MiB, 2 * MiB, none, still)
   const recorder = await connect(t, 'http', url, { ...LIMITS, replies: budget })
   const other = reply(budget, 'bob')
   other.update(2.25 * MiB)
-  const moves = setInterval(() => other.update(other.size + 1), 100)
-  t.teardown(() => clearInterval(moves))
   const channel = recorder.link.channelFor({ id: 'big', method: 'tools/call', params: {}, caller: 'ada' })
   channel.emit(encodeRequest('big', 'tools/call', {}), 'tools/call')
   await until(() => budget.bytes > 3.25 * MiB, 'the pause')
   channel.emit('', 'notifications/cancelled')
   t.equal(budget.bytes, other.size)
-  clearInterval(moves)
   other.update(0)
 })
