@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Place } from '../../lib/place-in-text.js'
 import { isObject } from '../../protocol/wire/json.js'
-import { JsonError, placesOf, repeatedNames, type Place } from './json-places.js'
+import { JsonError, placesOf, repeatedNames } from './json-places.js'
 import { resolvePaths } from './paths.js'
 import type { Source } from './source.js'
+
+/** The largest config file, in bytes. */
+const MAX_SIZE = 16 * 1024 * 1024
 
 /** The options of a JSON file, with paths relative to it. `$schema`, which editors use, is not one. */
 export function readConfigFile (file: string): Source {
@@ -14,6 +18,7 @@ export function readConfigFile (file: string): Source {
     return `config file ${file}${line === undefined ? '' : `, line ${line}`}`
   }
   try {
+    if (statSync(file).size > MAX_SIZE) throw new Error(`it has more than ${MAX_SIZE} bytes; remove what is not needed`)
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
     const { $schema, ...options } = parse(text)
     const mistakes = repeatedNames(text).map(({ name, place, first }) => `config file ${file}, line ${place.line}: the name "${name}" is there already (line ${first.line}); remove one of them`)

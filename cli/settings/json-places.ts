@@ -1,5 +1,4 @@
-/** A place in a text, counted from 1. */
-export interface Place { line: number, column: number }
+import { placeFinder, type Place } from '../../lib/place-in-text.js'
 
 /** Text that is not JSON: where, and what to do. */
 export class JsonError extends Error {
@@ -34,10 +33,12 @@ class Reader {
   readonly places = new Map<string, Place>()
   readonly repeated: Repeated[] = []
   readonly #text: string
+  readonly #place: (offset: number) => Place
   #offset = 0
 
   constructor (text: string) {
     this.#text = text
+    this.#place = placeFinder(text)
   }
 
   readAll (): void {
@@ -106,11 +107,6 @@ class Reader {
     const [, text] = /^("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)\\/u.exec(rest) ?? []
     if (text !== undefined) throw new JsonError(this.#place(offset + text.length), 'a \\ in a string is written \\\\, as in "C:\\\\Users"')
     throw new JsonError(this.#place(offset), `${message}: ${/^(\w{1,40}|[^])/u.exec(rest)?.[0] ?? ''}`)
-  }
-
-  #place (offset: number): Place {
-    const before = this.#text.slice(0, offset).split('\n')
-    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
   }
 }
 

@@ -7,6 +7,7 @@ import { SettingsError } from '../../cli/settings/source.js'
 import { compile } from '../../protocol/schema/schema.js'
 import { configSchema, SCHEMA_FILE } from '../support/config-schema.js'
 import { folder } from '../support/process.js'
+import { bestTime, cpuTime } from '../support/timing.js'
 
 /** What is wrong with a config file, environment and command line, without the folder of the file. */
 async function mistakes (t: Test, text: string, env: Record<string, string> = {}, args: string[] = []): Promise<string[]> {
@@ -48,6 +49,15 @@ t.test('a name that is there twice is a mistake with both lines', async t => {
 
 t.test('a file that is nested too deeply is named', async t => {
   for (const text of [`{"roots":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, '['.repeat(50_000)]) t.strictSame(await mistakes(t, text), ['config file c.json: it is nested too deeply'])
+})
+
+t.test('a file that is too large is refused, and the time for places grows with the length of a file alone', async t => {
+  t.strictSame(await mistakes(t, `{}${' '.repeat(16 * 1024 * 1024)}`), ['config file c.json: it has more than 16777216 bytes; remove what is not needed'])
+  const text = (count: number): string => JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { command: 'x' }])) }, null, 1)
+  const [short, long] = [text(4_000), text(32_000)]
+  placesOf(short)
+  const ratio = await bestTime(20, async () => cpuTime(() => placesOf(long)) / cpuTime(() => placesOf(short)), 3)
+  t.ok(ratio < 20, `eight times as much takes ${ratio.toFixed(1)} times as long`)
 })
 
 t.test('a variable that must be JSON gets an example of its own', async t => {

@@ -8,6 +8,9 @@ import type { FoundServer } from './found-server.js'
 /** Where clients keep their servers. */
 const ROOTS = [['mcpServers'], ['servers'], ['mcp_servers'], ['context_servers'], ['mcp', 'servers'], ['mcp', 'mcpServers'], ['experimental', 'modelContextProtocolServers']]
 
+/** The most servers of one configuration: each is checked, named and started. */
+const MAX_SERVERS = 1_000
+
 interface Place {
   readonly file: string
   readonly folder: string
@@ -23,11 +26,17 @@ export function findServers (document: Document, { file, folder, findings }: Pla
   const lists = ROOTS.filter(root => at(value, root) !== undefined)
   const named = [...lists.flatMap(root => serversAt(value, root, folder)), ...projectServers(value)]
   if (lists.length === 0 && named.length === 0) reportNone(file, value, findings)
+  const excess = tooMany(named.length + lists.reduce((sum, list) => sum + (document.repeatedAt?.(list).length ?? 0), 0))
+  if (excess !== undefined) throw new Error(excess)
   const repeated = reportRepeated(file, document, lists, findings)
   const inputs = inputsOf(value)
   const isSandboxed = at(value, ['sandboxEnabled']) === true
   return named.filter(({ path }) => !repeated.has(path.join('\n'))).map(server => ({ ...server, values: isSandboxed && isObject(server.values) ? { sandboxEnabled: true, ...server.values } : server.values, source: file, inputs, lenient: server.path[0] === 'servers' || server.path[0] === 'mcp', lineOf }))
 }
+
+/** A sentence where a configuration has more servers than can be served. */
+export const tooMany = (servers: number): string | undefined =>
+  servers > MAX_SERVERS ? `it has ${servers} servers, and one gateway serves at most ${MAX_SERVERS}; remove those that are not needed, or divide them among several gateways` : undefined
 
 function at (value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name) => isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined, value)

@@ -3,6 +3,7 @@ import { OptionsError } from '../../options/mistakes.js'
 import type { Environment } from '../../system/environment.js'
 import type { ServerEntry } from '../server-entry.js'
 import { Findings, type LeftOut } from './findings.js'
+import { tooMany } from './find-servers.js'
 import type { FoundServer } from './found-server.js'
 import { isGatewayItself, type Listening } from './is-gateway-itself.js'
 import { describeNesting } from './nesting.js'
@@ -46,6 +47,8 @@ export async function readEntries ({ mcpServers, mcpConfig, maxMcpConfig: maxFil
   // The parsers are loaded only where there is a file to read.
   const { readClientFile } = mcpConfig.length === 0 ? {} : await import('./client-file.js')
   for (const file of new Set(mcpConfig)) found.push(...await readClientFile?.(file, { home, maxFile, onFile, findings }) ?? [])
+  const excess = tooMany(found.length)
+  if (excess !== undefined) throw new OptionsError([{ path: 'mcpServers', text: `the configuration in all: ${excess}` }])
   const read = found.flatMap(server => {
     const before = findings.count
     const entry = toEntry(server, { env, home, folder: server.folder ?? cwd, inputs: server.inputs, maxFile, onFile }, schemas, findings)

@@ -22,6 +22,9 @@ const NOWHERE: Address = { kind: 'any', url: '', headers: {} }
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/
 
+/** The most fields without a meaning that are named of one server. */
+const MAX_UNUSED = 20
+
 /** A `timeout` below this is a number of seconds. */
 const SECONDS = 1_000
 
@@ -59,7 +62,7 @@ function checkFields (server: FoundServer, { values, names, unused }: KnownField
   }
   if (sandboxEnabled === true || (sandboxEnabled === undefined && sandbox !== undefined)) findings.mistake(server, sandboxEnabled === true ? 'sandboxEnabled' : 'sandbox', SANDBOX)
   if (envVars !== undefined && !Array.isArray(envVars)) findings.mistake(server, 'env_vars', 'must be a list of names')
-  for (const field of unused) {
+  for (const field of unused.slice(0, MAX_UNUSED)) {
     const nearest = nearestName(field, FIELDS)
     findings.unused(server, field, nearest === undefined ? '' : `; did you mean "${nearest}"?`)
   }

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { resolveOptions } from '../../../options.js'
 import { OptionsError } from '../../../options/mistakes.js'
+import { parseYaml } from '../../../upstreams/config/formats/yaml.js'
 import { readEntries } from '../../../upstreams/config/read-entries.js'
 import { folder } from '../../support/process.js'
+import { bestTime, cpuTime } from '../../support/timing.js'
 
 /** Reads one file; gives the aliases, the warnings, and the mistakes without the folder. */
 async function read (t: Test, name: string, text: string | Buffer, env: Record<string, string> = {}) {
@@ -23,6 +25,8 @@ async function read (t: Test, name: string, text: string | Buffer, env: Record<s
 
 const deep = (open: string, close: string): string => open.repeat(100_000) + close.repeat(100_000)
 
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `s${index}`)
+
 const refused: Record<string, [name: string, text: string | Buffer, mistake: RegExp]> = {
   'an empty file': ['a.json', ' \n', /^a\.json: it is empty$/],
   'half a JSON object': ['a.json', '{\n"mcpServers": {', /^a\.json, line 2: this is not JSON \(close brace expected\)$/],
@@ -38,6 +42,11 @@ const refused: Record<string, [name: string, text: string | Buffer, mistake: Reg
     `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[index]}`).join(',')}]`).join('\n')}\nmcpServers: *i\n`,
     /^a\.yaml: it uses anchors more than 100 times$/
   ],
+  'more servers in YAML than one gateway serves': ['a.yaml', `mcpServers:\n${many(20_000).map(name => `  ${name}:\n    command: x\n`).join('')}`, /^a\.yaml: it has 20000 servers, and one gateway serves at most 1000; remove /],
+  'more servers in JSON than one gateway serves': ['a.json', `{"mcpServers":{${many(100_000).map(name => `"${name}":{"command":3}\n`).join()}}}`, /^a\.json: it has 100000 servers, and one gateway serves at most 1000; remove /],
+  'as many servers of one name': ['a.json', `{"mcpServers":{${many(100_000).map(() => '"a":{"command":"x"}\n').join()}}}`, /^a\.json: it has 100000 servers, and one gateway serves at most 1000; remove /],
+  'very long YAML': ['a.yaml', `mcpServers:\n${'  # \n'.repeat(400_000)}`, /^a\.yaml: YAML may have at most 1048576 characters, and this has 2000012; write it as JSON, or keep the servers in a file of their own$/],
+  'a key that is there twice in YAML': ['a.yaml', 'mcpServers:\n  a: { command: x }\n  b: { command: x }\n  a: { command: y }\n', /^a\.yaml, line 4: "a" is there twice; rename or remove one of them$/],
   'wrong YAML': ['a.yml', 'mcpServers:\n  - name: x\n   command: y\n', /^a\.yml, line \d: this is not YAML \(/],
   'a list that is a text': ['a.json', '{"mcpServers":"x"}', /^a\.json: mcpServers must be an object with the servers by name$/],
   'a misspelt list': ['a.json', '{"mcpServer":{"a":{"command":"x"}}}', /^a\.json has no servers; did you mean "mcpServers" where it has "mcpServer"\?$/],
@@ -56,6 +65,23 @@ for (const [what, [name, text, mistake]] of Object.entries(refused)) {
     t.match(mistakes[0], mistake)
   })
 }
+
+t.test('the servers of all files and of the option together are bounded, too', async t => {
+  const servers = (prefix: string) => Object.fromEntries(many(501).map(name => [prefix + name, { command: 'x' }]))
+  const place = await folder(t, { 'a.json': JSON.stringify({ mcpServers: servers('a') }) })
+  const around = { env: {}, home: undefined, cwd: '/' }
+  const mcpConfig = [join(place, 'a.json')]
+  await t.rejects(readEntries(resolveOptions({ mcpConfig, mcpServers: servers('b') }), around), { message: /^the configuration in all: it has 1002 servers, and one gateway serves at most 1000; remove / })
+  t.equal((await readEntries(resolveOptions({ mcpConfig }), around)).entries.length, 501)
+})
+
+t.test('the time for YAML grows with its length, not with the square of it', async t => {
+  const text = (count: number): string => `mcpServers:\n${many(count).map(name => `  ${name}:\n    x: y\n`).join('')}`
+  const [short, long] = [text(4_000), text(32_000)]
+  parseYaml(short)
+  const ratio = await bestTime(20, async () => cpuTime(() => parseYaml(long)) / cpuTime(() => parseYaml(short)))
+  t.ok(ratio < 20, `eight times as much takes ${ratio.toFixed(1)} times as long`)
+})
 
 t.test('a folder and a missing file are refused in words', async t => {
   const place = await folder(t, {})

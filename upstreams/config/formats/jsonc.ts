@@ -1,4 +1,5 @@
 import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { placeFinder } from '../../../lib/place-in-text.js'
 import { DocumentError, type Document, type Repeated } from './document.js'
 
 /** Parses JSON with comments and commas at the end, which several clients allow. Throws a DocumentError at the first mistake. */
@@ -6,9 +7,11 @@ export function parseJsonc (text: string): Document {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
-  if (first !== undefined) throw new DocumentError(lineAt(text, first.offset), `this is not JSON (${describe(first)})`)
+  const placeOf = placeFinder(text)
+  const lineAt: LineAt = offset => placeOf(offset).line
+  if (first !== undefined) throw new DocumentError(lineAt(first.offset), `this is not JSON (${describe(first)})`)
   if (root === undefined) throw new DocumentError(undefined, 'it holds no JSON')
-  return { value: valueOf(root), lineOf: path => lineOf(text, root, path), repeatedAt: path => repeatedAt(text, root, path) }
+  return { value: valueOf(root), lineOf: path => lineOf(lineAt, root, path), repeatedAt: path => repeatedAt(lineAt, root, path) }
 }
 
 /** `CommaExpected` as words. */
@@ -26,23 +29,25 @@ function valueOf (node: Node): unknown {
   return Object.fromEntries(children.flatMap(({ children: [name, member] = [] }) => name === undefined || member === undefined ? [] : [[name.value as string, valueOf(member)] as const]))
 }
 
+type LineAt = (offset: number) => number
+
 /** The line of a value, or of the innermost one around it. */
-function lineOf (text: string, root: Node, path: readonly string[]): number | undefined {
+function lineOf (lineAt: LineAt, root: Node, path: readonly string[]): number | undefined {
   for (let length = path.length; length > 0; length--) {
     const node = nodeAt(root, path.slice(0, length))
-    if (node !== undefined) return lineAt(text, node.parent?.type === 'property' ? node.parent.offset : node.offset)
+    if (node !== undefined) return lineAt(node.parent?.type === 'property' ? node.parent.offset : node.offset)
   }
   return undefined
 }
 
-function repeatedAt (text: string, root: Node, path: readonly string[]): Repeated[] {
+function repeatedAt (lineAt: LineAt, root: Node, path: readonly string[]): Repeated[] {
   const names = new Set<string>()
   return (nodeAt(root, path)?.children ?? []).flatMap(({ type, offset, children: [key] = [] }) => {
     if (type !== 'property' || key === undefined) return []
     const name = key.value as string
     const isRepeated = names.has(name)
     names.add(name)
-    return isRepeated ? [{ name, line: lineAt(text, offset) }] : []
+    return isRepeated ? [{ name, line: lineAt(offset) }] : []
   })
 }
 
@@ -51,5 +56,3 @@ function nodeAt (root: Node, path: readonly string[]): Node | undefined {
   for (const name of path) node = node === undefined ? undefined : findNodeAtLocation(node, [node.type === 'array' ? Number(name) : name])
   return node
 }
-
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

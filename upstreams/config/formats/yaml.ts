@@ -1,4 +1,4 @@
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import { DocumentError, type Document } from './document.js'
 
 /** How often the anchors of a document may be used in all: a few lines can stand for billions of values. */
@@ -7,13 +7,19 @@ const MAX_ALIASES = 100
 /** How deeply a document may be nested. The parser calls itself for each level, and where the stack ends, Node.js may abort instead of throwing. */
 const MAX_DEPTH = 200
 
+/** The longest document, in characters: the parser takes seconds for each million, in which nothing else is served. */
+const MAX_LENGTH = 1_048_576
+
 /** Parses YAML. Throws a DocumentError at the first mistake. */
 export function parseYaml (text: string): Document {
+  if (text.length > MAX_LENGTH) throw new DocumentError(undefined, `YAML may have at most ${MAX_LENGTH} characters, and this has ${text.length}; write it as JSON, or keep the servers in a file of their own`)
   checkDepth(text)
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  // The parser would compare each key with each of its map.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [first] = document.errors
   if (first !== undefined) throw new DocumentError(lines.linePos(first.pos[0]).line, `this is not YAML (${first.message})`)
+  visit(document, { Map: (_key, { items }) => checkKeys(items, lines) })
   const lineOf = (path: readonly string[]): number | undefined => {
     const offset = offsetOf(document.contents, path)
     return offset === undefined ? undefined : lines.linePos(offset).line
@@ -22,6 +28,15 @@ export function parseYaml (text: string): Document {
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown, lineOf }
   } catch (error) {
     throw error instanceof ReferenceError ? new DocumentError(undefined, `it uses anchors more than ${MAX_ALIASES} times`) : error
+  }
+}
+
+function checkKeys (items: ReadonlyArray<{ readonly key: unknown }>, lines: LineCounter): void {
+  const names = new Set<unknown>()
+  for (const { key } of items) {
+    if (!isScalar(key)) continue
+    if (names.has(key.value)) throw new DocumentError(lines.linePos(key.range?.[0] ?? 0).line, `"${String(key.value)}" is there twice; rename or remove one of them`)
+    names.add(key.value)
   }
 }
 
