@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import ws, { type WebSocket } from '@fastify/websocket'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { answerPings } from '../../lib/network/answer-pings.js'
 import { closeHookBudget } from '../../lib/time/close-budget.js'
 
 /** How long ws waits for the client's close frame, in milliseconds. */
@@ -26,6 +27,7 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
     maxFragments,
     maxBufferedChunks: MAX_BUFFERED_CHUNKS,
     perMessageDeflate: false,
+    autoPong: false,
     closeTimeout: CLOSE_TIMEOUT,
     handleProtocols: (offered: Set<string>) => offered.has('mcp') ? 'mcp' : false as const
   }
@@ -38,6 +40,7 @@ export default fp(async (fastify, { maxMessage, maxFragments, grace, shuttingDow
       closeAll(fastify.websocketServer, budgetMs, shuttingDown).catch(onTrouble).finally(() => done())
     }
   })
+  fastify.websocketServer.on('connection', socket => answerPings(socket))
   // The hooks of a second copy of @fastify/websocket, which the host application may register later, run for our routes, too. They would
   // take a request that we refused for one of theirs, and fail.
   if (!fastify.mcp.standalone) fastify.addHook('onRequest', (request, _reply, done) => { request.ws = false; done() })

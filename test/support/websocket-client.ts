@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { Test } from 'tap'
+import WebSocket from 'ws'
 import { Inbox, inTime } from './wait.js'
 import { request, type Bytes, type Head } from './http-client.js'
 
@@ -20,6 +22,18 @@ export interface RawSocket {
   send: (text: Bytes) => void
   pause: () => void
   close: () => Promise<void>
+}
+
+/** Counts how often ws is told to send a pong in this process, until the test ends, whether or not it can. */
+export function countPongs (t: Test): () => number {
+  const { pong } = WebSocket.prototype
+  let count = 0
+  WebSocket.prototype.pong = function (this: WebSocket, ...args: unknown[]) {
+    count++
+    Reflect.apply(pong, this, args)
+  }
+  t.teardown(() => { WebSocket.prototype.pong = pong })
+  return () => count
 }
 
 /** The bytes of one frame; every rule of the protocol can be broken. */

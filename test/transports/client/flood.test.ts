@@ -6,6 +6,7 @@ import { encodeNotification } from '../../../protocol/wire/jsonrpc.js'
 import { answerHandshake, connect, end, event, resultOf, sendJson, startEvents, startRawServer } from './raw-server.js'
 import { bestTime, timeOf } from '../../support/timing.js'
 import { until } from '../../support/wait.js'
+import { countPongs } from '../../support/websocket-client.js'
 import type { LinkRecorder } from './link-recorder.js'
 
 /** 100 messages, each of which counts as nine: 900 in all, where 100 may come in a tenth of a second. */
@@ -90,6 +91,13 @@ for (const [what, frame] of Object.entries(control)) {
     t.match(await recorder.reports.take('the end', ({ what }) => what === 'closed'), { why: 'it sent more than 100 pings or pongs in a second (option maxPings)' })
   })
 }
+
+t.test('a flood of pings of a WebSocket server costs no answer for each', async t => {
+  const answered = countPongs(t)
+  const recorder = await connect(t, 'websocket', await startFrames(t, Buffer.alloc(20_000, Buffer.from([0x89, 0]))))
+  await recorder.reports.take('the end', ({ what }) => what === 'closed')
+  t.equal(answered(), 101)
+})
 
 t.test('a few pings of a WebSocket server are answered, each', async t => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })

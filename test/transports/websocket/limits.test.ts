@@ -4,7 +4,7 @@ import t from 'tap'
 import WebSocket from 'ws'
 import { until } from '../../support/wait.js'
 import { call, initialize } from '../../support/messages.js'
-import { frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
+import { countPongs, frame, openSocket, OPCODE, type RawSocket } from '../../support/websocket-client.js'
 import { expectUnharmed, startServer } from '../../support/server.js'
 import { summarise } from '../../support/summary.js'
 
@@ -102,6 +102,17 @@ for (const [name, opcode] of [['pings', ping], ['pongs', pong]] as const) {
     await expectUnharmed(t, server)
   })
 }
+
+t.test('a flood of pings costs no answer for each: none is written, or refused with an error, once the socket is being closed', async t => {
+  const answered = countPongs(t)
+  const server = await startServer(t, { maxPings: 50 })
+  const socket = await initializedSocket(server.port)
+  socket.write(Buffer.concat(new Array<Buffer>(10_000).fill(frame({ opcode: ping, payload: '' }))))
+  t.equal(summarise(await socket.inbox.next()), 'close 1008')
+  await until(() => server.sockets.size === 0, 'the end of the connection')
+  t.equal(answered(), 51)
+  await expectUnharmed(t, server)
+})
 
 t.test('a client that does not answer a close frame is disconnected all the same', async t => {
   const server = await startServer(t, { maxPings: 5 })

@@ -21,7 +21,7 @@ export function dialWebSocket ({ url, headers: configured }: UrlAddress, options
     target.username = target.password = ''
     const { WebSocket: Socket } = await import('ws')
     const open = (protocols: string[]): Promise<WebSocket> => opened(new Socket(target, protocols, {
-      headers: Object.fromEntries(pairs(headers)), maxPayload: options.maxMessage, perMessageDeflate: false, handshakeTimeout: CONNECT_TIMEOUT, followRedirects: false
+      headers: Object.fromEntries(pairs(headers)), maxPayload: options.maxMessage, perMessageDeflate: false, autoPong: false, handshakeTimeout: CONNECT_TIMEOUT, followRedirects: false
     }), headers, signal)
     const socket = await open(['mcp']).catch((error: unknown) => {
       if (error instanceof Error && error.cause instanceof Error && error.cause.message === 'Server sent no subprotocol') return open([])

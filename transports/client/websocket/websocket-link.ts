@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
+import { answerPings } from '../../../lib/network/answer-pings.js'
 import { limitPerSecond } from '../../../lib/time/limit-per-second.js'
 import { withTimeout } from '../../../lib/time/with-timeout.js'
 import type { Channel } from '../../../protocol/wire/channel.js'
@@ -54,7 +55,11 @@ export class WebSocketLink implements Link {
     this.#decoder = new MessageDecoder(options)
     this.#source = new PausableSource({ pause: () => { this.#isPaused = true }, resume: () => this.#goOn() }, socket)
     this.channel = this.#channel(undefined)
-    const countPing = limitPerSecond(options.maxPings, () => this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`))
+    const countPing = limitPerSecond(options.maxPings, () => {
+      // The rest of the chunk is passed over.
+      for (const name of ['ping', 'pong']) socket.removeAllListeners(name)
+      this.#terminate(`it sent more than ${options.maxPings} pings or pongs in a second (option maxPings)`)
+    })
     const onPing = (): void => {
       this.#heartbeat.beat()
       countPing()
@@ -64,6 +69,7 @@ export class WebSocketLink implements Link {
     })
     bytes?.on('data', (chunk: Buffer) => this.#count(chunk.length))
     socket.on('message', data => this.#receive(data))
+    answerPings(socket)
     socket.on('pong', onPing)
     socket.on('ping', onPing)
     // `close` follows and ends the link.
