@@ -69,14 +69,12 @@ async function startServing (argv: string[], logs: LogLines): Promise<void> {
   const [env, cwd] = [{ ...process.env }, process.cwd()]
   let settings = readSettings(argv, env, cwd)
   const { options, args } = settings
-  const taken = npmFlagsWarning(FLAG_NAMES, env)
-  if (taken !== undefined && env['MCP_LOG_JSON'] !== 'true') process.stderr.write(`patchbay: warning: ${taken}\n`)
   guardExit()
   const read = (): Options => {
     settings = readSettings(argv, env, cwd)
     return complete(settings.options)
   }
-  await serve(complete(options), { launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => located(error, settings) })
+  await serve(complete(options), { warning: npmFlagsWarning(FLAG_NAMES, env), launch: () => launchOf(args, env, cwd), logs, onHangUp, read, file: settings.file, locate: error => located(error, settings) })
 }
 
 /** The error, with where the options that it is about were set. */

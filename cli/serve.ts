@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { Identity, Stdio } from '../app.js'
-import { banner } from './report/banner.js'
+import { banner, startLine } from './report/banner.js'
 import type { StdioEntry } from './report/client-snippets.js'
 import { inventoryOf } from './report/inventory.js'
 import { chooseFormat, commandLogger } from './logger.js'
@@ -25,6 +26,8 @@ import { staleBuildWarning } from './stale-build.js'
 import { watchConfiguration } from './watch-configuration.js'
 
 export interface ServeOptions {
+  /** Something about the way it was started that the log has to say. */
+  warning: string | undefined
   /** How a client launches a gateway like this one. */
   launch: () => StdioEntry
   /** The one writer of standard error. */
@@ -40,14 +43,15 @@ export interface ServeOptions {
 }
 
 /** Serves what the options say until a signal comes or standard input ends. */
-export async function serve (options: Options, { launch, logs, onHangUp, read, file, locate }: ServeOptions): Promise<void> {
+export async function serve (options: Options, { warning, launch, logs, onHangUp, read, file, locate }: ServeOptions): Promise<void> {
   // Before a plugin can use them.
   const output = claimStandardOutput()
   const openInput = options.stdio ? claimStandardInput() : undefined
   // Not imported at the top: `patchbay --help` and `patchbay key` need no server.
   const { build, serveStdio } = await import('../app.js')
-  await chooseFormat(logs, options.logFormat)
+  const isForPeople = await chooseFormat(logs, options.logFormat)
   const logger = commandLogger(options.logLevel, process.pid, logs)
+  if (warning !== undefined) logger.warn(warning)
   // Plugins may be TypeScript. Without any, reading our own source maps would only cost time.
   process.setSourceMapsEnabled(options.plugins.length > 0 || options.watch)
   const app = await build(options, { loggerInstance: logger }).catch((error: Error) => { throw locate(error) })
@@ -77,7 +81,7 @@ export async function serve (options: Options, { launch, logs, onHangUp, read, f
     running.stdio = serveStdio(app.mcp, { input: openInput(), output, maxMessage, maxQueue, writeDeadline, ...(identity === undefined ? {} : { identity }) })
     void running.stdio.closed.then(async reason => await onStdioClosed(reason, options, logger, shutdown))
   }
-  writeBanner(app, options, launch, running.listening?.address)
+  announce(app, options, { launch, logger, isForPeople }, running.listening?.address)
   // After the banner, which would push it out of sight.
   const stale = options.watch ? undefined : staleBuildWarning(sourceFiles(app))
   if (stale !== undefined) logger.warn(stale)
@@ -123,8 +127,12 @@ async function identify (app: FastifyInstance, token: string): Promise<Identity>
   }
 }
 
-function writeBanner (app: FastifyInstance, options: Options, launch: () => StdioEntry, address: string | undefined): void {
-  // With MCP_LOG_JSON, standard error carries JSON only.
-  if (process.env['MCP_LOG_JSON'] === 'true') return
-  process.stderr.write(visible(banner({ version, address, options, launch, command: typedCommand(), inventory: inventoryOf(app), terminal: isatty(STANDARD_ERROR) })))
+/** Says what is served: a text for people, or a log line where the log is JSON. Both are written at every level. */
+function announce (app: FastifyInstance, options: Options, { launch, logger, isForPeople }: { launch: () => StdioEntry, logger: Logger, isForPeople: boolean }, address: string | undefined): void {
+  const served = { version, address, options, inventory: inventoryOf(app) }
+  if (isForPeople) process.stderr.write(visible(banner({ ...served, launch, command: typedCommand(), terminal: isatty(STANDARD_ERROR) })))
+  else {
+    const { fields, message } = startLine(served)
+    logger.child({}, { level: 'info' }).info(fields, message)
+  }
 }

@@ -25,9 +25,8 @@ export interface BannerContent {
 /** The text for standard error when the gateway is up: addresses, who may call, what is served and what not, and the configuration for a client. */
 export function banner (content: BannerContent): string {
   const { version, address, options, terminal } = content
-  const { prefix, stdio } = options
   // A desktop client launched the process: it is configured already, and its log gets one line.
-  if (stdio && !terminal) return `patchbay ${version}  ${['stdio', ...(address === undefined ? [] : [`MCP ${address}${prefix}/mcp`]), `data ${dataOf(options)}`].join('; ')}\n`
+  if (options.stdio && !terminal) return `patchbay ${version}  ${summaryOf(content)}\n`
   return [
     `patchbay ${version}`,
     '',
@@ -42,14 +41,31 @@ export function banner (content: BannerContent): string {
   ].join('\n')
 }
 
+type Served = Omit<BannerContent, 'launch' | 'terminal' | 'command'>
+
+/** The facts of the banner as fields of a log line, and its message, for logs that are JSON. */
+export function startLine (served: Served): { fields: object, message: string } {
+  const { version, address, options, inventory: { unavailable, ...inventory } } = served
+  const { apiKeys, oauth } = options
+  const urls = address === undefined ? {} : Object.fromEntries(endpointsOf(address + options.prefix, options).map(({ label, url }) => [label, url]))
+  const callers = address === undefined ? {} : { keys: keysOf(apiKeys), ...(oauth === undefined ? {} : { oauth: oauth.issuer }), anonymous: apiKeys.length === 0 && oauth === undefined }
+  const fields = { version, stdio: options.stdio, urls, ...callers, data: dataOf(options), ...inventory, ...(isQuiet(options) ? { builtIn: QUIET } : {}), unavailable: Object.fromEntries(unavailable) }
+  return { fields, message: `patchbay ${version} is up: ${summaryOf(served)}` }
+}
+
+function summaryOf ({ address, options, inventory: { toolCount, isComplete } }: Served): string {
+  const tools = `${toolCount} ${toolCount === 1 ? 'tool' : 'tools'}${isComplete ? '' : ' so far'}`
+  return [...(options.stdio ? ['stdio'] : []), ...(address === undefined ? [] : [`MCP ${address}${options.prefix}/mcp`]), tools, `data ${dataOf(options)}`].join('; ')
+}
+
 /** Where the built-in tools are, in a gateway that stands in front of others. */
 export const QUIET = 'not served beside upstream servers; to serve them, too, set option tools to true (PATCHBAY_TOOLS=true)'
 
 /** The lines that say where and what is served, and who may call. */
-export function servedLines ({ address, options, inventory }: Omit<BannerContent, 'launch' | 'terminal' | 'command'>): string[] {
+export function servedLines ({ address, options, inventory }: Served): string[] {
   return [
     ...(options.stdio ? wrapWords('stdio', 'standard input and output of this process') : []),
-    ...(address === undefined ? [] : [...endpoints(address + options.prefix, options), ...access(options)]),
+    ...(address === undefined ? [] : [...endpointsOf(address + options.prefix, options).flatMap(({ label, url, remark }) => wrapWords(label, url, remark)), ...access(options)]),
     ...wrapWords('data', dataOf(options)),
     '',
     ...wrap('upstreams', inventory.upstreams),
@@ -69,21 +85,25 @@ function dataOf ({ redis, ephemeral, data }: BannerContent['options']): string {
 /** Who may call. */
 function access ({ apiKeys, oauth }: BannerContent['options']): string[] {
   const lines = [
-    ...wrap('keys', [...new Set(apiKeys.map(({ name }) => name))]),
+    ...wrap('keys', keysOf(apiKeys)),
     ...(oauth === undefined ? [] : wrapWords('OAuth', `access tokens of ${oauth.issuer}`))
   ]
   return lines.length === 0 ? wrapWords('access', 'callers need no credential') : lines
 }
 
-function endpoints (base: string, options: BannerContent['options']): string[] {
+const keysOf = (apiKeys: BannerContent['options']['apiKeys']): string[] => [...new Set(apiKeys.map(({ name }) => name))]
+
+interface Endpoint { readonly label: string, readonly url: string, readonly remark?: string }
+
+function endpointsOf (base: string, options: BannerContent['options']): Endpoint[] {
   return [
-    ...(servesConsole(options) ? wrapWords('console', `${base}/console`, 'for people, in a browser') : []),
-    ...wrapWords('MCP', `${base}/mcp`, 'Streamable HTTP, every revision'),
-    ...wrapWords('WebSocket', `${base.replace(/^http/, 'ws')}/mcp`),
-    ...wrapWords('JSON-RPC', `${base}/message`, 'plain POST, no handshake'),
-    ...wrapWords('HTTP+SSE', `${base}/sse`, 'for clients of the first revision'),
-    ...wrapWords('health', `${base}/health`),
-    ...(servesMetrics(options) ? wrapWords('metrics', `${base}/metrics`, 'for Prometheus') : [])
+    ...(servesConsole(options) ? [{ label: 'console', url: `${base}/console`, remark: 'for people, in a browser' }] : []),
+    { label: 'MCP', url: `${base}/mcp`, remark: 'Streamable HTTP, every revision' },
+    { label: 'WebSocket', url: `${base.replace(/^http/, 'ws')}/mcp` },
+    { label: 'JSON-RPC', url: `${base}/message`, remark: 'plain POST, no handshake' },
+    { label: 'HTTP+SSE', url: `${base}/sse`, remark: 'for clients of the first revision' },
+    { label: 'health', url: `${base}/health` },
+    ...(servesMetrics(options) ? [{ label: 'metrics', url: `${base}/metrics`, remark: 'for Prometheus' }] : [])
   ]
 }
 

@@ -7,14 +7,21 @@ export interface Inventory {
   tools: string[]
   resources: string[]
   prompts: string[]
+  /** The number of all tools, those of upstreams included, as far as they are known. */
+  toolCount: number
+  /** False while the lists of an upstream may be other than those that are served. */
+  isComplete: boolean
   /** What is not served or does not work now, and why. */
   unavailable: Array<[name: string, why: string]>
 }
 
 /** What a gateway serves, by name. */
 export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable, upstreams } }: FastifyInstance): Inventory {
+  const status = upstreams.status()
   return {
-    upstreams: upstreams.status().map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),
+    upstreams: status.map(({ alias, state }) => describeUpstream(alias, state === 'disabled')),
+    toolCount: tools.names().length,
+    isComplete: status.every(({ state, stale }) => state === 'disabled' || !stale),
     tools: tools.names().filter(name => tools.get(name)?.relay === undefined),
     resources: resources.uris().filter(uri => resources.get(uri)?.relay === undefined),
     prompts: prompts.names().filter(name => prompts.get(name)?.relay === undefined),

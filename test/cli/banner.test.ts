@@ -1,6 +1,6 @@
 import t from 'tap'
 import { docsPage, typedCommand } from '../../cli/places.js'
-import { banner, type BannerContent } from '../../cli/report/banner.js'
+import { banner, startLine, type BannerContent } from '../../cli/report/banner.js'
 import { listed } from '../support/keys.js'
 
 const SERVED: BannerContent = {
@@ -10,7 +10,7 @@ const SERVED: BannerContent = {
   terminal: true,
   command: 'node dist/cli.js',
   launch: () => ({ command: '/usr/bin/node', args: ['/opt/cli.js', '--stdio'] }),
-  inventory: { upstreams: ['files', 'github', 'old (disabled)'], tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], unavailable: [['execute_command', 'no programs are listed']] }
+  inventory: { upstreams: ['files', 'github', 'old (disabled)'], tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], toolCount: 12, isComplete: false, unavailable: [['execute_command', 'no programs are listed']] }
 }
 
 /** What to paste into a client. */
@@ -76,7 +76,7 @@ t.test('long lists are wrapped between names, and none is lost', async t => {
 })
 
 t.test('the banner of a gateway without definitions has no lines for them', async t => {
-  const text = shown({ inventory: { upstreams: [], tools: [], resources: [], prompts: [], unavailable: [] } })
+  const text = shown({ inventory: { upstreams: [], tools: [], resources: [], prompts: [], toolCount: 0, isComplete: true, unavailable: [] } })
   t.notMatch(text, /upstreams|tools|resources|prompts|not served/)
   t.match(text, /mcpServers/)
 })
@@ -145,7 +145,28 @@ t.test('on a terminal it has how to stop; on stdio without one it is one line', 
   t.match(shown(), /\nCtrl-C stops it\.\n$/)
   t.notMatch(shown({ terminal: false }), /Ctrl-C/)
   const stdio = { ...SERVED.options, stdio: true }
-  t.equal(shown({ terminal: false, options: stdio }), 'patchbay 1.2.3  stdio; MCP http://127.0.0.1:8080/mcp; data /home/ada/data\n')
-  t.equal(shown({ terminal: false, address: undefined, options: stdio }), 'patchbay 1.2.3  stdio; data /home/ada/data\n')
+  t.equal(shown({ terminal: false, options: stdio }), 'patchbay 1.2.3  stdio; MCP http://127.0.0.1:8080/mcp; 12 tools so far; data /home/ada/data\n')
+  t.equal(shown({ terminal: false, address: undefined, options: stdio }), 'patchbay 1.2.3  stdio; 12 tools so far; data /home/ada/data\n')
   t.match(shown({ options: stdio }), /mcpServers/, 'on a terminal a person reads it')
+})
+
+t.test('for a log that is JSON, the facts are fields', async t => {
+  const { fields, message } = startLine({ ...SERVED, options: { ...SERVED.options, apiKeys: [listed('ada', 'a'), listed('ada', 'b')] } })
+  t.equal(message, 'patchbay 1.2.3 is up: MCP http://127.0.0.1:8080/mcp; 12 tools so far; data /home/ada/data')
+  const base = 'http://127.0.0.1:8080'
+  t.strictSame(fields, {
+    version: '1.2.3',
+    stdio: false,
+    urls: { console: `${base}/console`, MCP: `${base}/mcp`, WebSocket: 'ws://127.0.0.1:8080/mcp', 'JSON-RPC': `${base}/message`, 'HTTP+SSE': `${base}/sse`, health: `${base}/health`, metrics: `${base}/metrics` },
+    keys: ['ada'],
+    anonymous: false,
+    data: '/home/ada/data',
+    ...SERVED.inventory,
+    unavailable: { execute_command: 'no programs are listed' }
+  })
+  const inventory = { ...SERVED.inventory, toolCount: 1, isComplete: true }
+  const local = startLine({ ...SERVED, address: undefined, options: { ...SERVED.options, stdio: true, mcpConfig: ['a.json'] }, inventory })
+  t.equal(local.message, 'patchbay 1.2.3 is up: stdio; 1 tool; data /home/ada/data')
+  t.match(local.fields, { stdio: true, urls: {}, builtIn: /^not served beside upstream servers/ })
+  t.notOk('keys' in local.fields, 'over stdio alone there are no other callers')
 })

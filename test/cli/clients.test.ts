@@ -137,7 +137,7 @@ t.test('a gateway that is launched as printed has the options of the environment
   t.match(await launched.next(), { result: { serverInfo: { name: 'printed' } } })
   launched.end()
   const { stderr } = await launched.exit()
-  t.match(stderr, /^patchbay .* stdio; data in memory/m)
+  t.match(stderr, /is up: stdio; 13 tools; data in memory/)
   t.notMatch(stderr, /http:/)
 })
 

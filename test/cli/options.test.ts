@@ -31,7 +31,7 @@ t.test('the command', async t => {
   })
 
   t.test('the banner has every URL, and what to paste into a client', { buffered: true }, async t => {
-    const launched = launch(t, ['--port', '0'])
+    const launched = launch(t, ['--port', '0', '--log-format', 'pretty'])
     const url = await launched.url()
     await launched.up()
     for (const place of [`${url}/mcp`, `${url.replace('http', 'ws')}/mcp`, `${url}/message`, `${url}/sse`, `${url}/health`]) t.ok(launched.stderr.includes(place), place)
@@ -42,22 +42,39 @@ t.test('the command', async t => {
     t.strictSame(JSON.parse(snippet), { mcpServers: { patchbay: { url: `${url}/mcp` } } })
   })
 
-  t.test('on stdio without a terminal the start is one short line, and stdio alone opens no port', { buffered: true }, async t => {
-    const launched = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn']).up()
-    launched.end()
-    const { stderr } = await launched.exit()
-    t.match(stderr, /^patchbay \S+ {2}stdio; data in memory, until this process ends\n$/)
+  t.test('without a terminal standard error has JSON only, and one line says what is served', { buffered: true }, async t => {
+    for (const more of [[], ['--log-level', 'warn']]) {
+      const launched = launch(t, ['--port', '0', '--ephemeral', ...more])
+      const url = await launched.url()
+      launched.kill('SIGTERM')
+      const lines = (await launched.exit()).stderr.trim().split('\n').map(line => JSON.parse(line) as Json)
+      const [up, ...others] = lines.filter(({ msg }) => String(msg).startsWith('patchbay '))
+      t.strictSame(others, [])
+      t.equal(up?.['msg'], `patchbay ${version} is up: MCP ${url}/mcp; 13 tools; data in memory, until this process ends`)
+      t.match(up, { level: 30, version, stdio: false, urls: { MCP: `${url}/mcp`, WebSocket: `${url.replace('http', 'ws')}/mcp`, health: `${url}/health` }, anonymous: true, upstreams: [], unavailable: { execute_command: /^no programs/ } })
+      t.ok((up?.['tools'] as string[]).includes('calculate'))
+    }
   })
 
-  t.test('with HTTP besides, the line has its URL', { buffered: true }, async t => {
-    const launched = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--log-level', 'warn'])
-    t.match(await json(`${await launched.url()}/health`), { status: 'healthy' })
+  t.test('stdio alone opens no port, and with HTTP besides the line has its URL', { buffered: true }, async t => {
+    const alone = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn']).up()
+    alone.end()
+    t.match(JSON.parse((await alone.exit()).stderr), { msg: `patchbay ${version} is up: stdio; 13 tools; data in memory, until this process ends`, urls: {} })
+    const both = launch(t, ['--stdio', '--port', '0', '--ephemeral', '--log-level', 'warn'])
+    const url = await both.url()
+    t.match(await json(`${url}/health`), { status: 'healthy' })
+    both.end()
+    t.match(JSON.parse((await both.exit()).stderr), { msg: `patchbay ${version} is up: stdio; MCP ${url}/mcp; 13 tools; data in memory, until this process ends` })
+  })
+
+  t.test('lines for people on stdio without a terminal begin with one short line', { buffered: true }, async t => {
+    const launched = await launch(t, ['--stdio', '--ephemeral', '--log-level', 'warn', '--log-format', 'pretty']).up()
     launched.end()
-    t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio; MCP http:\/\/127\.0\.0\.1:\d+\/mcp; data in memory, until this process ends\n$/)
+    t.match((await launched.exit()).stderr, /^patchbay \S+ {2}stdio; 13 tools; data in memory, until this process ends\n$/)
   })
 
   t.test('with keys the banner names the callers, and what to paste has a place for the key', { buffered: true }, async t => {
-    const launched = await launch(t, ['--port', '0', '--ephemeral'], { env: { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', ADA), listed('bob', BOB)]) } }).up()
+    const launched = await launch(t, ['--port', '0', '--ephemeral', '--log-format', 'pretty'], { env: { PATCHBAY_API_KEYS: JSON.stringify([listed('ada', ADA), listed('bob', BOB)]) } }).up()
     launched.kill('SIGTERM')
     const { stderr } = await launched.exit()
     t.match(stderr, /^ {2}keys +ada, bob$/m)

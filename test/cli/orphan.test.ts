@@ -11,7 +11,7 @@ const child = spawn(process.execPath, process.argv.slice(1), { env: { PATH: proc
 let said = ''
 child.stderr.on('data', chunk => {
   said += chunk
-  if (!said.includes('  stdio;')) return
+  if (!said.includes(' is up: stdio;')) return
   process.stdout.write(child.pid + '\\n', () => process.kill(process.pid, 'SIGKILL'))
 })`
 

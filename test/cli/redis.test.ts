@@ -41,6 +41,7 @@ t.test('patchbay --redis', async t => {
     const running = launch(t, ['--stdio', '--redis', url], { env: { HOME: '', XDG_DATA_HOME: '' } })
     running.send(initialize)
     t.match(await running.next(), { id: 'hello', result: {} })
+    await running.up()
     t.match(running.stderr, new RegExp(`data Redis at ${new URL(url).host}, shared with the other nodes`))
     running.end()
     t.match(await running.exit(), { code: 0 })
@@ -70,7 +71,7 @@ t.test('what is printed for people names the server, not its password', async t 
   const launch = () => stdioEntry(['node', 'cli.js', '--redis', redis], { PATCHBAY_REDIS: redis })
   for (const address of [undefined, 'http://127.0.0.1:8080']) {
     const options = resolveOptions({ redis, stdio: address === undefined })
-    const text = banner({ version: '1', address, options, terminal: true, command: 'patchbay', launch, inventory: { upstreams: [], tools: [], resources: [], prompts: [], unavailable: [] } })
+    const text = banner({ version: '1', address, options, terminal: true, command: 'patchbay', launch, inventory: { upstreams: [], tools: [], resources: [], prompts: [], toolCount: 0, isComplete: true, unavailable: [] } })
     t.match(text, /^ {2}data +Redis at redis\.internal:6379\/3, shared with the other nodes$/m)
     t.notMatch(text, CANARY)
   }

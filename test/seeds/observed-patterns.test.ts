@@ -113,7 +113,7 @@ for (const [protocolVersion, signal] of LIVES) {
       const { code, stdout, stderr } = await process.exit()
       t.equal(code, 0)
       for (const line of stdout.trimEnd().split('\n')) t.match(JSON.parse(line), { jsonrpc: '2.0' })
-      t.match(stderr, /^patchbay \S+ {2}stdio/m, 'that it runs is said on standard error')
+      t.match(stderr, /patchbay \S+ is up: stdio/, 'that it runs is said on standard error')
       t.match(stderr, /shutting down/, 'and so is that it ends')
       t.equal(stderr.match(/^from (console.log|process.stdout)$/mg)?.length, 2 * TRANSPORTS.length, 'what tools print comes there, too')
     })

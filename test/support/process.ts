@@ -88,7 +88,7 @@ export class Launched {
     return await inTime(this.ended, 'the end', DEADLINE)
   }
 
-  /** The URL of HTTP, as printed in the banner. */
+  /** The URL of HTTP, as the log or the banner says. */
   async url (): Promise<string> {
     return (await this.#printed(/MCP +(http:\/\/\S+)\/mcp/))[1] as string
   }
@@ -103,9 +103,9 @@ export class Launched {
     })
   }
 
-  /** Waits until the banner is printed. */
+  /** Waits until it says that it is up. */
   async up (): Promise<this> {
-    await this.#printed(/mcpServers|^patchbay \S+ {2}stdio/m)
+    await this.#printed(/mcpServers|^patchbay \S+ {2}stdio|"msg":"patchbay \S+ is up: /m)
     return this
   }
 
