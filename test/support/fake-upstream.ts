@@ -151,6 +151,7 @@ export class FakeCall implements RelayedCall {
   readonly client: object
   readonly caller: string
   answer: (method: string) => object | Promise<object> = () => ({ action: 'accept', content: {} })
+  clientLasts = true
   isAskable = true
   isWaiting = true
 

@@ -5,7 +5,13 @@ import type { Id, Params } from '../../protocol/wire/jsonrpc.js'
 import type { RelayedCall } from '../ports.js'
 
 interface InFlight { readonly call: RelayedCall, readonly channel: Channel }
-interface Abandoned { readonly principal: string | undefined | typeof UNKNOWN, readonly until: number }
+/** A call that was cancelled; `client` is undefined for one that does not stay the same from one request to the next. */
+interface Abandoned {
+  readonly principal: string | undefined | typeof UNKNOWN
+  readonly caller: string
+  readonly client: WeakRef<object> | undefined
+  readonly until: number
+}
 
 /** The caller of a cancelled call that is not remembered. */
 const UNKNOWN = Symbol('unknown caller')
@@ -50,7 +56,8 @@ export class CallsInFlight {
     // Further ones share one place, which the latest of them renews.
     const place = principal === UNKNOWN ? '' : id
     this.#abandoned.delete(place)
-    this.#abandoned.set(place, { principal, until: now() + ABANDONED_FOR })
+    const client = call.clientLasts ? new WeakRef(call.client) : undefined
+    this.#abandoned.set(place, { principal, caller: call.caller, client, until: now() + ABANDONED_FOR })
     this.remove(id)
   }
 
@@ -87,13 +94,13 @@ export class CallsInFlight {
     return calls.every(({ principal }) => principal === calls[0]?.principal)
   }
 
-  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago of another principal. */
+  /** True when no call of these is of another client than the first, and none that was cancelled a moment ago may be. */
   #areOfOneClient (calls: readonly RelayedCall[]): boolean {
     const [first] = calls
     if (first === undefined) return true
     this.#forgetAbandoned()
     return this.#areOfOnePrincipal(calls) && calls.every(({ client }) => client === first.client) &&
-      [...this.#abandoned.values()].every(({ principal }) => principal === first.principal)
+      [...this.#abandoned.values()].every(abandoned => isOfSameCaller(abandoned, first))
   }
 
   #forgetAbandoned (): void {
@@ -103,4 +110,10 @@ export class CallsInFlight {
       this.#abandoned.delete(id)
     }
   }
+}
+
+/** A principal is one caller. Without one, clients that last are told apart, and others by their address: a client that closes a connection to cancel calls on another. */
+function isOfSameCaller ({ principal, caller, client }: Abandoned, call: RelayedCall): boolean {
+  if (principal !== call.principal || principal !== undefined) return principal === call.principal
+  return client === undefined ? !call.clientLasts && caller === call.caller : client.deref() === call.client
 }

@@ -115,6 +115,22 @@ t.test('a question after the cancellation of a call is not put to the client of 
   t.strictSame([running.asked.length, running.logged.length], [1, 0])
 })
 
+t.test('anonymous clients are told apart when a call was cancelled, unless they change from one request to the next', async t => {
+  const [one, other] = [{}, {}]
+  for (const [cancelledBy, runs, clientLasts, outcome] of [[one, other, true, /several clients/], [one, one, true, undefined], [one, other, false, undefined]] as const) {
+    const [cancelled, running] = [new FakeCall(undefined, cancelledBy), new FakeCall(undefined, runs)]
+    cancelled.clientLasts = running.clientLasts = clientLasts
+    const { upstream: { link }, connection } = await busy(t, [running])
+    const end = new AbortController()
+    const request = connection.request({ method: 'tools/call', params: {}, call: cancelled, signal: end.signal })
+    await until(() => link.received.filter(({ method }) => method === 'tools/call').length === 2)
+    end.abort()
+    await t.rejects(request)
+    link.send({ id: 'q', ...question })
+    t.match(await link.answers.next(), outcome === undefined ? { id: 'q', result: ANSWER } : { id: 'q', error: { message: outcome } })
+  }
+})
+
 t.test('a question after the cancellation of a call is put to the same client during its next call', async t => {
   const client = {}
   const { upstream: { link }, connection } = await busy(t, [new FakeCall('ada', client)])
