@@ -1,15 +1,17 @@
 import { isIP, isIPv6 } from 'node:net'
+import { isLoopback } from '../../lib/network/loopback.js'
 
 /** Stands for all callers whose proxy sent something that is not an address. */
 const NO_ADDRESS = 'no address'
 
-/** The network to count an address under: an IPv4 address itself, the /64 of an IPv6 address, because one host has all of it. A port is ignored. */
+/** The network to count an address under: an IPv4 address itself, the /64 of an IPv6 address, because one host has all of it, and `::1` for this machine. A port is ignored. */
 export function networkOf (given: string): string {
   const address = isIP(given) !== 0 ? given : withoutPort(String(given))
   if (isIP(address) === 0) return NO_ADDRESS
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped !== null) return mapped[1] as string
+  if (isLoopback(address)) return '::1'
   const [head = '', tail] = (address.split('%')[0] as string).split('::')
   const groups = head.split(':').filter(Boolean)
   const last = (tail ?? '').split(':').filter(Boolean)
