@@ -1,6 +1,6 @@
 // What the last build was made of, and which files of former builds are kept: a gateway that runs loads some of its files late.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const SOURCES = /\.(ts|tsx|mts|css|html|mjs|json)$/
@@ -13,6 +13,7 @@ const NOTE = 'build/last-build.json'
 const LIST = 'build/bundle-files.json'
 /** Has the id of the process that builds. */
 const LOCK = 'build/building.pid'
+const LONGEST_BUILD = 600_000
 /** Of what the other steps make: a file each. */
 const OTHERS = ['build/app.js', 'dist/LICENSES.txt', 'dist/types/app.d.ts', 'dist/prebuilds', 'dist/fallbacks']
 
@@ -74,17 +75,31 @@ function takeLock (file) {
     return true
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
-    if (!isHeld(file)) rmSync(file, { force: true })
+    removeStale(file)
     return false
   }
 }
 
-/** False when the process that holds the lock was killed. */
-function isHeld (file) {
+/** Removes the lock of a process that was killed, unless another one has taken it meanwhile. */
+function removeStale (file) {
   try {
-    const pid = readFileSync(file, 'utf8')
-    // Its writer has created it and not written to it yet.
-    if (pid === '') return true
+    const { mtimeMs } = statSync(file)
+    if (isHeld(readFileSync(file, 'utf8'), Date.now() - mtimeMs)) return
+    const aside = `${file}.${process.pid}`
+    renameSync(file, aside)
+    if (statSync(aside).mtimeMs === mtimeMs) rmSync(aside)
+    else renameSync(aside, file)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+}
+
+/** A process may have the id of one that was killed: in a container, even this one. No build takes as long as LONGEST_BUILD. */
+function isHeld (pid, age) {
+  if (age > LONGEST_BUILD || pid === String(process.pid)) return false
+  // Its writer has created it and not written to it yet.
+  if (pid === '') return true
+  try {
     process.kill(Number(pid), 0)
     return true
   } catch (error) {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -103,6 +103,17 @@ t.test('two starts at once build once; a lock of a process that was killed holds
   t.match(await run('--if-needed'), { code: 0 })
   t.equal(built(), 2)
   t.notOk(existsSync(join(root, 'build/building.pid')))
+})
+
+t.test('an old lock holds nothing up, although a process has the id in it', async t => {
+  const { root, run, built, write } = await checkout(t)
+  mkdirSync(join(root, 'build'))
+  write('build/building.pid', String(process.pid))
+  const before = Date.now() / 1000 - 3_600
+  utimesSync(join(root, 'build/building.pid'), before, before)
+  t.match(await run('--if-needed'), { code: 0 })
+  t.equal(built(), 1)
+  t.strictSame(readdirSync(join(root, 'build')).filter(name => name.startsWith('building')), [])
 })
 
 t.test('files of the last build that was different stay, and older ones go', async t => {
