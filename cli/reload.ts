@@ -107,11 +107,17 @@ type LeftOut = Read['leftOut'][number]
 const located = (mistakes: LeftOut['mistakes'], locate: (error: Error) => Error): LeftOut['mistakes'] =>
   locate(new OptionsError(mistakes)).message.split('\n').map(text => ({ path: '', text }))
 
-/** The entries, and the present ones of servers whose new entry has a mistake. */
+/** The entries, and the present ones of servers whose new entry has a mistake, each behind the server that it is behind now: the first has a contested name. */
 function withFormer ({ mcp: { upstreams } }: FastifyInstance, { entries, leftOut }: Read): Entry[] {
   const former = leftOut.map(({ alias, name }) => ({ name, entry: upstreams.get(alias)?.entry }))
     .flatMap(({ name, entry }) => entry?.name === name && !entries.some(({ alias }) => alias === entry.alias) ? [entry] : [])
-  return [...entries, ...new Set(former)]
+  const present = upstreams.status().map(({ alias }) => alias)
+  const all = [...entries]
+  for (const entry of [...new Set(former)].sort((one, other) => present.indexOf(one.alias) - present.indexOf(other.alias))) {
+    const before = present.slice(0, present.indexOf(entry.alias))
+    all.splice(all.findLastIndex(({ alias }) => before.includes(alias)) + 1, 0, entry)
+  }
+  return all
 }
 
 /** Takes over the servers; those whose entry is the same run on. */

@@ -89,6 +89,6 @@ export const upstreams = {
   maxUpstreamList: Count(16 * 1024 * 1024, 'The longest list of an upstream, in characters of JSON'),
   maxUpstreamInstructions: Count(8_192, 'The longest instructions of one upstream, in characters; the rest is cut off'),
   maxUpstreamLinks: Count(1_000, 'The most links in results of upstreams that are remembered for one caller, and the most callers'),
-  upstreamListWait: Milliseconds(5_000, 'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on. A list without it says `ttlMs: 0`'),
+  upstreamListWait: Milliseconds(5_000, 'How long `initialize`, `server/discover` and lists wait for an upstream server of which nothing is known yet, from its first start on, and at most half of `callTimeout`. A list without it says `ttlMs: 0`'),
   upstreamListDelay: Milliseconds(200, 'How long a list of an upstream that was just read is left alone before it is read again')
 }

@@ -181,6 +181,8 @@ t.test('upstreams on the command line', async t => {
     await writeFile(client, text({ d: lazy('1') }))
     t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: changed mcpServers; upstreams removed: a, b', 'a server whose new entry has a mistake stays as it was')
     t.match(linesOf(launched).filter(({ level }) => level === 50).at(-1)?.msg, /^upstream own stays as it was: config file .*patchbay\.json, line 4: option mcpServers\.own\.command needs the environment variable NOT_SET, which is not set$/)
+    const { upstreams } = await (await fetch(`${await launched.url()}/health`)).json() as { upstreams: Array<{ alias: string }> }
+    t.strictSame(upstreams.map(({ alias }) => alias), ['own', 'd'], 'and where it was')
     await writeFile(client, text({ d: lazy('1'), e: { command: 'x', args: 'y' }, f: lazy('1') }))
     t.equal((await reloaded(launched, hangUp)).msg, 'options reloaded: upstreams added: f')
     t.match(linesOf(launched).filter(({ level }) => level === 50).at(-1)?.msg, /^upstream e is left out: .*mcp\.json, line 12: server "e": args must be a list of strings$/)
