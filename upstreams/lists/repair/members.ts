@@ -12,9 +12,15 @@ const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 const isUri = (value: unknown): boolean => typeof value === 'string' && URL.canParse(value)
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
-/** A date and time with its offset, as official clients check it. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
-const isTime = (value: unknown): boolean => typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value))
+/** A day that the calendar has. */
+const DATE = [
+  '(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29',
+  '\\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])', '\\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)', '\\d{4}-02-(?:0[1-9]|1\\d|2[0-8])'
+].join('|')
+const HOUR = '(?:[01]\\d|2[0-3]):[0-5]\\d'
+/** A date and time with its offset, as the strictest of the official clients checks it. */
+const TIME = new RegExp(`^(?:${DATE})T${HOUR}:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]${HOUR})$`)
+const isTime = (value: unknown): boolean => typeof value === 'string' && TIME.test(value)
 
 /** The members with what clients take of them; the same object when nothing has to be changed. Members without a rule stay. */
 export function repairMembers (given: Members, rules: Rules, at: string, changes: Changes): Members {
