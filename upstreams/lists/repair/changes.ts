@@ -44,5 +44,8 @@ export class Changes {
   }
 }
 
-/** The pointer to a member. */
-export const below = (pointer: string, key: string | number): string => `${pointer}/${typeof key === 'number' ? key : key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+/** The pointer to a member, for a sentence: a long one is not made longer. */
+export function below (pointer: string, key: string | number): string {
+  if (pointer.length > MAX_POINTER) return pointer
+  return `${pointer}/${typeof key === 'number' ? key : key.slice(0, MAX_POINTER).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

@@ -1,9 +1,9 @@
 import { isObject } from '../../../protocol/wire/json.js'
 import type { Entry, Kind } from '../reading/kinds.js'
+import { Budget, TooLarge } from './budget.js'
 import { Changes } from './changes.js'
 import type { Members } from './dialects.js'
 import { repairMembers, RULES } from './members.js'
-import { Budget, TooLarge } from './rewriting.js'
 import { repairInput, repairOutput } from './schema.js'
 
 /** The member of `_meta` that says what was changed. */
@@ -15,14 +15,19 @@ export type SchemaForm = 'safe' | 'as-is'
 /** An entry as it is listed, and what was changed in it; or why it cannot be listed. */
 export type Repaired = { readonly entry: Entry, readonly changes: readonly string[] } | string
 
-/** The entry in the given form. The same object when nothing was changed. */
+/** The entry in the given form. The same object when nothing was changed. Does not throw: one entry costs no other. */
 export function repairEntry (kind: Kind, entry: Entry, form: SchemaForm): Repaired {
   const wrong = kind === 'tools' ? mistakeOfTool(entry, form) : kind === 'prompts' ? mistakeOfPrompt(entry, form) : kind === 'resources' ? mistakeOfResource(entry, form) : undefined
   if (wrong !== undefined) return wrong
   if (form === 'as-is') return { entry, changes: [] }
   const changes = new Changes()
-  const members = repairMembers(entry, RULES[kind], '', changes)
-  const repaired = kind === 'tools' ? repairTool(members, changes) : members
+  let repaired: Members
+  try {
+    const members = repairMembers(entry, RULES[kind], '', changes)
+    repaired = kind === 'tools' ? repairTool(members, changes) : members
+  } catch {
+    return 'it cannot be put into a form that clients take'
+  }
   if (!changes.any) return { entry, changes: [] }
   const sentences = changes.list()
   return { entry: { ...repaired, _meta: { ...repaired._meta as Members | undefined, [CHANGED]: sentences } }, changes: sentences }
@@ -44,8 +49,9 @@ function repairedBy (repair: typeof repairInput, schema: unknown, at: string, ch
   const own = new Changes()
   try {
     const repaired = repair(schema, at, own, budget)
+    if (!own.any) return schema
     changes.take(own)
-    return own.any ? repaired : schema
+    return repaired
   } catch (error) {
     if (error instanceof TooLarge) return undefined
     throw error

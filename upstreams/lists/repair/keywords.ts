@@ -1,7 +1,7 @@
 import { isObject } from '../../../protocol/wire/json.js'
 
 /** How the value of a keyword is read: as one schema, a list of them, schemas by name, or a value that a test accepts. */
-export type Reading = 'schema' | 'schemas' | 'schemas by name' | 'dependencies' | 'type' | 'required' | 'patterns' | ((value: unknown) => boolean)
+export type Reading = 'schema' | 'schemas' | 'schemas by name' | 'properties' | 'dependencies' | 'type' | 'required' | 'pattern' | 'patterns' | ((value: unknown) => boolean)
 
 export const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
@@ -12,16 +12,17 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && (value a
 const isPositive = (value: unknown): boolean => typeof value === 'number' && value > 0
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 const areNamesByName = (value: unknown): boolean => isObject(value) && Object.values(value).every(names => Array.isArray(names) && names.every(isText))
+const areFlagsByName = (value: unknown): boolean => isObject(value) && Object.values(value).every(isFlag)
 
-/** The keywords of the newest dialect. `const`, `default` and unknown ones are not here: their values are never looked into. */
+/** The keywords of the newest dialect. Others are not here: their values are not rewritten. */
 export const KEYWORDS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
-  ['$ref', isText], ['$schema', isText], ['$comment', isText], ['title', isText], ['description', isText], ['format', isText], ['pattern', isPattern],
-  ['contentEncoding', isText], ['contentMediaType', isText], ['$vocabulary', isObject],
+  ['$ref', isText], ['$schema', isText], ['$comment', isText], ['title', isText], ['description', isText], ['format', isText], ['pattern', 'pattern'],
+  ['contentEncoding', isText], ['contentMediaType', isText], ['$vocabulary', areFlagsByName],
   ['deprecated', isFlag], ['readOnly', isFlag], ['writeOnly', isFlag], ['uniqueItems', isFlag], ['examples', Array.isArray], ['enum', isFilled],
   ['minimum', isNumber], ['maximum', isNumber], ['exclusiveMinimum', isNumber], ['exclusiveMaximum', isNumber], ['multipleOf', isPositive],
   ['minLength', isCount], ['maxLength', isCount], ['minItems', isCount], ['maxItems', isCount], ['minProperties', isCount], ['maxProperties', isCount], ['minContains', isCount], ['maxContains', isCount],
   ['type', 'type'], ['required', 'required'], ['dependentRequired', areNamesByName], ['dependencies', 'dependencies'],
-  ['properties', 'schemas by name'], ['patternProperties', 'patterns'], ['dependentSchemas', 'schemas by name'], ['$defs', 'schemas by name'], ['definitions', 'schemas by name'],
+  ['properties', 'properties'], ['patternProperties', 'patterns'], ['dependentSchemas', 'schemas by name'], ['$defs', 'schemas by name'], ['definitions', 'schemas by name'],
   ['allOf', 'schemas'], ['anyOf', 'schemas'], ['oneOf', 'schemas'], ['prefixItems', 'schemas'],
   ['additionalProperties', 'schema'], ['unevaluatedProperties', 'schema'], ['unevaluatedItems', 'schema'], ['items', 'schema'], ['contains', 'schema'], ['propertyNames', 'schema'],
   ['not', 'schema'], ['if', 'schema'], ['then', 'schema'], ['else', 'schema'], ['contentSchema', 'schema']
@@ -33,15 +34,14 @@ export const COMPOUND = ['$ref', 'allOf', 'anyOf', 'oneOf'] as const
 /** Keywords that constrain nothing. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$comment', '$vocabulary', 'title', 'description', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema'])
 
-/** True for a regular expression as validators compile it. */
-export function isPattern (text: unknown): text is string {
-  if (typeof text !== 'string') return false
-  try {
-    return new RegExp(text, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
-}
+/** Keywords whose values are values, not schemas: they are never looked into. */
+export const VALUES: ReadonlySet<string> = new Set(['const', 'default'])
+
+/** Words that some validators take for keywords, and then refuse schemas for what is beside them; also those that they write themselves. */
+export const REFUSED: ReadonlySet<string> = new Set([
+  '$async', 'formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum',
+  '__absolute_uri__', '__absolute_ref__', '__absolute_recursive_ref__'
+])
 
 /** Calls a function for each schema directly inside a schema, with the keyword and the name or number that lead to it. */
 export function eachInside (schema: Record<string, unknown>, visit: (inner: Record<string, unknown>, keyword: string, name?: string) => void): void {

@@ -1,22 +1,41 @@
-import { eachInside } from './keywords.js'
+import { isWellFormed, TooLarge } from './budget.js'
+import type { Changes } from './changes.js'
 import type { Members } from './dialects.js'
-import { TooLarge, type Rewriting } from './rewriting.js'
+import { eachInside } from './keywords.js'
+import type { Rewriting } from './rewriting.js'
 
 /** The most schemas of one that is listed, counted wherever they are repeated. */
 const MAX_SCHEMAS = 5_000
+/** The longest pointer, in characters. */
+const MAX_POINTER = 1_000
+/** How many schemas are put into `$defs` because pointers to them are longer. */
+const MAX_LONG = 8
+/** The longest reference that is compared with a pointer: each character may be written as three for each of its bytes. */
+const MAX_WRITTEN = 9 * MAX_POINTER
 
-/** Which schema each schema with `$ref` refers to. */
-export type Links = Map<Members, Members>
+/** The schema that another one refers to, and how its author wrote the reference. */
+export interface Link { readonly target: Members, readonly written: string }
 
-/** Finds what all references refer to. Those to nothing in the schema are dropped: clients cannot follow them. */
+/** The link of each schema with `$ref`. */
+export type Links = Map<Members, Link>
+
+/**
+ * Finds what all references refer to. References to nothing in the schema are dropped: clients cannot follow them. The others are written as the number of
+ * what they refer to until `writeReferences`, so that schemas with the same text are the same.
+ */
 export function link (rewriting: Rewriting): Links {
   const links: Links = new Map()
+  const numbers = new Map<Members, number>()
   // Grows while it is read: what is referred to may have references.
   for (const reference of rewriting.references) {
     const { schema, at } = reference
     const target = rewriting.find(reference)
-    if (typeof target === 'object' && target !== schema) links.set(schema, target)
-    else if (target === true) drop(schema, () => rewriting.changes.note(at, 'dropped, because it allows everything'))
+    if (typeof target === 'object' && target !== schema) {
+      const number = numbers.get(target) ?? numbers.size
+      numbers.set(target, number)
+      links.set(schema, { target, written: String(schema.$ref) })
+      schema.$ref = `#${number}`
+    } else if (target === true) drop(schema, () => rewriting.changes.note(at, 'dropped, because it allows everything'))
     else drop(schema, () => rewriting.changes.loosen(at, 'dropped, because there is nothing in the schema that it refers to'))
   }
   const circles = new Set(circular(links))
@@ -37,7 +56,7 @@ function circular (links: Links): Members[] {
     let at: Members | undefined = start
     while (at !== undefined && !done.has(at) && !path.has(at)) {
       path.add(at)
-      at = links.get(at)
+      at = links.get(at)?.target
     }
     if (at !== undefined && path.has(at)) found.push(at)
     for (const schema of path) done.add(schema)
@@ -50,11 +69,14 @@ function drop (schema: Members, note: () => void): void {
   note()
 }
 
-/** Where a schema is: in another one, or under a pointer. */
-interface Place { readonly parent?: Members, readonly path: string }
+/** Where a schema is: in another one, under a keyword and a name, or under a pointer. */
+interface Place { readonly parent?: Members, readonly keyword?: string, readonly name?: string | undefined, pointer?: string }
 
-/** Writes the references of a schema as pointers into it. What they refer to and is not in it any more is put into `$defs`. */
-export function writeReferences (root: Members, links: Links): void {
+/**
+ * Writes the references of a schema as pointers into it. What they refer to and is not in it any more, or only under a long pointer, is put into `$defs`.
+ * Throws `TooLarge`.
+ */
+export function writeReferences (root: Members, links: Links, at: string, changes: Changes): void {
   if (links.size === 0) return
   const places = new Map<Members, Place>()
   let count = 0
@@ -62,24 +84,55 @@ export function writeReferences (root: Members, links: Links): void {
     if (++count > MAX_SCHEMAS) throw new TooLarge()
     if (places.has(schema)) return
     places.set(schema, place)
-    eachInside(schema, (inner, keyword, name) => visit(inner, { parent: schema, path: name === undefined ? `/${keyword}` : `/${keyword}/${escape(name)}` }))
+    eachInside(schema, (inner, keyword, name) => visit(inner, { parent: schema, keyword, name }))
   }
-  visit(root, { path: '#' })
-  const define = definer(root)
+  visit(root, { pointer: '#' })
+  const pointers = new Pointers(places, definer(root))
+  let isRewritten = false
   // Grows while it is read: what is put into `$defs` has references, too.
   for (const schema of places.keys()) {
-    const target = links.get(schema)
-    if (target === undefined) continue
-    if (!places.has(target)) visit(target, { path: define(target) })
-    const pointer = pointerTo(target, places)
-    // Other spellings of the same pointer stay as they are.
-    if (schema.$ref !== pointer && decoded(schema.$ref) !== decoded(pointer)) schema.$ref = pointer
+    const link = links.get(schema)
+    if (link === undefined) continue
+    const { target, written } = link
+    if (!places.has(target)) visit(target, { pointer: pointers.define(target) })
+    const pointer = pointers.to(target)
+    const isKept = isSamePointer(written, pointer)
+    schema.$ref = isKept ? written : pointer
+    isRewritten ||= !isKept
   }
+  if (isRewritten && !changes.any) changes.note(at, 'references written as pointers into the schema')
 }
 
-function pointerTo (schema: Members, places: ReadonlyMap<Members, Place>): string {
-  const { parent, path } = places.get(schema) as Place
-  return parent === undefined ? path : pointerTo(parent, places) + path
+/** Pointers to schemas by their places. */
+class Pointers {
+  readonly define: (schema: Members) => string
+  readonly #places: ReadonlyMap<Members, Place>
+  #long = 0
+
+  constructor (places: ReadonlyMap<Members, Place>, define: (schema: Members) => string) {
+    this.#places = places
+    this.define = define
+  }
+
+  /** Throws `TooLarge` when too many would be long. */
+  to (schema: Members): string {
+    const place = this.#places.get(schema) as Place
+    place.pointer ??= this.#short(place) ?? this.#another(schema)
+    return place.pointer
+  }
+
+  #short ({ parent, keyword = '', name }: Place): string | undefined {
+    if (name !== undefined && (name.length > MAX_POINTER || !isWellFormed(name))) return undefined
+    const above = parent === undefined ? '#' : this.to(parent)
+    const pointer = name === undefined ? `${above}/${keyword}` : `${above}/${keyword}/${escape(name)}`
+    return pointer.length <= MAX_POINTER ? pointer : undefined
+  }
+
+  /** The schema is listed in both places. */
+  #another (schema: Members): string {
+    if (++this.#long > MAX_LONG) throw new TooLarge()
+    return this.define(schema)
+  }
 }
 
 /** Puts schemas into the `$defs` of the root, under names that are free; returns the pointer to each. */
@@ -99,11 +152,16 @@ const PLAIN = /^[\w$.-]*$/
 
 const escape = (key: string): string => PLAIN.test(key) ? key : encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-function decoded (reference: unknown): string {
-  if (typeof reference === 'string' && !reference.includes('%')) return reference
+/** Characters that all clients read in a reference. */
+const READ_BY_ALL = /^[\x20-\x7e\p{L}\p{M}\p{N}]*$/u
+
+/** True when the author wrote the same pointer, maybe in another spelling that all clients read: it stays as it is. */
+function isSamePointer (written: string, pointer: string): boolean {
+  if (written === pointer) return true
+  if (written.length > MAX_WRITTEN || !READ_BY_ALL.test(written)) return false
   try {
-    return decodeURIComponent(String(reference))
+    return decodeURIComponent(written) === decodeURIComponent(pointer)
   } catch {
-    return String(reference)
+    return false
   }
 }

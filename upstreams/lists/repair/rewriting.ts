@@ -1,21 +1,8 @@
 import { isObject } from '../../../protocol/wire/json.js'
+import { isWellFormed, type Budget } from './budget.js'
 import { below, type Changes } from './changes.js'
 import { identifierOf, modernize, type Dialect, type Members } from './dialects.js'
-import { ANNOTATIONS, COMPOUND, isPattern, KEYWORDS, TYPES, type Reading } from './keywords.js'
-
-/** Is thrown for a schema that has too many values to look into. */
-export class TooLarge extends Error {}
-
-/** How many members and elements of the schemas of one entry are looked into: it is done in one turn of the event loop. */
-export class Budget {
-  #left = 5_000
-
-  /** Throws `TooLarge` when no more are left. */
-  spend (count: number): void {
-    this.#left -= count
-    if (this.#left < 0) throw new TooLarge()
-  }
-}
+import { ANNOTATIONS, COMPOUND, KEYWORDS, REFUSED, TYPES, VALUES, type Reading } from './keywords.js'
 
 /** What references and names of schemas count for: they take longer than others. */
 const SLOW = 4
@@ -49,6 +36,10 @@ export class Rewriting {
   /** Schemas by name, and by name and anchor; undefined where two have the same. */
   readonly #named = new Map<string, Members | undefined>()
   readonly #resources = new Set<Members>()
+  /** Schemas by name, where some have names that are not well-formed. */
+  readonly #misnamed = new Set<unknown>()
+  /** Why the next value cannot be read. */
+  #why = UNREADABLE
   readonly #budget: Budget
 
   constructor (root: Members, dialect: Dialect, changes: Changes, budget: Budget) {
@@ -87,9 +78,9 @@ export class Rewriting {
     const source = modernize(given, this.#dialect, at, given === this.#root, this.changes)
     for (const key in source) {
       const reading = KEYWORDS.get(key)
-      const value = reading === undefined ? source[key] : this.#value(reading, source[key], `${at}/${key}`, inner)
+      const value = reading === undefined ? this.#unknown(key, source[key], at) : this.#value(reading, source[key], below(at, key), inner)
       if (value !== undefined) schema[key] = value
-      else this.#unread(key, at)
+      else if (reading !== undefined) this.#unread(key, at)
     }
     this.#drop(schema, source, at)
     if (typeof schema.$ref === 'string') this.references.push({ schema, base: inner, at: below(at, '$ref'), isDynamic: given.$ref === undefined })
@@ -100,7 +91,7 @@ export class Rewriting {
   #name (given: Members, base: string): string {
     const id = identifierOf(given, this.#dialect)
     const isAnchor = id?.startsWith('#') === true
-    const inner = id === undefined || isAnchor ? base : resolve(base, id.replace(/#.*/s, '')) ?? base
+    const inner = id === undefined || isAnchor ? base : resolve(base, id.replace(/#.*/s, '')) ?? `${NAMELESS}${this.#resources.size}/`
     if (inner !== base) {
       this.#remember(inner, given)
       this.#resources.add(given)
@@ -116,6 +107,14 @@ export class Rewriting {
     this.#named.set(name, this.#named.has(name) && known !== schema ? undefined : schema)
   }
 
+  /** The value of a keyword that no dialect has; undefined when some client would refuse the schema with it. */
+  #unknown (key: string, value: unknown, at: string): unknown {
+    if (REFUSED.has(key)) this.changes.loosen(below(at, key), 'dropped, because clients read it in different ways')
+    else if (VALUES.has(key) || (isWellFormed(key) && this.#budget.isPlain(value))) return value
+    else this.changes.note(below(at, key), 'dropped, because clients look for schemas in it')
+    return undefined
+  }
+
   /** Undefined when the value cannot be read. */
   #value (reading: Reading, value: unknown, at: string, base: string): unknown {
     if (typeof reading === 'function') return reading(value) ? value : undefined
@@ -123,6 +122,7 @@ export class Rewriting {
       case 'schema': return this.#schema(value, at, base)
       case 'schemas': return this.#list(value, at, base)
       case 'type': return this.#type(value, at)
+      case 'pattern': return typeof value === 'string' && this.#isPattern(value) ? value : undefined
       case 'required': return this.#names(value, at)
       default: return isObject(value) ? this.#byName(reading, value, at, base) : undefined
     }
@@ -143,16 +143,25 @@ export class Rewriting {
     for (const name in value) {
       this.#budget.spend(1)
       const pointer = below(at, name)
-      if (reading === 'dependencies' && Array.isArray(value[name])) byName[name] = this.#names(value[name], pointer)
-      else if (reading === 'patterns' && !isPattern(name)) return undefined
-      else byName[name] = this.#asObject(this.#schema(value[name], pointer, base) ?? this.#anything(pointer), pointer, at)
+      if (reading === 'patterns' && !(isWellFormed(name) && this.#isPattern(name))) return undefined
+      if (!isWellFormed(name)) {
+        this.#misnamed.add(value)
+        this.changes.loosen(pointer, 'dropped, because its name is no text')
+      } else if (reading === 'dependencies' && Array.isArray(value[name])) byName[name] = this.#names(value[name], pointer)
+      else byName[name] = this.#asObject(this.#schema(value[name], pointer, base) ?? this.#anything(pointer), pointer, reading)
     }
     return byName
   }
 
+  #isPattern (text: string): boolean {
+    const reading = this.#budget.readPattern(text)
+    if (reading === 'too long') this.#why = 'dropped, because its patterns are too long to look into'
+    return reading === 'right'
+  }
+
   /** Clients want an object for each property. */
-  #asObject (schema: Members | boolean, pointer: string, at: string): Members | boolean {
-    if (typeof schema !== 'boolean' || !at.endsWith('/properties')) return schema
+  #asObject (schema: Members | boolean, pointer: string, reading: Reading): Members | boolean {
+    if (typeof schema !== 'boolean' || reading !== 'properties') return schema
     this.changes.note(pointer, `${schema} written as an object`)
     return schema ? {} : { not: {} }
   }
@@ -185,15 +194,17 @@ export class Rewriting {
   }
 
   #unread (key: string, at: string): void {
-    if (ANNOTATIONS.has(key)) this.changes.note(below(at, key), UNREADABLE)
-    else this.changes.loosen(below(at, key), UNREADABLE)
+    if (ANNOTATIONS.has(key)) this.changes.note(below(at, key), this.#why)
+    else this.changes.loosen(below(at, key), this.#why)
+    this.#why = UNREADABLE
   }
 
   /** Drops what has no meaning without what was dropped before. */
   #drop (schema: Members, source: Members, at: string): void {
     const { required, properties, patternProperties } = schema
     // It would now be about more properties.
-    if ((properties === undefined && source.properties !== undefined) || (patternProperties === undefined && source.patternProperties !== undefined)) delete schema.additionalProperties
+    const isFewer = properties === undefined ? source.properties !== undefined : this.#misnamed.has(source.properties)
+    if (isFewer || (patternProperties === undefined && source.patternProperties !== undefined)) delete schema.additionalProperties
     if (Array.isArray(required) && isObject(properties) && COMPOUND.every(key => schema[key] === undefined)) this.keepRequired(schema, required, properties, at)
   }
 
@@ -208,7 +219,9 @@ export class Rewriting {
 }
 
 function resolve (base: string, uri: string): string | undefined {
-  return uri.length <= MAX_URI && URL.canParse(uri, base) ? new URL(uri, base).href : undefined
+  if (uri.length > MAX_URI || !URL.canParse(uri, base)) return undefined
+  const { href } = new URL(uri, base)
+  return href.length <= MAX_URI ? href : undefined
 }
 
 const ESCAPED = /[%~]/

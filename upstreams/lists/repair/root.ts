@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../protocol/wire/json.js'
+import { TooLarge } from './budget.js'
 import type { Members } from './dialects.js'
 import { COMPOUND } from './keywords.js'
 import type { Links } from './references.js'
-import { TooLarge } from './rewriting.js'
 
 /** Keywords whose meaning depends on those that are taken away with a union. */
 const DEPENDENT = ['unevaluatedProperties', 'unevaluatedItems'] as const
@@ -12,7 +12,7 @@ const MAX_PARTS = 200
 /** The most properties, names and values that are merged, counted each time. */
 const MAX_WORK = 5_000
 /** How many characters of JSON are as much work as one of them. */
-const TEXT = 100
+const TEXT = 40
 
 export const isCompound = (schema: Members): boolean => COMPOUND.some(key => schema[key] !== undefined)
 
@@ -45,7 +45,7 @@ class Flattening {
   #flat (schema: Members): Members {
     if (!isCompound(schema)) return schema
     const { $ref, allOf, anyOf, oneOf, ...own } = schema
-    const target = this.#links.get(schema)
+    const target = this.#links.get(schema)?.target
     const joined = new Joined(own)
     for (const part of [...(target === undefined ? [] : [target]), ...listOf(allOf)]) this.#join(joined, this.run(part))
     for (const union of [anyOf, oneOf]) {

@@ -1,10 +1,15 @@
 import { isObject } from '../../../protocol/wire/json.js'
+import { TooLarge, type Budget } from './budget.js'
 import { below, type Changes } from './changes.js'
 import { dialectOf, type Members } from './dialects.js'
 import { eachInside } from './keywords.js'
 import { link, writeReferences, type Links } from './references.js'
-import { Rewriting, type Budget } from './rewriting.js'
+import { Rewriting } from './rewriting.js'
 import { flatten, isCompound } from './root.js'
+
+/** How many times as long as the original a schema may become, in characters of JSON, and how many more. */
+const MAX_GROWTH = 3
+const ROOM = 4_096
 
 /**
  * A schema of tool arguments in the form that every client takes: of type `object`, without unions at its root, in the newest dialect, with
@@ -12,8 +17,10 @@ import { flatten, isCompound } from './root.js'
  */
 export function repairInput (given: Members, at: string, changes: Changes, budget: Budget): Members {
   const { rewriting, links, root } = rewrite(given, at, changes, budget)
+  const isRepeated = links.size > 0 || isCompound(root)
   const repaired = objectRoot(root, links, rewriting, at)
-  writeReferences(repaired, links)
+  writeReferences(repaired, links, at, changes)
+  if (isRepeated) checkGrowth(repaired, given)
   return repaired
 }
 
@@ -24,8 +31,15 @@ export function repairOutput (given: Members, at: string, changes: Changes, budg
     root.type = root.type[0]
     changes.note(below(at, 'type'), 'written without a list')
   }
-  writeReferences(root, links)
+  writeReferences(root, links, at, changes)
+  if (links.size > 0) checkGrowth(root, given)
   return root
+}
+
+/** Throws `TooLarge` when repeated parts and references make a schema so long that many of them would fill the memory. */
+function checkGrowth (repaired: Members, given: Members): void {
+  const length = JSON.stringify(repaired).length
+  if (length > ROOM && length > ROOM + MAX_GROWTH * JSON.stringify(given).length) throw new TooLarge()
 }
 
 function rewrite (given: Members, at: string, changes: Changes, budget: Budget): { rewriting: Rewriting, links: Links, root: Members } {
@@ -52,7 +66,7 @@ function isReadOtherwise (all: readonly Members[], links: Links): boolean {
   for (let schema = waiting.pop(); schema !== undefined; schema = waiting.pop()) {
     if (NEWER.some(key => schema?.[key] !== undefined)) return true
     eachInside(schema, add)
-    add(links.get(schema))
+    add(links.get(schema)?.target)
   }
   return false
 }

@@ -1,6 +1,10 @@
+import { Validator, type Schema } from '@cfworker/json-schema'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { AjvJsonSchemaValidator as ValidatorV2 } from '@modelcontextprotocol/client/validators/ajv'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { AnnotationsSchema } from '@modelcontextprotocol/sdk/types.js'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import t, { type Test } from 'tap'
 import { connectV2 } from '../../../clients/client-v2.js'
 import type { Verbs } from '../../../clients/official.js'
@@ -9,9 +13,11 @@ import { listening } from '../../../support/gateway.js'
 import { Speaker } from '../../../support/speaker.js'
 import { revisions } from '../../../support/specification/revisions.js'
 import { schemaFaults } from '../../../support/specification/schema.js'
+import type { Entry } from '../../../../upstreams/lists/reading/kinds.js'
+import { repairEntry } from '../../../../upstreams/lists/repair/entry.js'
 import { FakeUpstream } from '../fake-upstream.js'
 import { listed, served, tool } from '../served.js'
-import { HOPELESS, PROMPTS, RESOURCES, TEMPLATES, TOOLS } from './odd-entries.js'
+import { HOPELESS, PROMPTS, RESOURCES, TEMPLATES, TIMES, TOOLS } from './odd-entries.js'
 
 type Json = Record<string, unknown>
 
@@ -66,6 +72,27 @@ t.test('what is listed fits the official schema of every revision, and what was 
     ]
   })
   t.match(lists.statusOf('s0'), { tools: 1, repaired: 1, warnings: [] }, 'what was repaired is counted, and is no warning')
+})
+
+t.test('times are kept where official clients read them, and dropped where not', async t => {
+  for (const lastModified of TIMES) {
+    const repaired = repairEntry('resources', { name: 'a', uri: 'a://b', annotations: { lastModified } }, 'safe') as { entry: Json }
+    const isRead = AnnotationsSchema.safeParse({ lastModified }).success
+    t.strictSame(repaired.entry.annotations, isRead ? { lastModified } : {}, JSON.stringify(lastModified))
+  }
+})
+
+t.test('clients compile each output that is repaired, and unknown keywords without schemas stay', async t => {
+  for (const [name, entry] of Object.entries(TOOLS)) {
+    const repaired = repairEntry('tools', entry as Entry, 'safe') as { entry: Json }
+    const { inputSchema, outputSchema = inputSchema } = repaired.entry as Record<string, Json>
+    for (const Engine of [AjvJsonSchemaValidator, ValidatorV2]) {
+      for (const schema of [inputSchema, outputSchema]) t.doesNotThrow(() => new Engine().getValidator(structuredClone(schema) as never), name)
+    }
+    t.doesNotThrow(() => new Validator(structuredClone(outputSchema) as Schema, '2020-12').validate({ a: 'x' }), name)
+  }
+  const outputSchema = { type: 'object', 'x-order': ['a'], 'x-ui': { widget: { name: 'text', options: [{ label: 'A' }] } }, properties: { a: { 'x-mcp-header': 'A', default: { $id: 'x' }, const: { $anchor: '?' }, enum: [{ $ref: 'x' }], examples: [{ id: 'x' }] } } }
+  t.strictSame((repairEntry('tools', { name: 'a', inputSchema: { type: 'object' }, outputSchema }, 'safe') as { entry: Json }).entry.outputSchema, outputSchema)
 })
 
 t.test('with schemas as-is, entries are listed as the server sent them', async t => {

@@ -60,6 +60,26 @@ export const TOOLS: Readonly<Record<string, Json>> = {
   })),
   'ids of draft-04': input(draft('4', { id: 'https://example.com/root', properties: { a: { id: '#a', type: 'string' }, b: { $ref: '#a' } } })),
   'a $recursiveRef': input({ $schema: 'https://json-schema.org/draft/2019-09/schema', $recursiveAnchor: true, type: 'object', properties: { a: { $recursiveRef: '#' } } }),
+  'an output that is checked later': output({ $async: true, type: 'object', properties: { a: { $async: true, type: 'string' } } }),
+  'an output with limits of formats': output({ type: 'object', properties: { a: { formatMinimum: 'a' }, b: { format: 'email', formatMaximum: 'a' }, c: { format: 'date', formatExclusiveMinimum: 7 } } }),
+  'an output with names in unknown keywords': output({
+    type: 'object',
+    'x-a': { $id: 'https://example.com/a', properties: { b: { $anchor: 'b' } } },
+    'x-b': { c: { $id: 'https://example.com/a', x: 1 } },
+    'x-c': { $anchor: '?' },
+    'x-d': { $dynamicAnchor: 'not an anchor' },
+    constructor: [{ $anchor: '?' }],
+    example: { id: 'same', $ref: 'http://[' },
+    properties: { a: { example: { id: 'same' } } }
+  }),
+  'an output with names in $vocabulary': output({ type: 'object', $vocabulary: { $id: 'https://example.com/a', $anchor: '?' } }),
+  'an output with a $ref that has a wrong escape': output({ type: 'object', properties: { a: { $ref: '#/$defs/%zz' } }, $defs: { '%zz': { type: 'string' } } }),
+  'an output with a $ref that has a line separator': output({ type: 'object', properties: { a: { $ref: '#/$defs/\u2028' } }, $defs: { '\u2028': { type: 'string' } } }),
+  'an output with a $ref to a member without a name': output({ type: 'object', properties: { a: { $ref: '#/' } }, '': { type: 'string' } }),
+  'names with half of a surrogate pair': {
+    ...input({ type: 'object', properties: { '\ud800': { type: 'string' }, a: { $ref: '#/properties/\ud800' } } }),
+    outputSchema: { type: 'object', properties: { '\udc00': {} }, patternProperties: { '\ud800': {} }, $defs: { '\ud800': {} }, dependentSchemas: { '\ud800': {} }, dependentRequired: { '\ud800': ['\ud800'] }, required: ['\ud800'], anyOf: [{ pattern: '\ud800' }], 'x-\ud800': {} }
+  },
   'a name of 130 characters': { ...tool({}), name: 'x'.repeat(130) },
   'a name with spaces': { ...tool({}), name: 'my tool/ü' }
 }
@@ -71,11 +91,20 @@ export const PROMPTS: Readonly<Record<string, Json>> = {
   'arguments null': { name: 'odd', arguments: null }
 }
 
+/** Forms of `lastModified`. */
+export const TIMES: readonly string[] = [
+  '2023-02-28T10:00:00Z', '2024-02-29T10:00:00.123Z', '2000-02-29T00:00:00+00:00', '0000-02-29T23:59:59-23:59', '2023-12-31T23:59:59.999999999+05:00',
+  '2023-02-30T10:00:00Z', '2023-02-29T10:00:00Z', '1900-02-29T10:00:00Z', '2023-04-31T10:00:00Z', '2023-13-01T10:00:00Z', '2023-00-01T10:00:00Z', '2023-01-00T10:00:00Z', '2023-01-32T10:00:00Z',
+  '2023-01-01T24:00:00Z', '2023-01-01T10:60:00Z', '2023-01-01T10:00:60Z', '2023-01-01T10:00:00+0500', '2023-01-01T10:00:00+05', '2023-01-01T10:00:00+24:00', '2023-01-01T10:00:00+05:60', '2023-01-01T10:00Z',
+  '2023-01-01T10:00+05:00', '2023-01-01T10:00:00', '2023-01-01', '2023-01-01 10:00:00Z', '2023-01-01t10:00:00z', '2023-01-01T10:00:00.Z', '2023-01-01T10:00:00,5Z', '+02023-01-01T10:00:00Z', '2023-01-01T10:00:00Z\n', 'yesterday', ''
+]
+
 export const RESOURCES: Readonly<Record<string, Json>> = {
   'mimeType null': { name: 'odd', uri: 'odd://1', mimeType: null },
   'annotations null': { name: 'odd', uri: 'odd://2', annotations: null },
   'a size in words': { name: 'odd', uri: 'odd://3', size: '12' },
-  'a priority above 1': { name: 'odd', uri: 'odd://4', annotations: { priority: 5, audience: ['all'], lastModified: 'yesterday' } }
+  'a priority above 1': { name: 'odd', uri: 'odd://4', annotations: { priority: 5, audience: ['all'], lastModified: 'yesterday' } },
+  ...Object.fromEntries(TIMES.map((lastModified, index) => [`modified at ${lastModified}`, { name: 'odd', uri: `odd://time${index}`, annotations: { lastModified } }]))
 }
 
 export const TEMPLATES: Readonly<Record<string, Json>> = {

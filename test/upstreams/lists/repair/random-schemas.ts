@@ -16,7 +16,9 @@ const LEAVES: readonly unknown[] = [null, true, false, 0, 1, -1, 2.5, 7, '', 'a'
 const ODD: ReadonlyArray<readonly [key: string, value: unknown]> = [
   ['type', 'Object'], ['type', 'STRING'], ['type', 'any'], ['type', null], ['required', null], ['required', [1, 'a', 'a']], ['required', true], ['properties', null], ['properties', []], ['enum', null], ['enum', []],
   ['items', null], ['minimum', '1'], ['maxLength', -1], ['pattern', '['], ['patternProperties', { '(': { type: 'string' } }], ['anyOf', []], ['allOf', null], ['oneOf', [null, { type: 'string' }]], ['additionalProperties', null],
-  ['$ref', '#/nowhere'], ['$ref', 'https://example.com/other.json'], ['title', null], ['description', 7], ['nullable', true], ['id', 'x'], ['examples', 1], ['not', null], ['if', null], ['exclusiveMinimum', true], ['dependencies', { a: 'b' }]
+  ['$ref', '#/nowhere'], ['$ref', 'https://example.com/other.json'], ['title', null], ['description', 7], ['nullable', true], ['id', 'x'], ['examples', 1], ['not', null], ['if', null], ['exclusiveMinimum', true], ['dependencies', { a: 'b' }],
+  ['$async', true], ['formatMinimum', 'a'], ['$vocabulary', { $anchor: '?' }], ['x-a', { $anchor: 'a' }], ['x-a', { b: { $id: 'https://example.com/x' } }], ['x-a', { b: 1 }], ['pattern', `^${'a?'.repeat(600)}$`],
+  ['patternProperties', { [`^${'a?'.repeat(600)}$`]: { type: 'string' } }], ['$ref', '#/$defs/%zz'], ['pattern', '^[\\p{L}]*$'], ['properties', { '\ud800': { type: 'string' } }]
 ]
 
 /** Random schemas and values, the same for the same seed. */
@@ -25,6 +27,7 @@ export class RandomSchemas {
   /** Above 0 inside a property: only there may a schema refer to itself, or checking it would not end. */
   #inside = 0
   #isDefining = false
+  #resources = 0
 
   constructor (seed: number) {
     this.#state = seed
@@ -70,7 +73,8 @@ export class RandomSchemas {
       properties: this.#byName(dialect, depth, isOdd),
       ...(this.below(2) === 0 ? { required: [this.pick(NAMES)] } : {}),
       ...(this.below(3) === 0 ? { additionalProperties: false } : {}),
-      ...(this.below(6) === 0 ? this.#reference(dialect) : {})
+      ...(this.below(6) === 0 ? this.#reference(dialect) : {}),
+      ...(this.below(8) === 0 && this.#inside < 2 ? this.#resource(dialect) : {})
     }
   }
 
@@ -85,6 +89,12 @@ export class RandomSchemas {
     if (this.#inside === 0 && this.#isDefining) return {}
     const definitions = dialect === 'draft4' || dialect === 'draft7' ? ['#/definitions/d', '#/definitions/e'] : ['#/$defs/d', '#/$defs/e']
     return { $ref: this.pick(this.#inside === 0 ? definitions : [...definitions, '#']) }
+  }
+
+  /** A name, and definitions that references without a name now mean. */
+  #resource (dialect: Dialect): Json {
+    if (dialect === 'draft4' || dialect === 'draft7' || this.#isDefining) return {}
+    return { $id: `https://example.com/${this.#resources++}/`, $defs: { d: { type: this.pick(TYPES) }, e: { type: 'object', maxProperties: this.below(4) } } }
   }
 
   #schema (dialect: Dialect, depth: number, isOdd: boolean): Json | boolean {

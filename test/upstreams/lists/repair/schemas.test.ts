@@ -126,6 +126,15 @@ async function referenceTime (): Promise<number> {
   return await bestTime(0, async () => cpuTime(() => { JSON.parse(JSON.stringify(schema)) }), 20)
 }
 
+const LONG = 'n'.repeat(150_000)
+
+/** Schemas in schemas, each with a long property name and a name of its own, and references to all of them. */
+function nested (length: number, innermost: Json, references: number, id?: string): Json {
+  let properties = innermost
+  for (let level = 0; level < 28; level++) properties = { ['n'.repeat(length)]: { ...(id === undefined ? {} : { $id: id }), $anchor: `a${level}`, properties } }
+  return { type: 'object', properties: { ...properties, ...by(references, index => [`r${index}`, { $ref: `#a${index}` }]) } }
+}
+
 const DRAFT = { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }
 
 /** Schemas that are much work, made anew for each attempt: V8 remembers regular expressions. */
@@ -146,7 +155,18 @@ const HOSTILE: Record<string, (attempt: number) => Json> = {
   'a part that is repeated beside many properties': () => ({ properties: by(1_000, index => [`p${index}`, {}]), allOf: times(190, () => ({ $ref: '#/$defs/a' })), $defs: { a: { properties: by(1_000, index => [`q${index}`, {}]) } } }),
   'long lists of values': () => ({ anyOf: times(2, branch => ({ properties: { a: { enum: times(9_000, index => index * 2 + branch) } } })) }),
   'long lists of names': () => ({ anyOf: times(190, () => ({ required: times(100, index => `n${index}`) })) }),
-  patterns: attempt => ({ type: 'object', patternProperties: by(2_400, index => [`^(a|b)${attempt}_${index}$`, {}]) })
+  patterns: attempt => ({ type: 'object', patternProperties: by(2_400, index => [`^(a|b)${attempt}_${index}$`, {}]) }),
+  'classes of characters': attempt => ({ type: 'object', properties: { a: { pattern: `${attempt}${'[\\p{L}\\P{L}]'.repeat(8_000)}` } } }),
+  'many classes of characters': attempt => ({ type: 'object', properties: by(900, index => [`p${index}`, { pattern: `${attempt}_${index}${'[\\p{L}\\P{L}]'.repeat(70)}` }]) }),
+  'long classes': attempt => ({ type: 'object', properties: by(40, index => [`p${index}`, { pattern: `[${attempt}${String.fromCharCode(...times(900, at => 256 + 7 * ((at * 7_919 + index * 31) % 5_000)))}]` }]) }),
+  'short patterns': attempt => ({ type: 'object', properties: by(2_000, index => [`p${index}`, { pattern: `${attempt}_${index}` }]) }),
+  'references to parts below a long name': () => ({ type: 'object', properties: { [LONG]: { properties: by(500, index => [`a${index}`, { $anchor: `a${index}` }]) }, ...by(500, index => [`b${index}`, { $ref: `#a${index}` }]) } }),
+  'references to one part below a long name': () => ({ type: 'object', properties: { [LONG]: { $anchor: 'a', properties: by(700, index => [`p${index}`, { $ref: '#a' }]) } } }),
+  'references to parts in parts with long names': () => nested(1_001, { a: { enum: times(20_000, index => `value${index}`) } }, 28),
+  'booleans below a long name': () => ({ type: 'object', properties: { [LONG]: { properties: by(1_200, index => [`a${index}`, { properties: { x: true } }]) } } }),
+  'long names in long names': () => nested(10, by(900, index => [`p${index}`, { $ref: `o${index}` }]), 28, `${'x'.repeat(490)}/`),
+  'large unknown keywords': () => ({ type: 'object', 'x-a': by(9_000, index => [`k${index}`, {}]) }),
+  'many unknown keywords': () => ({ type: 'object', ...by(4_000, index => [`x-${index}`, { a: {} }]) })
 }
 
 t.test('the worst that a server can list is repaired or given up in a short time of one turn', async t => {
@@ -183,4 +203,78 @@ t.test('a schema that is too large to look into is listed as one of any argument
   t.strictSame(inputOf({ type: 'object', properties }), { schema: { type: 'object', properties: {} }, changes: ['/inputSchema: too large to look into: any arguments are listed'] })
   const { entry } = repairEntry('tools', { name: 'a', inputSchema: { type: 'object' }, outputSchema: { type: 'object', properties } }, 'safe') as { entry: Json }
   t.notOk('outputSchema' in entry)
+})
+
+t.test('a pattern that is too long to look into is dropped, and nothing around it allows less', async t => {
+  const long = 'a'.repeat(1_001)
+  const { schema, changes } = inputOf({ type: 'object', properties: { a: { type: 'string', pattern: long }, b: { not: { pattern: long } }, c: { patternProperties: { [long]: {} }, additionalProperties: false, unevaluatedProperties: false }, d: { oneOf: [{ pattern: long }, { type: 'string' }] } } })
+  t.strictSame(schema, { type: 'object', properties: { a: { type: 'string' }, b: {}, c: {}, d: { anyOf: [{}, { type: 'string' }] } } })
+  t.equal(changes[0], '/inputSchema/properties/a/pattern: dropped, because its patterns are too long to look into')
+})
+
+t.test('patterns of all schemas of an entry are looked into up to a number of characters', async t => {
+  const patterns = (count: number, length: number): Json => ({ type: 'object', properties: by(count, index => [`p${index}`, { pattern: `${index}${'a'.repeat(length)}` }]) })
+  t.strictSame(inputOf(patterns(18, 980)).changes, [])
+  t.match(inputOf(patterns(30, 980)).changes.at(-1), /too long to look into/)
+})
+
+t.test('patterns with classes of Unicode are read as V8 does', async t => {
+  const right = ['^[\\p{L}\\p{N} _-]+$', '\\P{Script=Greek}', '[^\\p{Lu}]', '\\\\p{x}'.replace('{x}', ''), '(?<a>\\p{ASCII})']
+  const wrong = ['\\p{Nope}', '\\p', '\\p{}', '[\\p{L}-z]', '\\p{L', '\\\\p{x']
+  for (const pattern of right) t.strictSame(inputOf({ type: 'object', properties: { a: { pattern } } }).changes, [], pattern)
+  for (const pattern of wrong) t.match(inputOf({ type: 'object', properties: { a: { pattern } } }).changes, [/cannot be read/], pattern)
+})
+
+t.test('what is repaired is not much longer than what the server sent', async t => {
+  const lengthOf = (schema: Json): number => JSON.stringify(schema).length
+  const growing = [HOSTILE['references to parts below a long name'], HOSTILE['references to one part below a long name'], HOSTILE['references to parts in parts with long names'], HOSTILE['references in a ring']]
+  for (const make of growing) {
+    const schema = make?.(0) ?? {}
+    t.ok(lengthOf(inputOf(schema).schema) < 3 * lengthOf(schema) + 5_000)
+  }
+  const deep = by(60, index => [`r${index}`, { $ref: '#deep' }])
+  let properties: Json = { a: { $anchor: 'deep' } }
+  for (let level = 0; level < 15; level++) properties = { [`a property with a long name ${level}`]: { properties } }
+  t.match(inputOf({ type: 'object', properties: { ...properties, ...deep } }).changes, [/too large/], 'references that are longer than the rest')
+})
+
+t.test('a part below a long name is put into $defs, once for all references to it', async t => {
+  const name = 'n'.repeat(2_000)
+  const { schema } = inputOf({ type: 'object', properties: { [name]: { $anchor: 'a', type: 'string', properties: { x: { $anchor: 'b' } } }, ...by(3, index => [`p${index}`, { $ref: '#a' }]), q: { $ref: '#b' } } })
+  const part = { type: 'string', properties: { x: {} } }
+  t.strictSame(schema, { type: 'object', properties: { [name]: part, ...by(3, index => [`p${index}`, { $ref: '#/$defs/part1' }]), q: { $ref: '#/$defs/part1/properties/x' } }, $defs: { part1: part } })
+})
+
+t.test('branches whose references have the same text, but other targets, are different', async t => {
+  const branch = (name: string, type: string): Json => ({ $id: `https://example.com/${name}/`, properties: { x: { $ref: '#/$defs/t' } }, $defs: { t: { type } } })
+  const { schema } = inputOf({ type: 'object', anyOf: [branch('a', 'string'), branch('b', 'number')] })
+  t.match(schema, { properties: { x: { anyOf: [{ $ref: '#/$defs/part1' }, { $ref: '#/$defs/part2' }] } }, $defs: { part1: { type: 'string' }, part2: { type: 'number' } } })
+})
+
+t.test('branches whose references have other texts, but the same target, are the same', async t => {
+  const { schema } = inputOf({ type: 'object', anyOf: [{ properties: { x: { $ref: '#/$defs/t' } } }, { properties: { x: { $ref: '#t' } } }], $defs: { t: { $anchor: 't', type: 'string' } } })
+  t.strictSame(schema.properties, { x: { $ref: '#/$defs/t' } })
+})
+
+t.test('names with half of a surrogate pair are left out, and what they name may be anything', async t => {
+  const half = '\ud800'
+  const { schema, changes } = inputOf({
+    type: 'object',
+    properties: { [half]: { type: 'string' }, a: { $ref: `#/$defs/${half}` }, b: { patternProperties: { [half]: {} }, dependentSchemas: { [half]: false }, [`x-${half}`]: 1, 'x-b': { [half]: 1 } }, c: { $ref: `#/properties/${half}` } },
+    required: [half, 'a'],
+    additionalProperties: false,
+    $defs: { [half]: { type: 'number' } }
+  })
+  t.strictSame(schema, {
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/part1' }, b: { dependentSchemas: {} }, c: { $ref: '#/$defs/part2' } },
+    required: ['a'],
+    $defs: { part1: { type: 'number' }, part2: { type: 'string' } }
+  })
+  t.ok(changes.includes('/inputSchema/properties/?: dropped, because its name is no text'))
+})
+
+t.test('an entry whose repair fails is left out alone', async t => {
+  const inputSchema = { type: 'object', get properties (): Json { throw new Error('no') } }
+  t.equal(repairEntry('tools', { name: 'a', inputSchema }, 'safe'), 'it cannot be put into a form that clients take')
 })

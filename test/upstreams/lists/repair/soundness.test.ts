@@ -1,6 +1,7 @@
 import { Validator, type Schema, type SchemaDraft } from '@cfworker/json-schema'
 import { Ajv, type Options } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import t from 'tap'
 import { repairEntry } from '../../../../upstreams/lists/repair/entry.js'
 import { RandomSchemas, type Dialect } from './random-schemas.js'
@@ -19,6 +20,8 @@ const ENGINES = [['ajv2020', new Ajv2020(LENIENT)], ['ajv7', new Ajv(LENIENT)]] 
 t.test('a value that is valid under the schema of a server is valid under what is listed', async t => {
   const random = new RandomSchemas(Number(process.env.REPAIR_SEED ?? 27))
   let valid = 0
+  // It keeps what it compiled.
+  let official = new AjvJsonSchemaValidator()
   for (let index = 0; index < CASES; index++) {
     const dialect = random.pick(['draft4', 'draft7', 'draft2019', 'draft2020', 'undeclared'] as const)
     const schema = random.root(dialect, index % 2 === 0)
@@ -26,6 +29,8 @@ t.test('a value that is valid under the schema of a server is valid under what i
     const others = Array.from({ length: VALUES }, () => random.value())
     const { inputSchema, outputSchema } = repaired(schema)
     const given = worker(schema, DRAFTS[dialect])
+    if (index % 50 === 0) official = new AjvJsonSchemaValidator()
+    t.doesNotThrow(() => official.getValidator(structuredClone(outputSchema)), `case ${index} is compiled by SDK v1`)
     for (const [kind, listed, some] of [['input', inputSchema, values], ['output', outputSchema, [...values, ...others]]] as const) {
       const engine = random.pick(ENGINES)
       const checks = checksOf(listed, engine)
