@@ -33,6 +33,6 @@ function dialAddress (address: Exclude<ServerEntry['address'], { kind: 'stdio' }
   return async (events, signal) => {
     const { maxUpstreamMessage: maxMessage, maxUpstreamValues, maxUpstreamListValues, replies, maxUpstreamSockets: connections, maxUpstreamQueue: maxQueue, maxUpstreamUnasked: maxUnasked, heartbeat, maxPings } = options
     const { dialUrl } = await import('../transports/client/dial-url.js')
-    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), listLimits: upstreamLimits(maxUpstreamListValues), replies, maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
+    return await dialUrl(address.kind, address, { maxMessage, limits: upstreamLimits(maxUpstreamValues), listLimits: upstreamLimits(maxUpstreamListValues, 'maxUpstreamListValues'), replies, maxUnasked, connections, maxQueue, heartbeat, maxPings })(events, signal)
   }
 }

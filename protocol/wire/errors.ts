@@ -64,12 +64,12 @@ export const errors = {
   /** A message over stdio is longer than option `maxMessage` allows. Remedy: send less, or raise `maxMessage`. */
   messageTooLong: (max: number) => refusedFor('size', invalidRequest('PATCHBAY_MESSAGE_TOO_LARGE', `a message is at most ${max} bytes`)),
   /** The message has more elements and members than option `maxValues` allows. Remedy: send less at a time. */
-  tooManyValues: (max: number) => refusedFor('size', invalidRequest(
-    'PATCHBAY_TOO_MANY_VALUES', `a message has at most ${max} values, elements of lists and members of objects together (option maxValues)`)),
+  tooManyValues: (max: number, option = 'maxValues') => refusedFor('size', invalidRequest(
+    'PATCHBAY_TOO_MANY_VALUES', `a message has at most ${max} values, elements of lists and members of objects together (option ${option})`)),
   /** The objects of the message have more members than option `maxKeys` allows. Remedy: send less at a time. */
-  tooManyKeys: (max: number) => refusedFor('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (option maxKeys)`)),
+  tooManyKeys: (max: number, option = 'maxKeys') => refusedFor('size', invalidRequest('PATCHBAY_TOO_MANY_KEYS', `the objects of a message have at most ${max} members together (option ${option})`)),
   /** The message has lists or objects inside each other deeper than option `maxDepth` allows. Remedy: flatten it. */
-  tooDeep: (max: number) => refusedFor('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels (option maxDepth)`)),
+  tooDeep: (max: number, isOption = true) => refusedFor('size', invalidRequest('PATCHBAY_TOO_DEEP', `the message is nested deeper than ${max} levels${isOption ? ' (option maxDepth)' : ''}`)),
   /** The method does not exist, or not in the revision that the client speaks. Remedy: see [Revisions](revisions.md). */
   methodNotFound: (method: string) => named('PATCHBAY_METHOD_NOT_FOUND', codes.methodNotFound, `Method not found: ${shorten(method)}`),
   /** The params do not fit the method. Remedy: correct what the text names. */

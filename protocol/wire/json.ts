@@ -52,8 +52,8 @@ class Inspection {
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) this.#forbid('a number is too large to be represented', errors.invalidParams)
     } else if (typeof value === 'object' && value !== null) {
-      const { maxDepth } = this.#limits
-      if (depth > maxDepth) throw errors.tooDeep(maxDepth)
+      const { maxDepth, option } = this.#limits
+      if (depth > maxDepth) throw errors.tooDeep(maxDepth, option === undefined)
       if (Array.isArray(value)) for (const item of value) this.visit(item, depth + 1)
       else this.#members(value as Record<string, unknown>, depth)
     }
@@ -61,7 +61,7 @@ class Inspection {
 
   #members (value: Record<string, unknown>, depth: number): void {
     for (const key in value) {
-      if (++this.#keys > this.#limits.maxKeys) throw errors.tooManyKeys(this.#limits.maxKeys)
+      if (++this.#keys > this.#limits.maxKeys) throw errors.tooManyKeys(this.#limits.maxKeys, this.#limits.option)
       if (key === '__proto__') this.#forbid('the key "__proto__" is not allowed', errors.invalidRequest)
       const inner = value[key]
       if (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')) {

@@ -7,10 +7,12 @@ export interface MessageLimits {
   maxBatch: number
   /** True when a response is read even if it has keys that reach prototypes, or numbers that do not fit; `forbidden` of it says so. */
   readsForbidden?: boolean
+  /** The option that bounds values and keys, where it is not `maxValues` and `maxKeys`; the depth is not an option then. */
+  option?: 'maxUpstreamValues' | 'maxUpstreamListValues'
 }
 
 /** What one peer may ask for, and for how long; times are in milliseconds. */
-export interface Limits extends Omit<MessageLimits, 'readsForbidden'> {
+export interface Limits extends Omit<MessageLimits, 'readsForbidden' | 'option'> {
   maxInFlight: number
   /** How many bytes the calls of one peer, and those of all together, may hold while they are answered. */
   maxBytesInFlight: number
@@ -40,4 +42,5 @@ export const LIMITS: Limits = {
 }
 
 /** What a message of an upstream may be made of. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
-export const upstreamLimits = (maxValues: number): MessageLimits => ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, readsForbidden: true })
+export const upstreamLimits = (maxValues: number, option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'): MessageLimits =>
+  ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, readsForbidden: true, option })

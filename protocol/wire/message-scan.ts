@@ -17,7 +17,7 @@ export const needsScan = (size: number, { maxValues }: MessageLimits): boolean =
  * The error for the first limit that a message exceeds, found by counting in its bytes before they are parsed; undefined when it exceeds
  * none. It does not check that the bytes are JSON.
  */
-export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth }: MessageLimits): McpError | undefined {
+export function findExceededLimit (bytes: Buffer, start: number, end: number, { maxValues, maxKeys, maxDepth, option }: MessageLimits): McpError | undefined {
   let values = 1
   let keys = 0
   let depth = 0
@@ -25,13 +25,13 @@ export function findExceededLimit (bytes: Buffer, start: number, end: number, { 
     const byte = bytes[at] as number
     if (byte === QUOTE) at = closingQuote(bytes, at + 1, end)
     else if (byte === COMMA) {
-      if (++values > maxValues) return errors.tooManyValues(maxValues)
+      if (++values > maxValues) return errors.tooManyValues(maxValues, option)
     } else if (byte === COLON) {
-      if (++keys > maxKeys) return errors.tooManyKeys(maxKeys)
+      if (++keys > maxKeys) return errors.tooManyKeys(maxKeys, option)
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      if (++depth > maxDepth) return errors.tooDeep(maxDepth)
+      if (++depth > maxDepth) return errors.tooDeep(maxDepth, option === undefined)
       // One more than there are commas, unless it is empty.
-      if (!isClosing(afterSpace(bytes, at + 1, end)) && ++values > maxValues) return errors.tooManyValues(maxValues)
+      if (!isClosing(afterSpace(bytes, at + 1, end)) && ++values > maxValues) return errors.tooManyValues(maxValues, option)
     } else if (isClosing(byte)) depth--
   }
   return undefined

@@ -51,7 +51,19 @@ t.test('a result may have as many values as a request, and a list more', async t
   await until(() => app.mcp.tools.get('up__tool_59') !== undefined, 'the list, which has more than 100 values')
   const client = await createClient(app)
   t.equal(((await client.call('up__tool_0', { count: 50 })).output as { all: unknown[] }).all.length, 50)
-  await t.rejects(client.call('up__tool_0', { count: 200 }), { message: /up failed: its answer cannot be read: .*at most 100/ })
+  await t.rejects(client.call('up__tool_0', { count: 200 }), { message: /up failed: its answer cannot be read: .*at most 100 .*\(option maxUpstreamValues\)/ })
+})
+
+t.test('a message of an upstream that has too much is refused with the option that bounds it', async t => {
+  const wrong = (text: string, option?: 'maxUpstreamListValues'): string => {
+    const message = decode(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${text}}`), upstreamLimits(100, option))
+    return message.kind === 'invalid' ? message.error.message : 'none'
+  }
+  const keys = `{${Array.from({ length: 200 }, (_, index) => `"k${index}":1`).join()}}`
+  t.match(wrong(`[${'1,'.repeat(200)}1]`), /100 values.*\(option maxUpstreamValues\)$/)
+  t.match(wrong(`[${'1,'.repeat(200)}1]`, 'maxUpstreamListValues'), /\(option maxUpstreamListValues\)$/)
+  t.match(wrong(keys), /\(option maxUpstreamValues\)$/)
+  t.match(wrong(`${'['.repeat(300)}${']'.repeat(300)}`), /(deeper than 256 levels|\(option maxUpstreamValues\))$/)
 })
 
 t.test('what a result costs at most is near to what a request does', async t => {

@@ -58,7 +58,7 @@ function dialChild (address: StdioAddress, options: ChildOptions, createOutput: 
       replies,
       maxQueue: maxUpstreamQueue,
       limits: upstreamLimits(maxUpstreamValues),
-      listLimits: upstreamLimits(maxUpstreamListValues),
+      listLimits: upstreamLimits(maxUpstreamListValues, 'maxUpstreamListValues'),
       maxUnasked: maxUpstreamUnasked,
       alive,
       onNoise: line => output.addLine(line)
