@@ -18,7 +18,7 @@ import type { Tool } from '../../protocol/definitions/tool.js'
 declare module '../core/mcp.js' {
   interface Mcp {
     /** The tools of every transport. Adding or removing one is announced to all clients. */
-    tools: Registry<Tool>
+    tools: ToolRegistry
   }
 }
 
@@ -35,6 +35,13 @@ const REASON = 'patchbay/error'
 const LIST_CHANGED = 'notifications/tools/list_changed'
 type Warn = (sentence: string) => void
 
+export interface ToolRegistry extends Registry<Tool> {
+  /** Sets the function that finds a tool which an upstream has and clients do not get, with the reason. */
+  explainMissingWith: (explain: ExplainMissing) => void
+}
+
+type ExplainMissing = (name: string, call: Call) => (Pick<Tool, 'upstream' | 'accessName' | 'scopes'> & { readonly why: string }) | undefined
+
 const CallParams = Type.Object({ name: Type.String(), arguments: Type.Optional(Type.Unsafe<Params>({ type: 'object' })) })
 
 export default fp(async ({ mcp, log }) => {
@@ -46,9 +53,11 @@ export default fp(async ({ mcp, log }) => {
   })
   const { registry } = parts.whole
   const warn = (sentence: string): void => log.warn(sentence)
+  let explainMissing: ExplainMissing = () => undefined
 
   mcp.provide('tools', {
     ...registry,
+    explainMissingWith: explain => { explainMissing = explain },
     add: tool => {
       registry.add(tool)
       warnOfPatterns(tool)
@@ -72,6 +81,8 @@ export default fp(async ({ mcp, log }) => {
   })
 
   function unknown (name: string, call: Call): McpError {
+    const missing = explainMissing(name, call)
+    if (missing !== undefined && scopes.allows(call, 'tools', name, missing)) return errors.unknownTool(name, `; the upstream server ${missing.upstream} has it, and it is left out: ${missing.why}`)
     return errors.unknownTool(name, scopes.suggest(name, 'tools', parts.of(call.peer.view).tools, call))
   }
 

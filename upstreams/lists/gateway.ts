@@ -9,6 +9,14 @@ import type { Call } from '../../protocol/dispatch/call.js'
 /** Finds a resource that is not listed; with the template of an upstream that matches, only what takes precedence over it. */
 export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
+/** A tool that an upstream has, and clients do not get. */
+export interface MissingTool {
+  readonly upstream: string
+  readonly accessName: string
+  readonly scopes: readonly string[] | undefined
+  readonly why: string
+}
+
 /** Where the definitions of upstreams go: those of the gateway, or those of one view. */
 export interface Registries {
   readonly tools: Pick<Registry<Tool>, 'relay' | 'limitCaching'>
@@ -24,6 +32,7 @@ export interface ViewRegistries extends Registries { instructions: string | unde
 
 /** What the lists of upstreams use of the gateway. */
 export interface ListGateway extends Registries {
+  readonly tools: Registries['tools'] & { /** Sets the function that finds out why there is no tool of a name. */ explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void }
   readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
   /** What the operator's option `scopes` names. */
   readonly scopes: { names: () => string[] }

@@ -10,7 +10,7 @@ import type { Registries, ListGateway } from './gateway.js'
 import { sectionsOf } from './instructions.js'
 import type { ListLimits } from './limits.js'
 import { Links } from './links.js'
-import { isNamedBy } from './named-upstream.js'
+import { findLeftOut, isNamedBy } from './named-upstream.js'
 import { MergedList, type OwnerOf } from './offers/merged-list.js'
 import { OfferedList } from './offers/offered-list.js'
 import type { Definitions } from './offers/offered.js'
@@ -55,6 +55,7 @@ export class Lists {
     this.#firstReads = new FirstReads(Math.min(limits.upstreamListWait, limits.callTimeout / 2))
     this.#merged = mergedIn(gateway, this.#reserved)
     gateway.hops.findWith(call => [...new Set([...this.#all.values()].flatMap(({ lists: { hops, upstream } }) => isPartOf(call, upstream.entry) ? hops.all : []))])
+    gateway.tools.explainMissingWith((name, call) => findLeftOut(name, call, this.#all.values()))
     gateway.resources.findUnlistedWith((uri, call, template) => this.#findUnlisted(uri, call, template))
   }
 
@@ -137,8 +138,8 @@ export class Lists {
     const { entry, entry: { alias } } = upstream
     const view = this.#gateway.views.open(alias)
     const { tools, prompts, resources } = view
-    const origin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, () => lists)
-    const lists = new UpstreamLists(upstream, this.#limits, {
+    const origin: UpstreamOrigin = new UpstreamOrigin(upstream, rank, this.#links, this.#reserved, () => lists)
+    const lists: UpstreamLists = new UpstreamLists(upstream, this.#limits, {
       tools: new OfferedList('tools', origin, entry, this.#merged.tools, (hidden, shown) => tools.relay(hidden, shown)),
       prompts: new OfferedList('prompts', origin, entry, this.#merged.prompts, (hidden, shown) => prompts.relay(hidden, shown)),
       resources: new OfferedList('resources', origin, entry, this.#merged.resources, (hidden, shown) => resources.relay(hidden, shown)),

@@ -2,8 +2,11 @@ import type { Call } from '../../protocol/dispatch/call.js'
 import { DEFAULT_SCOPES, grants } from '../../protocol/wire/identity.js'
 import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
+import { isPartOf } from './first-reads.js'
+import type { MissingTool } from './gateway.js'
 import { prefixesOf } from './offers/names.js'
 import { qualifiedUri } from './offers/resource-definitions.js'
+import type { UpstreamLists } from './upstream-lists.js'
 
 /** True when the request of a client can only mean this upstream, by the view or by the name, and the client may use it. */
 export function isNamedBy ({ peer: { view }, identity, params }: Call, { alias, prefix, scopes = DEFAULT_SCOPES }: ServerEntry): boolean {
@@ -12,6 +15,17 @@ export function isNamedBy ({ peer: { view }, identity, params }: Call, { alias, 
   const { name, uri } = isObject(params.ref) ? params.ref : params
   const { whole, short } = prefixesOf({ alias, prefix })
   return startsWith(name, whole) || startsWith(name, short) || startsWith(uri, qualifiedUri(alias, ''))
+}
+
+interface Served { readonly lists: Pick<UpstreamLists, 'upstream' | 'offered'> }
+
+/** The tool that a client named, where an upstream that the client may use has it, and it was left out. */
+export function findLeftOut (name: string, call: Call, all: Iterable<Served>): MissingTool | undefined {
+  for (const { lists: { upstream: { entry }, offered } } of all) {
+    const found = isPartOf(call, entry) ? offered.tools.leftOut(name, call.peer.view !== undefined) : undefined
+    if (found !== undefined) return { upstream: entry.alias, accessName: found.name.name, scopes: entry.scopes, why: found.why }
+  }
+  return undefined
 }
 
 /** Without a prefix every name would fit. */

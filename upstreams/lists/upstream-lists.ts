@@ -25,7 +25,7 @@ const RETRY = { first: 1_000, longest: 30_000 }
 export class UpstreamLists {
   readonly #upstream: Upstream
   readonly #limits: ListLimits
-  readonly #offered: OfferedLists
+  readonly offered: OfferedLists
   readonly #subscriptions: Subscriptions
   readonly hops: HopsOfUpstream
   readonly #onRead: (isNew: boolean) => void
@@ -50,7 +50,7 @@ export class UpstreamLists {
   constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, hops: HopsOfUpstream, onRead: (isNew: boolean) => void) {
     this.#upstream = upstream
     this.#limits = limits
-    this.#offered = offered
+    this.offered = offered
     this.#subscriptions = subscriptions
     this.hops = hops
     this.#onRead = onRead
@@ -84,18 +84,18 @@ export class UpstreamLists {
   }
 
   get names (): ListedNames {
-    const { tools, prompts } = this.#offered
+    const { tools, prompts } = this.offered
     return { own: this.#snapshot.lists.tools.map(({ name }) => name as string), tools: tools.names(), prompts: prompts.names() }
   }
 
   get status (): Pick<UpstreamStatus, 'tools' | 'repaired' | 'stale' | 'warnings'> {
-    const conflicts = ALL_KINDS.flatMap(kind => this.#offered[kind].warnings(KINDS[kind].noun))
-    return { tools: this.#offered.tools.size, repaired: ALL_KINDS.reduce((sum, kind) => sum + this.#offered[kind].repaired, 0), stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
+    const conflicts = ALL_KINDS.flatMap(kind => this.offered[kind].warnings(KINDS[kind].noun))
+    return { tools: this.offered.tools.size, repaired: ALL_KINDS.reduce((sum, kind) => sum + this.offered[kind].repaired, 0), stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
   }
 
   /** What was repaired in its lists. */
   repairs (): Repair[] {
-    return ALL_KINDS.flatMap(kind => this.#offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes })))
+    return ALL_KINDS.flatMap(kind => this.offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes })))
   }
 
   /** Prepares lists that were read earlier, over several turns when they are long. The function that it resolves to shows them, until they are read again. */
@@ -140,7 +140,7 @@ export class UpstreamLists {
     clearTimeout(this.#retry)
     this.#wake()
     this.#subscriptions.close()
-    for (const kind of ALL_KINDS) this.#offered[kind].clear()
+    for (const kind of ALL_KINDS) this.offered[kind].clear()
   }
 
   #attach (connection: Connection): void {
@@ -218,7 +218,7 @@ export class UpstreamLists {
 
   async #prepare (snapshot: Snapshot): Promise<() => void> {
     const changed = ALL_KINDS.filter(kind => snapshot.lists[kind] !== this.#snapshot.lists[kind])
-    const offers = await Promise.all(changed.map(async kind => await this.#offered[kind].prepare(snapshot.lists[kind])))
+    const offers = await Promise.all(changed.map(async kind => await this.offered[kind].prepare(snapshot.lists[kind])))
     return () => {
       if (this.#ended.signal.aborted) return
       this.#snapshot = snapshot

@@ -3,7 +3,7 @@ import type { Origin } from './definitions.js'
 import type { Entry, Kind } from '../reading/kinds.js'
 import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
-import { offeredBy, type Definitions, type Offered, type Offering } from './offered.js'
+import { offeredBy, type Definitions, type LeftOutEntry, type Offered, type Offering } from './offered.js'
 
 /** What one upstream offers of one kind: to all clients, and under its own names to those of its view. */
 export class OfferedList<K extends Kind> {
@@ -13,7 +13,7 @@ export class OfferedList<K extends Kind> {
   readonly #merged: MergedList<Definitions[K]>
   readonly #showInView: Show<Definitions[K]>
   #offered: ReadonlyMap<string, Offered<Definitions[K]>> = new Map()
-  #leftOut: ReadonlyMap<string, string> = new Map()
+  #leftOut: ReadonlyMap<string, LeftOutEntry> = new Map()
   #repaired = 0
 
   constructor (kind: K, origin: Origin, server: ServerEntry, merged: MergedList<Definitions[K]>, showInView: Show<Definitions[K]>) {
@@ -54,10 +54,17 @@ export class OfferedList<K extends Kind> {
     this.#replace({ offered: new Map(), leftOut: new Map() })
   }
 
+  /** The entry that is left out and would have this name for all clients, or has it for those of the upstream's view. */
+  leftOut (name: string, isOwn: boolean): LeftOutEntry | undefined {
+    if (isOwn) return this.#leftOut.get(name)
+    for (const entry of this.#leftOut.values()) if (entry.name.name === name || entry.name.spellings.includes(name)) return entry
+    return undefined
+  }
+
   /** Sentences about entries that clients do not get, because they could not read them, or not under their own name, because others have it. */
   warnings (noun: string): string[] {
     const warnings = new Warnings()
-    for (const [name, why] of this.#leftOut) warnings.add(() => `${noun} ${quote(name)} is left out: ${why}`)
+    for (const [name, { why }] of this.#leftOut) warnings.add(() => `${noun} ${quote(name)} is left out: ${why}`)
     for (const lost of this.#merged.lostBy(this.#origin)) warnings.add(() => `${noun} ${quote(lost.key)} ${reasonOf(lost)}`)
     return warnings.list()
   }

@@ -19,7 +19,10 @@ export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource
 export interface Offered<T> { readonly entry: Entry, readonly name: string, readonly changes: readonly string[], readonly offer: Offer<T>, readonly bare: T }
 
 /** What is offered, by the upstream's own names, and why the others are not. */
-export interface Offering<T> { readonly offered: ReadonlyMap<string, Offered<T>>, readonly leftOut: ReadonlyMap<string, string> }
+export interface Offering<T> { readonly offered: ReadonlyMap<string, Offered<T>>, readonly leftOut: ReadonlyMap<string, LeftOutEntry> }
+
+/** An entry that clients do not get, and the name that it would have. */
+export interface LeftOutEntry { readonly name: PublicName, readonly why: string }
 
 type Make = { [K in Kind]: (origin: Origin, entry: Entry, listed: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
 
@@ -30,7 +33,7 @@ export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entrie
   const names = served.map(entry => entry[key] as string)
   const named = kind === 'tools' || kind === 'prompts' ? publicNames(prefixesOf(server), names) : undefined
   const offered = new Map<string, Offered<Definitions[K]>>()
-  const leftOut = new Map<string, string>()
+  const leftOut = new Map<string, LeftOutEntry>()
   const slices = new Slices()
   for (const entry of served) {
     const own = entry[key] as string
@@ -41,7 +44,7 @@ export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entrie
     if (isSame) offered.set(own, known)
     else {
       const repaired = repairEntry(kind, entry, server.schemas)
-      if (typeof repaired === 'string') leftOut.set(own, repaired)
+      if (typeof repaired === 'string') leftOut.set(own, { name, why: repaired })
       else offered.set(own, { entry, name: name.name, changes: repaired.changes, ...MAKE[kind](origin, entry, repaired.entry, name) })
     }
     const pause = slices.spend(isSame ? own.length : sizeOf(entry))
