@@ -5,7 +5,7 @@ import { Report, type Scenario } from '../support/report.js'
 import { scenario } from './scenario.js'
 
 /** A server that is killed again and again while it writes. */
-export const kill = scenario({ kills: 100 }, async ({ kills }) => await runTests(`kill: ${kills} kills under load`, ['app/crash.test.js'], { CRASH_KILLS: String(kills) }))
+export const kill = scenario({ kills: 100 }, async ({ kills }) => await runTests(`kill: ${kills} kills under load`, ['app/crash.slow.test.js'], { CRASH_KILLS: String(kills) }))
 
 /** A disk that is full or read-only, and files that are damaged. */
 export const disk: Scenario = scenario({}, async () => await runTests('disk: full, read-only, damaged', ['stores/disk-full.test.js', 'stores/disk-damage.test.js']))

@@ -7,7 +7,7 @@ import { Load, modernConnection, plainConnection, sessionConnection, websocketCo
 import { modernMeta } from '../support/modern.js'
 import { gatewayOn, type Gateway, type Start } from '../support/restarting.js'
 
-// Many more: TAP_TIMEOUT=3600 CRASH_KILLS=100 node build/test/app/crash.test.js
+// Many more: TAP_TIMEOUT=3600 CRASH_KILLS=100 node build/test/app/crash.slow.test.js
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 5)
 /** How long the server may take to come back, in milliseconds. On a machine that is busy with other things its own work counts. */
 const BACK = 2_000
