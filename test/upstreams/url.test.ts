@@ -28,7 +28,12 @@ const BADLY: Record<string, (got: Got) => true> = {
   'status 500': got => end(got, 500),
   'status 501 and an error': got => sendJson(got, { jsonrpc: '2.0', id: null, error: { code: -32603, message: 'hidden' } }, 501),
   'status 503 and a page': got => sendPage(got, 503),
-  'status 200 and a page': got => sendPage(got, 200)
+  'status 200 and a page': got => sendPage(got, 200),
+  'status 200 and JSON that is no message': got => sendJson(got, { error: 'unknown method' }),
+  'status 200 and an empty text of JSON': got => sendText(got, ''),
+  'status 200 and JSON that breaks off': got => sendText(got, '{"jsonrpc":'),
+  'status 204': got => end(got, 204),
+  'an event stream without the response': got => { startEvents(got).end(event({ error: 'unknown method' })); return true }
 }
 
 for (const [how, answer] of Object.entries(BADLY)) {
@@ -146,6 +151,12 @@ t.test('a cancelled call closes its reply', async t => {
 function sendPage ({ response }: Got, status: number): true {
   response.writeHead(status, { 'content-type': 'text/html' })
   response.end('<!doctype html><title>hidden</title>')
+  return true
+}
+
+function sendText ({ response }: Got, text: string): true {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(text)
   return true
 }
 

@@ -24,7 +24,11 @@ const LATE_WAIT = 500
 const refuses = (status: number): boolean => [401, 403, 407, 408, 429].includes(status)
 
 /** HTTP statuses of a server that is not well, or takes `server/discover` so badly that it seems so. */
-const saysNothing = (status: number): boolean => refuses(status) || status >= 500
+const fails = (status: number): boolean => status >= 500
+const saysNothing = (status: number): boolean => refuses(status) || fails(status)
+
+/** True for the error of a server that answered with an HTTP status of its own failure. */
+export const isFailure = (error: unknown): boolean => error instanceof RequestFailed && fails(error.status ?? 0)
 
 /** Sends `initialize` and, when the server has answered, `notifications/initialized`. */
 export async function initialize (peer: UpstreamPeer, self: Self): Promise<Agreement> {
@@ -86,7 +90,7 @@ async function discover (peer: UpstreamPeer, { alias, clientInfo }: Self, mustKn
     if (!ofHttp || !(error instanceof RequestFailed)) return undefined
     const { status } = error
     if (status === undefined || refuses(status) || (mustKnow && saysNothing(status))) throw error
-    return status >= 500 || status < 300 ? 'unwell' : undefined
+    return fails(status) || status < 300 ? 'unwell' : undefined
   })
   return typeof result === 'object' ? discovered(alias, result) : result
 }

@@ -50,6 +50,12 @@ export class EraMemory {
     this.#probedHere = false
   }
 
+  /** Makes the next start treat the server as one that is not known, in other processes, too. */
+  discard (): void {
+    this.#era = undefined
+    this.#values.delete(SPACE, this.#alias).catch(() => {})
+  }
+
   async #load (): Promise<Era | undefined> {
     const value = await this.#values.get(SPACE, this.#alias).catch(() => undefined)
     if (!isObject(value) || value.server !== this.#server) return undefined

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { unlessAborted } from '../../lib/time/unless-aborted.js'
 import { revisionNamed } from '../../protocol/revisions/table.js'
 import type { Dial } from '../../transports/client/link.js'
-import { agreeWithoutHandshake, initialize, probe, type Agreement, type Self } from './agreement.js'
+import { agreeWithoutHandshake, initialize, isFailure, probe, type Agreement, type Self } from './agreement.js'
 import type { EraMemory } from './era-memory.js'
 import { UpstreamPeer, type PeerEvents } from './upstream-peer.js'
 
@@ -67,7 +67,12 @@ export async function negotiate (dial: Dial, options: NegotiationOptions, events
       eras.remember(true)
       events.expired(peer)
     }
-    const agreement = await probe(peer, self, silent(peer, silence.signal).catch(async () => await new Promise(() => {})), era?.modern === true, late).finally(() => silence.abort())
+    const isModern = era?.modern === true
+    const agreement = await probe(peer, self, silent(peer, silence.signal).catch(async () => await new Promise(() => {})), isModern, late).catch((error: unknown) => {
+      // Another server may be there now.
+      if (isModern && isFailure(error)) eras.discard()
+      throw error
+    }).finally(() => silence.abort())
     if (agreement !== undefined) eras.remember(agreement.revision.stateless)
     return agreement
   }

@@ -199,6 +199,26 @@ t.test('over HTTP, a server without a handshake that was not well when it was as
   t.strictSame(down.methods, [['server/discover']], 'one that is known to need none gets no initialize')
 })
 
+t.test('over HTTP, a server that fails although it needed no handshake before is asked as an unknown one next time', async t => {
+  const { values } = memoryStore()
+  await connectTo(t, new FakeUpstream({ 'server/discover': () => discovered }, 'http'), { values })
+  const eras = new EraMemory(values, createEntry())
+  const replaced = new FakeUpstream({ 'server/discover': fails(500) }, 'http')
+  await t.rejects(connectTo(t, replaced, { eras }), { message: 'it does not work' })
+  t.equal(await new EraMemory(values, createEntry()).recall(), undefined, 'nor does another process know it')
+  t.equal((await connectTo(t, replaced, { eras })).revision.version, newestLegacy.version)
+  t.strictSame(replaced.methods, [['server/discover'], ['server/discover', 'initialize', 'server/discover', 'notifications/initialized']])
+})
+
+for (const status of [401, 429, undefined]) {
+  t.test(`over HTTP, ${status === undefined ? 'a lost connection' : `status ${status}`} is no reason to forget the era`, async t => {
+    const { values } = memoryStore()
+    await connectTo(t, new FakeUpstream({ 'server/discover': () => discovered }, 'http'), { values })
+    await t.rejects(connectTo(t, new FakeUpstream({ 'server/discover': fails(status) }, 'http'), { values }))
+    t.match(await new EraMemory(values, createEntry()).recall(), { modern: true })
+  })
+}
+
 t.test('an entry with a revision decides what the server is spoken to in', async t => {
   const both = { 'server/discover': () => discovered, initialize: () => ({ result: { ...legacyInitialize, protocolVersion: '2025-06-18' } }) }
   const legacy = new FakeUpstream(both)

@@ -53,7 +53,8 @@ export class RequestChannel implements Channel, ReplyReceiver {
   #source: PausableSource | undefined
   /** From when on it is large. */
   #incoming: IncomingReply | undefined
-  #status = 200
+  /** That of the reply; 0 before its head has come. */
+  #status = 0
   #headers: IncomingHttpHeaders = {}
   #isSent = false
   #isDone = false
@@ -98,7 +99,7 @@ export class RequestChannel implements Channel, ReplyReceiver {
     const kind = bodyKind(headers)
     const isGood = status >= 200 && status < 300
     if (status === 401 || (kind !== 'json' && !isGood)) return this.#failWithStatus()
-    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`, status)
+    if (kind === 'other') return this.#fail(this.#status === 202 ? 'it accepted the request without an answer' : `the Content-Type of its answer is neither application/json nor text/event-stream (status ${status}); see that "url" of this server is that of its MCP endpoint`)
     if (Number(headers['content-length']) > this.#host.limits.maxMessage) return this.#failTooLong()
     const { maxMessage, limits, listLimits } = this.#host.limits
     this.#body = new ReplyBody(kind, maxMessage, isList(this.#request.method) ? listLimits : limits, (message, bytes) => this.#take(message, bytes), () => this.#failTooLong(), bytes => {
@@ -203,11 +204,11 @@ export class RequestChannel implements Channel, ReplyReceiver {
   }
 
   #failWithStatus (): void {
-    this.#fail(this.#host.explain(this.#status, this.#headers), this.#status)
+    this.#fail(this.#host.explain(this.#status, this.#headers))
   }
 
-  #fail (why: string, status?: number): void {
+  #fail (why: string): void {
     this.drop()
-    this.#host.events.failed(this.#request.id, new Error(why), status)
+    this.#host.events.failed(this.#request.id, new Error(why), this.#status === 0 ? undefined : this.#status)
   }
 }
