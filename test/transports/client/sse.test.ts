@@ -5,6 +5,9 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
+import type { Channel } from '../../../protocol/wire/channel.js'
+import { encodeNotification, encodeRequest } from '../../../protocol/wire/jsonrpc.js'
+import type { UrlDialOptions } from '../../../transports/client/dial-url.js'
 import { connect, end, event, resultOf, sendJson, startEvents, startRawServer, type Got, type RawServer } from './raw-server.js'
 import type { LinkRecorder } from './link-recorder.js'
 import type { ServerResponse } from 'node:http'
@@ -104,14 +107,38 @@ t.test('any: a credential that is refused is no reason for another transport', a
   t.same(methods, ['POST'])
 })
 
-async function open (t: Test, first: string): Promise<RawServer & { recorder: LinkRecorder, stream: ServerResponse }> {
+t.test('a call that is cancelled while it waits for a connection is not sent, nor is its cancellation', async t => {
+  const { got, recorder } = await open(t, 'event: endpoint\ndata: /message\n\n', { connections: 4 })
+  const call = (id: string): Channel => {
+    const channel = recorder.link.channelFor({ id, method: 'tools/call', params: {}, caller: 'bob' })
+    channel.emit(encodeRequest(id, 'tools/call', {}), 'tools/call')
+    return channel
+  }
+  const cancel = (channel: Channel, requestId: string): void => channel.emit(encodeNotification('notifications/cancelled', { requestId }), 'notifications/cancelled')
+  const channels = ['1', '2', '3', '4'].map(call)
+  const held = [await got.take('the first'), await got.take('the second')]
+  channels.forEach((channel, index) => { if (index === 0 || index === 2) cancel(channel, String(index + 1)) })
+  const cancelled = await got.take('the cancellation of the first')
+  t.match(cancelled.message, { method: 'notifications/cancelled', params: { requestId: '1' } })
+  for (const each of [cancelled, ...held]) end(each, 202)
+  const next = await got.take('the next')
+  t.equal(next.message.id, '4', 'the third is passed over')
+  end(next, 202)
+  const last = call('5')
+  end(await got.take('the last'), 202)
+  cancel(last, '5')
+  t.match((await got.take('its cancellation')).message, { params: { requestId: '5' } })
+  t.same(got.empty(), [])
+})
+
+async function open (t: Test, first: string, options: Partial<UrlDialOptions> = {}): Promise<RawServer & { recorder: LinkRecorder, stream: ServerResponse }> {
   let stream: ServerResponse | undefined
   const server = await startRawServer(t, item => {
     if (item.method !== 'GET') return false
     stream = startEvents(item)
     return stream.write(first)
   })
-  const recorder = await connect(t, 'sse', `${server.origin}/sse`, {}, { 'X-Key': 'sesame' })
+  const recorder = await connect(t, 'sse', `${server.origin}/sse`, options, { 'X-Key': 'sesame' })
   if (stream === undefined) throw new Error('no stream was opened')
   return { ...server, recorder, stream }
 }

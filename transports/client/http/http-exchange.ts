@@ -67,6 +67,11 @@ export class HttpExchange {
     return this
   }
 
+  /** True once something of it may have been sent, or it has ended before. */
+  get isStarted (): boolean {
+    return this.#isStarted
+  }
+
   /** Ends the exchange; the receiver hears nothing more. */
   abort (): void {
     this.#finish()

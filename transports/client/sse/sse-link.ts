@@ -33,6 +33,8 @@ export class SseLink implements Link, ReplyReceiver {
   readonly #reader: SseReader
   readonly #unasked: UnaskedMessages
   readonly #decoder: MessageDecoder
+  /** Requests whose POST has no reply yet. */
+  readonly #posts = new Map<Id, HttpExchange>()
   #stream: HttpExchange | undefined
   #source: PausableSource | undefined
   #incoming: IncomingReply | undefined
@@ -102,7 +104,7 @@ export class SseLink implements Link, ReplyReceiver {
     return {
       streams: true,
       respond: text => this.#send(text, undefined, undefined, caller),
-      emit: (text, method) => this.#send(text, method, method === 'notifications/cancelled' ? undefined : id, caller),
+      emit: (text, method) => method === 'notifications/cancelled' ? this.#cancel(text, id, caller) : this.#send(text, method, id, caller),
       end: () => {}
     }
   }
@@ -144,6 +146,18 @@ export class SseLink implements Link, ReplyReceiver {
     else void this.#post(text, id, caller)
   }
 
+  /** A request that still waits for a connection would be sent behind its cancellation: neither is sent. */
+  #cancel (text: string, id: Id | undefined, caller: string | undefined): void {
+    if (this.#handshake !== undefined) {
+      void this.#handshake.then(() => this.#cancel(text, id, caller))
+      return
+    }
+    const post = id === undefined ? undefined : this.#posts.get(id)
+    if (id === undefined || post === undefined || post.isStarted) return this.#send(text, undefined, undefined, caller)
+    this.#posts.delete(id)
+    post.abort()
+  }
+
   /** Settles when the reply to the POST is there. With an id, it reports what went wrong. */
   #post (body: string, id: Id | undefined, caller: string | undefined): Promise<void> {
     const { client, headers: configured } = this.#target
@@ -156,6 +170,7 @@ export class SseLink implements Link, ReplyReceiver {
         // What follows the head of a reply does not matter.
         if (isDone) return
         isDone = true
+        if (id !== undefined) this.#posts.delete(id)
         if (why !== undefined && id !== undefined && !this.#isClosed) this.#events.failed(id, why, status)
         resolve()
       }
@@ -166,6 +181,7 @@ export class SseLink implements Link, ReplyReceiver {
         onError: done
       }
       const exchange = id === undefined ? client.control(request, receiver, caller) : client.call(request, receiver, caller)
+      if (id !== undefined && exchange !== undefined && !isDone) this.#posts.set(id, exchange)
       if (exchange === undefined) done(new Error('too much waits to be sent to it already; try again later'))
     })
   }
