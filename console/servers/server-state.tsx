@@ -12,15 +12,12 @@ export function StateBadge ({ state }: { state: string }) {
 
 /** Why a server does not run, how it goes on, what it wrote, and a button that starts it. `now` is the time of the gateway. */
 export function ServerState ({ server, now }: { server: UpstreamRow, now: number }) {
-  const { alias, state, failing, lastError, lastLines = [], repaired = 0, warnings = [] } = server
+  const { alias, state, failing, lastError, lastLines = [] } = server
   const outlook = outlookOf(server, now)
   return (
     <div class='server-state'>
       {lastError !== undefined && <p class='small'><span class='quiet'>{failing === true ? 'Reason:' : 'Last error:'}</span> <ServerText text={String(lastError)} /></p>}
-      {Number(repaired) > 0 && <p class='small quiet'>{`Entries of its lists that were repaired, because some clients would refuse them: ${Number(repaired)}`}</p>}
-      {Array.isArray(warnings) && warnings.length > 0 && (
-        <details><summary class='small'>{warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} about its lists</summary><ServerText block text={warnings.join('\n')} /></details>
-      )}
+      <ListRemarks server={server} />
       {outlook !== '' && <p class='small quiet'>{outlook}</p>}
       {canStart(server) && <StartButton alias={alias} label={failing === true ? 'Try again' : 'Start'} />}
       {Array.isArray(lastLines) && lastLines.length > 0 && (
@@ -28,6 +25,18 @@ export function ServerState ({ server, now }: { server: UpstreamRow, now: number
       )}
       {state !== 'misconfigured' && <RecentLog alias={alias} />}
     </div>
+  )
+}
+
+/** How many entries of a server's lists were repaired, and what was left out of them. */
+export function ListRemarks ({ server: { repaired = 0, warnings = [] } }: { server: UpstreamRow }) {
+  return (
+    <>
+      {Number(repaired) > 0 && <p class='small quiet'>{`Entries of its lists that were repaired, because some clients would refuse them: ${Number(repaired)}`}</p>}
+      {Array.isArray(warnings) && warnings.length > 0 && (
+        <details><summary class='small'>{warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} about its lists</summary><ServerText block text={warnings.join('\n')} /></details>
+      )}
+    </>
   )
 }
 

@@ -37,11 +37,12 @@ export const failingOf = (all: readonly UpstreamRow[]): UpstreamRow[] => all.fil
 /** True for a server that a person can start: one that is configured and does not run. */
 export const canStart = ({ state }: UpstreamRow): boolean => state === 'stopped' || state === 'backing off' || state === 'crash loop'
 
-/** The servers that stand in the list of tools themselves: those that fail or start, and those that offer nothing yet. A filter finds them by their name. */
+/** The servers that stand in the list of tools themselves: those that fail or start, and those that offer nothing yet, or nothing that could be listed. A filter finds them by their name. */
 export function serversShown (all: readonly UpstreamRow[], items: readonly Item[], typed: string): UpstreamRow[] {
   const groups = new Set(items.map(({ group }) => group))
   const words = typed.toLowerCase().split(/\s+/).filter(word => word !== '')
-  const isShown = ({ alias, state, failing }: UpstreamRow): boolean => state !== 'ready' && state !== 'disabled' && (failing === true || !groups.has(alias))
+  const isShown = ({ alias, state, failing, warnings }: UpstreamRow): boolean =>
+    state === 'ready' ? !groups.has(alias) && Array.isArray(warnings) && warnings.length > 0 : state !== 'disabled' && (failing === true || !groups.has(alias))
   return all.filter(server => isShown(server) && words.every(word => server.alias.toLowerCase().includes(word)))
 }
 

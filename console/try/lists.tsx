@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { beginningOf } from '../parts/text/beginning.js'
 import { CutText } from '../parts/text/cut-text.js'
 import { ServerText } from '../parts/server-text.js'
-import { ServerState, StateBadge } from '../servers/server-state.js'
+import { ListRemarks, ServerState, StateBadge } from '../servers/server-state.js'
 import { now } from '../state/clock.js'
 import { status } from '../state/connection.js'
 import { filterItems, groupItems, nearestItem, placeOf, type Group } from '../state/filter.js'
@@ -149,6 +149,7 @@ interface GroupProps { group: Group, kind: Kind, opened: string | undefined, las
 
 function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly }: GroupProps) {
   const folded = useSignal(false)
+  const server = kind === 'tool' && name !== '' ? servers.value.find(({ alias, state }) => alias === name && state === 'ready') : undefined
   const rows = folded.value ? null : <ul>{items.map(item => <Row key={item.key} item={item} kind={kind} isOpened={item.key === opened} isLast={item.key === last} />)}</ul>
   if (isOnly) return rows
   return (
@@ -158,6 +159,7 @@ function GroupView ({ group: { name, items, total }, kind, opened, last, isOnly 
           {name === '' ? 'This gateway' : <ServerText text={name} />} <span class='count'>{total.toLocaleString()}</span>
         </button>
       </h2>
+      {server !== undefined && !folded.value && <div class='server-state'><ListRemarks server={server} /></div>}
       {rows}
     </section>
   )

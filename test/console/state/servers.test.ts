@@ -52,6 +52,7 @@ t.test('a server stands in the list while it fails, or starts and offers nothing
     { alias: 'wrong', state: 'misconfigured', failing: true as const, lastError: 'option mcpServers.wrong.args must be a list of strings' }
   ]
   t.strictSame(serversShown(all, items, '').map(({ alias }) => alias), ['jira', 'mail', 'wrong'])
+  t.strictSame(serversShown([{ alias: 'odd', state: 'ready', warnings: ['tool "x" is left out'] }, { alias: 'files', state: 'ready', warnings: ['y'] }], items, '').map(({ alias }) => alias), ['odd'], 'and one that runs, if nothing of it could be listed')
   t.strictSame(serversShown(all, items, 'MAI').map(({ alias }) => alias), ['mail'])
 })
 
