@@ -58,7 +58,7 @@ export class Budget {
 }
 
 /** False for a text with half of a surrogate pair: it cannot be a part of a URI, and validators make one of each name. */
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+export const isWellFormed = (text: string): boolean => !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text)
 
 const ESCAPE = /\\(?:[pP]\{([^{}]*)\}|[^])/g
 

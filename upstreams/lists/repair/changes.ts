@@ -47,5 +47,9 @@ export class Changes {
 /** The pointer to a member, for a sentence: a long one is not made longer. */
 export function below (pointer: string, key: string | number): string {
   if (pointer.length > MAX_POINTER) return pointer
-  return `${pointer}/${typeof key === 'number' ? key : key.slice(0, MAX_POINTER).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return `${pointer}/${typeof key === 'string' && (key.length > MAX_POINTER || ESCAPED.test(key)) ? escape(key) : key}`
 }
+
+const ESCAPED = /[~/]/
+
+const escape = (key: string): string => key.slice(0, MAX_POINTER).replaceAll('~', '~0').replaceAll('/', '~1')

@@ -89,7 +89,7 @@ function dropOpposites (all: readonly Members[], at: string, changes: Changes): 
 }
 
 /** Keywords that model services refuse at the root of a schema of arguments. */
-const REFUSED_AT_ROOT = ['not', 'enum', 'const'] as const
+const REFUSED_AT_ROOT: readonly string[] = ['not', 'enum', 'const']
 
 /** Another object than `root` when it changes, so that references to the former one stay right. */
 function objectRoot (root: Members, links: Links, rewriting: Rewriting, at: string): Members {
@@ -101,10 +101,11 @@ function objectRoot (root: Members, links: Links, rewriting: Rewriting, at: stri
   if (isCompound(root)) changes.note(at, 'references and unions at the root merged into one list of properties')
   if (root.type !== 'object') changes.note(below(at, 'type'), '"object" added')
   if (refused.length > 0) changes.note(at, `${refused.join(', ')} at the root dropped`)
-  const { $schema, type, properties = {}, not, enum: values, const: value, ...rest } = flat
+  const { $schema, properties = {} } = flat
+  const repaired: Members = { ...($schema === undefined ? {} : { $schema }), type: 'object', properties }
+  for (const key in flat) if (!Object.hasOwn(repaired, key) && !REFUSED_AT_ROOT.includes(key)) repaired[key] = flat[key]
   // Definitions move with the root: what refers to the former root finds them there.
-  for (const key of ['$defs', 'definitions']) if (rest[key] !== undefined && rest[key] === root[key]) delete root[key]
-  const repaired: Members = { ...($schema === undefined ? {} : { $schema }), type: 'object', properties, ...rest }
+  for (const key of ['$defs', 'definitions']) if (repaired[key] !== undefined && repaired[key] === root[key]) delete root[key]
   if (Array.isArray(repaired.required) && isObject(properties)) rewriting.keepRequired(repaired, repaired.required, properties, at)
   return repaired
 }

@@ -88,13 +88,16 @@ function worker (schema: Json, draft: SchemaDraft, isListed = false): Check {
   }
 }
 
-/** Schemas that refer to themselves without end are valid for nothing, and no more so when they are listed. */
+/**
+ * Schemas that refer to themselves without end are valid for nothing, and no more so when they are listed. The code that ajv writes for `patternProperties`
+ * beside `anyOf` fails with a TypeError, also for schemas of the newest dialect that were not repaired.
+ */
 function safely (check: Check): Check {
   return value => {
     try {
       return check(value)
     } catch (error) {
-      if (error instanceof RangeError) return true
+      if (error instanceof RangeError || error instanceof TypeError) return true
       throw error
     }
   }
