@@ -23,7 +23,7 @@ const RETRY = { first: 1_000, longest: 30_000 }
 
 /** What is known of one upstream's lists. It is read when the upstream is ready, and again whenever the upstream says that it changed. */
 export class UpstreamLists {
-  readonly #upstream: Upstream
+  readonly upstream: Upstream
   readonly #limits: ListLimits
   readonly offered: OfferedLists
   readonly #subscriptions: Subscriptions
@@ -43,23 +43,19 @@ export class UpstreamLists {
   #lastError: string | undefined
   #stale = true
   #isKnown = false
-  #waiting: Array<() => void> = []
+  readonly #waiting: Array<() => void> = []
   #taken: Promise<unknown> = Promise.resolve()
 
   /** `onRead` runs after each reading; `isNew` when something was not as before. */
   constructor (upstream: Upstream, limits: ListLimits, offered: OfferedLists, subscriptions: Subscriptions, hops: HopsOfUpstream, onRead: (isNew: boolean) => void) {
-    this.#upstream = upstream
+    this.upstream = upstream
     this.#limits = limits
     this.offered = offered
     this.#subscriptions = subscriptions
     this.hops = hops
     this.#onRead = onRead
-    this.#refresher = new Refresher(async () => await this.#read(), limits.upstreamListDelay)
+    this.#refresher = new Refresher(async () => await this.#read().catch((error: unknown) => this.#fail(error)), limits.upstreamListDelay)
     this.#off = upstream.onReady(connection => this.#attach(connection))
-  }
-
-  get upstream (): Upstream {
-    return this.#upstream
   }
 
   get snapshot (): Snapshot {
@@ -78,9 +74,9 @@ export class UpstreamLists {
 
   /** Starts the upstream, if need be, and settles when its lists were read. Rejects with an error that names it; the signal ends the wait. */
   async firstRead (signal: AbortSignal): Promise<void> {
-    await unlessAborted(this.#upstream.shared(), signal)
+    await unlessAborted(this.upstream.shared(), signal)
     if (!this.#isKnown) await unlessAborted(new Promise<void>(resolve => { this.#waiting.push(resolve) }), signal)
-    if (!this.#isKnown) throw errors.upstreamUnavailable(this.#upstream.entry.alias, 'its lists could not be read')
+    if (!this.#isKnown) throw errors.upstreamUnavailable(this.upstream.entry.alias, 'its lists could not be read')
   }
 
   get names (): ListedNames {
@@ -132,7 +128,6 @@ export class UpstreamLists {
     this.#onRead(true)
   }
 
-  /** Ends it. */
   close (): void {
     this.#off()
     this.#ended.abort()
@@ -181,10 +176,16 @@ export class UpstreamLists {
     this.#onRead(isNew)
   }
 
+  /** What was read could not be taken over, in a way that nothing foresees. */
+  #fail (error: unknown): void {
+    if (this.#ended.signal.aborted) return
+    this.#readLater(ALL_KINDS.map(kind => [kind, describeUnread(error, this.upstream.entry, this.#limits.callTimeout)]))
+    this.#wake()
+    this.#onRead(false)
+  }
+
   #wake (): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const wake of waiting) wake()
+    for (const wake of this.#waiting.splice(0)) wake()
   }
 
   /** The list, or in words why it could not be read. */
@@ -194,7 +195,7 @@ export class UpstreamLists {
       return await readList(connection, kind, this.#limits, this.#ended.signal, this.#snapshot.lists[kind])
     } catch (error) {
       // Servers that have resources need not have templates.
-      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : describeUnread(error, this.#upstream.entry, this.#limits.callTimeout)
+      return isMcpError(error) && error.code === codes.methodNotFound ? EMPTY_LIST : describeUnread(error, this.upstream.entry, this.#limits.callTimeout)
     }
   }
 
