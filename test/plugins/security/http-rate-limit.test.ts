@@ -5,6 +5,7 @@ import { createClient, tool, type Options } from '../../../app.js'
 import { host } from '../../support/host.js'
 import { gateway, listening } from '../../support/gateway.js'
 import { client } from '../../support/recorder.js'
+import { inTime } from '../../support/wait.js'
 import { transports, postMessage, type Connection, type Answer } from './rate-transports.js'
 
 const list = (id: number) => ({ id, method: 'tools/list' })
@@ -180,4 +181,12 @@ t.test('a caller within its rate does not wait', async t => {
     t.equal(channel.sent.length, call, 'answered at once')
     await turn()
   }
+})
+
+t.test('a request whose rate cannot be counted is answered with an error, and does not wait for ever', async t => {
+  const app = await gateway(t)
+  Object.assign(app.mcp.rateLimiter, { take: async () => { throw new Error('away') } })
+  const response = await inTime(app.inject({ method: 'POST', url: '/message', payload: { jsonrpc: '2.0', id: 1, method: 'ping' } }), 'the reply')
+  t.equal(response.statusCode, 500)
+  t.notMatch(response.body, /away/)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { errors } from '../../../protocol/wire/errors.js'
 import { Peer } from '../../../protocol/peer/peer.js'
-import { within } from '../../support/wait.js'
+import { until, within } from '../../support/wait.js'
 import { Recorder, type Json } from '../../support/recorder.js'
 
 const { signal: neverAborted } = new AbortController()
@@ -141,3 +141,16 @@ t.test('many questions on one signal print no warning, and all are taken back wi
   await new Promise(resolve => setImmediate(resolve))
   t.strictSame(warnings, [])
 })
+
+for (const [how, answered] of [['is answered', async () => {}], ['fails in a way that nothing foresees', async () => { throw new Error('unforeseen') }]] as const) {
+  t.test(`what waits for initialize is received when that ${how}`, async t => {
+    const peer = new Peer()
+    const received: string[] = []
+    peer.queueUntil(answered())
+    const { handshakeQueue: queue } = peer
+    for (const method of ['a', 'b']) t.equal(queue?.add(() => { received.push(method) }, { kind: 'notification', method, params: {} }, 10), true)
+    await until(() => received.length === 2, 'the messages')
+    t.strictSame(received, ['a', 'b'])
+    t.equal(peer.handshakeQueue, undefined)
+  })
+}

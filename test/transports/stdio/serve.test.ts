@@ -4,7 +4,8 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { serveStdio, tool } from '../../../app.js'
 import { gateway } from '../../support/gateway.js'
-import { within } from '../../support/wait.js'
+import { Peer } from '../../../protocol/peer/peer.js'
+import { inTime, within } from '../../support/wait.js'
 
 type Json = Record<string, unknown>
 
@@ -206,4 +207,13 @@ t.test('when the input has ended, calls that go on are abandoned on demand, befo
     await stdio.flush()
     t.match(output.messages.at(-1), { id: 1, error: { code: -32603 } })
   }
+})
+
+t.test('the end of the input ends the service, also when calls cannot be waited for', async t => {
+  const { input, stdio } = await serve(t)
+  const { drain } = Peer.prototype
+  t.teardown(() => { Peer.prototype.drain = drain })
+  Peer.prototype.drain = async () => { throw new Error('unforeseen') }
+  input.end()
+  t.equal(await inTime(stdio.closed, 'the end'), 'standard input ended')
 })
