@@ -49,7 +49,7 @@ export function resolveOptions (given: Partial<Options>): Options {
   return complete as Options
 }
 
-/** What the schema cannot express, for options that are not in `wrong`. */
+/** Finds mistakes that the schema cannot express, in options that are not in `wrong`. */
 function deeperMistakes ({ plugins, oauth, trustProxy, redis }: Options, wrong: Set<string | undefined>): Mistake[] {
   return [
     ...(wrong.has('plugins') ? [] : wrongPlugins(plugins)),

@@ -6,7 +6,7 @@ import { OptionsError } from '../options/mistakes.js'
 
 type Name = keyof Options
 
-/** What was added to, removed from and changed in a set, by name. */
+/** Names that were added to, removed from and changed in a set. */
 interface Changes { added: string[], removed: string[], changed: string[] }
 
 /** The options that can change while the gateway runs. */
@@ -81,7 +81,7 @@ function changesOf (present: Options, next: Options): Name[] {
   return names.filter(name => !isDeepStrictEqual(present[name], next[name])).sort()
 }
 
-/** Whether callers need a credential is decided at start: removing the last key lets no caller in, and a first key needs a restart. */
+/** True for an option that a reload may change. The need for a credential is decided at start: removing the last key lets no caller in, and a first key needs a restart. */
 function canChange (app: FastifyInstance, name: Name): boolean {
   if (name === 'apiKeys') return 'identities' in app.mcp && app.mcp.identities.required
   return (RELOADABLE as readonly Name[]).includes(name)

@@ -10,7 +10,7 @@ const Command = Type.Object({
   timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: 600_000 }))
 }, { additionalProperties: false })
 
-/** What clients can use: plugins and built-in tools. */
+/** Options about the things that clients can use: plugins and built-in tools. */
 export const content = {
   plugins: Type.Array(Type.Unsafe<string | FastifyPluginAsync>({}), { default: [], description: 'Fastify plugins, or files that export a tool, resource, prompt or plugin; folders, globs and packages of them, too' }),
   watch: Type.Boolean({ default: false, description: 'Load changed plugin files anew while the gateway runs; for development' }),

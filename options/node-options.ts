@@ -15,7 +15,7 @@ export const PER_NODE: ReadonlySet<Name> = new Set<Name>([
 /** The options that may contain secrets. Their fingerprints are made with scrypt, since those who can read Redis could otherwise try values quickly. */
 const SECRET: ReadonlySet<Name> = new Set<Name>(['secret', 'apiKeys', 'searchUrl', 'commands', 'instructions', 'oauth'])
 
-/** What is compared of an upstream server: neither its address nor its environment, which may contain secrets. */
+/** The fields that are compared of an upstream server: neither its address nor its environment, which may contain secrets. */
 interface ComparedServer {
   readonly alias: string,
   readonly disabled: boolean,

@@ -5,7 +5,7 @@ import type { ChildDialer, ChildOptions } from './supervision/child-dial.js'
 
 export interface Dialer {
   readonly dial: Dial
-  /** What the process that was started last wrote for people, with secrets that may be in it; empty where none was started. */
+  /** Lines that the process which was started last wrote for people, with secrets that may be in them; empty where none was started. */
   lastLines (count: number): readonly string[]
 }
 

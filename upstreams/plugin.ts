@@ -29,7 +29,7 @@ declare module '../plugins/core/mcp.js' {
       status: () => UpstreamStatus[]
       /** The servers that the latest configuration has, and that are left out because of mistakes in it. Not those that stay as they were. */
       leftOut: () => readonly LeftOut[]
-      /** What was changed in the lists of a server before they were served. */
+      /** Lists the changes in the lists of a server before they were served. */
       repairs: (alias: string) => Repair[]
       /** Starts a server, if need be, and settles when its lists were read. Rejects if that failed: `status` says why. */
       readLists: (alias: string, signal: AbortSignal) => Promise<void>

@@ -33,13 +33,13 @@ export interface UpstreamRequest {
   readonly params: Params
   /** Cancels it at the upstream. */
   readonly signal?: AbortSignal | undefined
-  /** The same, for calls of clients. */
+  /** Cancels it at the upstream, for calls of clients. */
   readonly cancellation?: Cancellation | undefined
   /** Undefined for requests of our own, such as lists. */
   readonly call?: RelayedCall | undefined
   /** True when the client wants progress. */
   readonly wantsProgress?: boolean | undefined
-  /** What the client can be asked, where capabilities are declared per request. */
+  /** The questions that the client can be asked, where capabilities are declared per request. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined
   readonly logLevel?: LogLevel | undefined
   /** More headers, such as `Mcp-Param-*`, where there are headers. */
@@ -50,7 +50,7 @@ export interface UpstreamRequest {
   readonly renewHeaders?: (() => Promise<Readonly<Record<string, string>>>) | undefined
 }
 
-/** What an upstream said about itself. */
+/** An upstream's words about itself. */
 export interface UpstreamServer {
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | undefined
@@ -78,7 +78,7 @@ export interface Connection {
 
 export type UpstreamState = 'disabled' | 'stopped' | 'starting' | 'ready' | 'backing off' | 'crash loop' | 'closed'
 
-/** What operators see of an upstream. */
+/** The state of an upstream that operators see. */
 export interface UpstreamStatus {
   readonly alias: string
   readonly state: UpstreamState
@@ -93,11 +93,11 @@ export interface UpstreamStatus {
   readonly restarts: number
   /** The reason of the latest failure, for people; no secrets. */
   readonly lastError: string | undefined
-  /** What was left out of its lists, and why. */
+  /** Sentences about entries that were left out of its lists, and why. */
   readonly warnings: readonly string[]
 }
 
-/** What was changed in a tool, prompt, resource or template before it was listed, in sentences that begin with a JSON pointer. */
+/** Changes of a tool, prompt, resource or template before it was listed, in sentences that begin with a JSON pointer. */
 export interface Repair { readonly noun: string, readonly name: string, readonly changes: readonly string[] }
 
 /** One configured server, running or not. */
@@ -109,7 +109,7 @@ export interface Upstream {
   readonly maxRounds: number
   /** The connection that serves this call, by the entry's `isolate`; starts it when needed. Rejects with an error that names the upstream. */
   connectionFor (call: Call): Promise<Connection>
-  /** The same connection where it is shared and open already: most calls need no promise for it. */
+  /** The connection where it is shared and open already: most calls need no promise for it. */
   openConnection (): Connection | undefined
   /** The connection for lists and subscriptions. */
   shared (): Promise<Connection>
@@ -125,9 +125,9 @@ export interface Upstream {
   readonly isFailing: boolean
   /** When it is started again by itself, in milliseconds since 1970; undefined unless that is planned. */
   readonly nextTryAt: number | undefined
-  /** What it wrote last to standard error before it failed, without its secrets, for operators only. Kept until it fails again. */
+  /** Lines that it wrote last to standard error before it failed, without its secrets, for operators only. Kept until it fails again. */
   lastLines (): readonly string[]
-  /** The same of the process that was started last, whether it runs or not: at most 100 lines. */
+  /** Lines of the process that was started last, whether it runs or not: at most 100 lines. */
   recentLines (): readonly string[]
   /** Starts it now, unless it runs, is being started or was removed. */
   retry (): void

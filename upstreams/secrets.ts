@@ -31,7 +31,7 @@ export function redactingLog<L extends 'debug' | 'info' | 'warn'> (log: Log<L>, 
 
 type Log<L extends string> = Record<L, (context: object, message: string) => void>
 
-/** The same for the strings of a value that is logged, and for errors and their causes. */
+/** Redacts the strings of a value that is logged, and those of errors and their causes. */
 export function redactAll (value: unknown, redact: Redact, depth = MAX_DEPTH): unknown {
   if (typeof value === 'string') return redact(value)
   if (typeof value !== 'object' || value === null) return value

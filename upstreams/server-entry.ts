@@ -23,7 +23,7 @@ export interface ServerEntry {
   readonly excludeTools: readonly string[]
   /** How what it offers is listed: repaired where clients would refuse it, or as it was sent. */
   readonly schemas: 'safe' | 'as-is'
-  /** What stands before its names; `alias__` when absent, nothing when empty. */
+  /** The text before its names; `alias__` when absent, nothing when empty. */
   readonly prefix: string | undefined
   /** The version of the protocol that it is spoken to in; found out when absent. */
   readonly revision?: string | undefined
@@ -32,11 +32,11 @@ export interface ServerEntry {
   readonly idle: number | undefined
   /** Which callers share a connection: all of them, those of one principal, or those of one session. */
   readonly isolate: 'none' | 'principal' | 'session'
-  /** What a caller must have been granted for everything it serves; `mcp` when absent. */
+  /** Scopes that a caller must have been granted for everything it serves; `mcp` when absent. */
   readonly scopes: readonly string[] | undefined
   /** The folders that a legacy server gets when it asks for roots, as `file:` URIs; when absent, it cannot ask. */
   readonly roots: readonly string[] | undefined
-  /** Whether the server may ask callers for input, and their models. */
+  /** True where the server may ask callers for input, and their models. */
   readonly elicitation: boolean
   readonly sampling: boolean
 }

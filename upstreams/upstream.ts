@@ -34,7 +34,7 @@ export interface ConfiguredUpstreamOptions {
   readonly starts: Semaphore
   readonly limits: UpstreamLimits
   readonly parked: ParkedCalls
-  /** What its processes wrote last for people, without secrets. */
+  /** Lines that its processes wrote last for people, without secrets. */
   readonly lastLines: (count: number) => readonly string[]
   /** Hides the secrets of the entry. */
   readonly redact: Redact

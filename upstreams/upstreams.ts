@@ -20,7 +20,7 @@ import type { ServerEntry } from './server-entry.js'
 import type { SupervisorLog } from './supervision/supervisor.js'
 import { ConfiguredUpstream, type UpstreamLimits } from './upstream.js'
 
-/** What the options say about all upstreams. */
+/** The options about all upstreams. */
 export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout' | 'replies'>, ListLimits {
   readonly maxUpstreamBytes: number
   readonly maxAllUpstreamBytes: number
@@ -45,7 +45,7 @@ export interface UpstreamOptions extends Omit<DialOptions, 'stopTimeout' | 'repl
   readonly grace: number
 }
 
-/** What upstreams use of the gateway. */
+/** The part of the gateway that upstreams use. */
 export interface UpstreamHost {
   readonly clientInfo: Implementation
   readonly values: Values
@@ -65,7 +65,7 @@ export interface UpstreamHost {
 export class Upstreams {
   readonly #host: UpstreamHost
   #all = new Map<string, ConfiguredUpstream>()
-  /** Those that let their calls finish. */
+  /** Upstreams that let their calls finish. */
   readonly #removed = new Set<ConfiguredUpstream>()
   #configuring: Promise<void> = Promise.resolve()
   #closed = false
@@ -92,7 +92,7 @@ export class Upstreams {
     })
   }
 
-  /** What was repaired in the lists of an upstream. */
+  /** Lists the repairs in the lists of an upstream. */
   repairs (alias: string): Repair[] {
     return this.#lists.repairsOf(alias)
   }
@@ -102,7 +102,7 @@ export class Upstreams {
     await this.#lists.readFirst(alias, signal)
   }
 
-  /** What a call waits for whose target is not there: the first lists of the upstream that it names, or of all for a list. Undefined when there is nothing to wait for. */
+  /** Finds the wait of a call whose target is not there: for the first lists of the upstream that it names, or of all for a list. Undefined when there is nothing to wait for. */
   awaitedBy (call: Call): Promise<unknown> | undefined {
     return this.#lists.awaitedBy(call)
   }
@@ -192,7 +192,7 @@ export class Upstreams {
   }
 }
 
-/** What is wrong with an upstream that should run and does not. */
+/** Says what is wrong with an upstream that should run and does not. */
 function troubleOf ({ entry: { alias }, status: { state, lastError } }: ConfiguredUpstream): string | undefined {
   return state === 'backing off' || state === 'crash loop' ? `upstream ${alias} does not run: ${lastError}` : undefined
 }

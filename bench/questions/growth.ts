@@ -13,13 +13,13 @@ import { patchbay, sdk2 } from '../servers/catalogue.js'
 import { ServerProcess } from '../servers/process.js'
 import type { Question } from './question.js'
 
-/** What is measured at each size: how a process is brought there, and how it is kept busy. */
+/** The measurement at each size: how a process is brought there, and how it is kept busy. */
 interface Growth { sizes: number[], grow: (port: number, size: number) => Promise<void>, open: Runner['open'] }
 
 const TOOLS = [1, 100, 5_000]
 const SESSIONS = [1, 1_000, 10_000]
 const CONNECTIONS = 32
-/** What growing leaves to be done, such as writing to the disk, is over by then. */
+/** The time after which the work that growing leaves behind, such as writing to the disk, is over. */
 const CALM = 1_000
 const CALLS: Ask = echo(32)
 /** Pages of one size, however many tools there are. */

@@ -8,7 +8,7 @@ const MAX_SENTENCE = 10_000
 
 type StartError = NodeJS.ErrnoException & { port?: number, address?: string }
 
-/** What kept the command from starting, one sentence for each mistake. */
+/** Says what kept the command from starting, one sentence for each mistake. */
 export function describeStartError (error: Error, stdio: boolean): string[] {
   const sentences = error instanceof SettingsError ? error.mistakes : error instanceof OptionsError ? error.mistakes.map(({ text }) => text) : [describe(error, stdio)]
   // A terminal would obey the control characters in the message of a plugin.

@@ -13,7 +13,7 @@ export interface BannerContent {
   /** The URL of the HTTP server, if there is one. */
   address: string | undefined
   options: Pick<Options, 'prefix' | 'stdio' | 'http' | 'console' | 'metrics' | 'data' | 'ephemeral' | 'redis' | 'host' | 'allowedHosts' | 'apiKeys' | 'oauth' | 'tools' | 'mcpServers' | 'mcpConfig'>
-  /** Whether standard error is a terminal. */
+  /** True where standard error is a terminal. */
   terminal: boolean
   /** How a client launches a gateway like this one. */
   launch: () => StdioEntry
@@ -107,7 +107,7 @@ function endpointsOf (base: string, options: BannerContent['options']): Endpoint
   ]
 }
 
-/** What is not served and what fails now, one entry for each reason. */
+/** Lines about things that are not served or fail now, one entry for each reason. */
 function missing ({ tools, unavailable }: Inventory): string[] {
   const reasons = new Map<string, string[]>()
   for (const [name, why] of unavailable) {

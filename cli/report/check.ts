@@ -14,7 +14,7 @@ import { addressOf } from './clients.js'
 import { describeUpstream, inventoryOf, type Inventory } from './inventory.js'
 
 export interface Checked {
-  /** What would be served; empty if a mistake would keep the gateway from starting. */
+  /** The text about everything that would be served; empty if a mistake would keep the gateway from starting. */
   report: string
   /** One sentence each. */
   mistakes: string[]
@@ -100,7 +100,7 @@ async function tryParts (options: Options, locate: Locate, warn: Warn, late: str
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.cause instanceof LoadTimeout
 
-/** What a gateway with these options serves, and what is wrong with upstream servers that would be left out or could not be started. */
+/** Finds what a gateway with these options serves, and what is wrong with upstream servers that would be left out or could not be started. */
 async function buildAndList (options: Options, locate: Locate, warn: Warn): Promise<Required<Tried>> {
   const { build } = await import('../../app.js')
   const { redis, ...local } = options

@@ -11,11 +11,11 @@ export interface Inventory {
   toolCount: number
   /** False while the lists of an upstream may be other than those that are served. */
   isComplete: boolean
-  /** What is not served or does not work now, and why. */
+  /** Things that are not served or do not work now, and why. */
   unavailable: Array<[name: string, why: string]>
 }
 
-/** What a gateway serves, by name. */
+/** Lists what a gateway serves, by name. */
 export function inventoryOf ({ mcp: { tools, resources, prompts, unavailable, upstreams } }: FastifyInstance): Inventory {
   const status = upstreams.status()
   return {

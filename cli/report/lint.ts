@@ -7,7 +7,7 @@ import { OptionsError } from '../../options/mistakes.js'
 import { describeStartError } from '../process/start-error.js'
 
 export interface Linted {
-  /** What is to say of each server, for a terminal. */
+  /** The text about each server, for a terminal. */
   report: string
   /** True when something is missing: a server or one of its lists, or what a server lists. What was repaired is not missing. */
   isIncomplete: boolean

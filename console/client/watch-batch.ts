@@ -1,4 +1,4 @@
-/** What the gateway sends to those who watch: `notifications/patchbay/watch`. */
+/** Types of the message that the gateway sends to those who watch: `notifications/patchbay/watch`. */
 
 export interface Subject { method?: string, tool?: string, prompt?: string, resource?: string, upstream?: string }
 
@@ -42,7 +42,7 @@ export interface UpstreamRow {
   tools?: number
   /** How many entries of its lists are listed in another form, because clients would refuse them. */
   repaired?: number
-  /** What is left out of its lists, and why. */
+  /** Sentences about entries that are left out of its lists, and why. */
   warnings?: string[]
 }
 

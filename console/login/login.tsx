@@ -37,7 +37,7 @@ function LoginForm ({ why, forgetAll }: LoginProps & { why: Need }) {
   )
 }
 
-/** What a login left stays for the same person to go on; another one must not see it. */
+/** Offers to forget the traces of a login, which stay for the same person to go on; another one must not see them. */
 function Forget ({ forgetAll }: LoginProps) {
   return (
     <div class='login-way'>

@@ -5,7 +5,7 @@ import { bareType } from './media.js'
 
 /** Longer texts are shown as texts: to read them as JSON would take too long. */
 const MAX_READ = 5_000_000
-/** The same where nothing says that it is JSON. */
+/** The longest text that is read as JSON although nothing says that it is. */
 const MAX_GUESSED = 500_000
 
 /** The value of a text that its type calls JSON; undefined where it is none, or where a tree would not show exactly what it says. */

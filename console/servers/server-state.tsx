@@ -56,7 +56,7 @@ function StartButton ({ alias, label }: { alias: string, label: string }) {
   )
 }
 
-/** What the process that was started last wrote to standard error; read when it is opened. */
+/** The standard error of the process that was started last; read when it is opened. */
 function RecentLog ({ alias }: { alias: string }) {
   const lines = useSignal<string[] | undefined>(undefined)
   const problem = useSignal('')

@@ -21,7 +21,7 @@ export function StatusLine () {
   return <span class={`status badge ${failing === 0 ? DOTS[state] : 'warn'}`}><span class='dot' aria-hidden='true' />{parts.filter(part => part !== '').join(', ')}</span>
 }
 
-/** What a person has to know about the connection, above every view. */
+/** News about the connection that a person has to know, above every view. */
 export function StatusNotes ({ connection }: { connection: Reconnector }) {
   return (
     <>

@@ -20,7 +20,7 @@ export interface Answered { method: Question['method'], message: string, answer:
 export interface Call {
   readonly id: number
   readonly kind: Kind
-  /** What was called: the key of its item. */
+  /** The key of the item that was called. */
   readonly key: string
   readonly method: string
   readonly params: JsonObject
@@ -65,9 +65,9 @@ export interface CallRequest {
   key: string
   method: string
   params: JsonObject
-  /** What a template was filled in with. */
+  /** The values that a template was filled in with. */
   variables?: ReadonlyMap<string, string>
-  /** What the arguments of a tool had to fit. */
+  /** The schema that the arguments of a tool had to fit. */
   inputSchema?: Json | undefined
 }
 
@@ -156,7 +156,7 @@ function outcomeOf (error: unknown): Outcome {
 
 const contentOf = (outcome: Outcome): Json => outcome.type === 'result' ? outcome.result : outcome.type === 'error' ? [outcome.message, outcome.data ?? null] : null
 
-/** Those that still run, the one that ended last, and of the others as many as the limits allow. */
+/** Keeps the calls that still run, the one that ended last, and of the others as many as the limits allow. */
 function kept (all: Call[]): Call[] {
   const ended = all.filter(call => call.outcome.peek() !== undefined).sort((a, b) => (b.endedAt.peek() ?? 0) - (a.endedAt.peek() ?? 0))
   let size = 0

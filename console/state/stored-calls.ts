@@ -60,7 +60,7 @@ function storedOutcome (outcome: Outcome | undefined): Outcome {
   return { type: 'left-out', failed: outcome.type === 'error' || (outcome.type === 'result' && outcome.result.isError === true) }
 }
 
-/** What was stored, as far as it can be read: another page of the same origin may have written there. */
+/** Reads the stored calls, as far as that is possible: another page of the same origin may have written there. */
 export function parseCalls (text: string | undefined): RestoredCall[] {
   try {
     const stored: unknown = JSON.parse(text ?? '[]')

@@ -20,7 +20,7 @@ export function errorRate ({ calls, errors }: Pick<Stats, 'calls' | 'errors'>): 
 /** Undefined where it means nothing: without calls. */
 export const percentile = (ms: number, calls: number): string | undefined => calls === 0 ? undefined : duration(ms)
 
-/** What is called, without its method: the tool, the prompt or the resource. */
+/** The target of a call, without its method: the tool, the prompt or the resource. */
 export const targetOf = ({ tool, prompt, resource }: Subject): string | undefined => tool ?? prompt ?? resource
 
 export const OUTCOMES = ['ok', 'failed', 'error', 'denied', 'cancelled']

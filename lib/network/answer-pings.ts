@@ -1,4 +1,4 @@
-/** What is used of a WebSocket of `ws`. */
+/** The members that are used of a WebSocket of `ws`. */
 interface PingedSocket {
   readonly readyState: number
   readonly OPEN: number

@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0)
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /** How much of a field other than `data` is read; the rest of such a line has no meaning for us. */
 const MAX_FIELD = 4_096
-/** What `data: ` adds to the length of a line. */
+/** The length that `data: ` adds to a line. */
 const FIELD_NAME = 6
 /** How many bytes are kept of both ends of an event that is skipped. */
 const MAX_HEAD = 65_536
@@ -44,7 +44,7 @@ export class SseReader {
   #afterReturn = false
   #skipped: { head: Buffer, tail: Buffer } | undefined
   #isPaused = false
-  /** What came with the line during which it was paused, and after it. */
+  /** Bytes that came with the line during which it was paused, and after it. */
   #rest: Buffer = NOTHING
 
   constructor (maxEvent: number, events: SseReaderEvents) {

@@ -42,7 +42,7 @@ class PluginWatcher {
   #running: Promise<void> | undefined
   #again = false
   #closed = false
-  /** What changed since the last reload began. */
+  /** Files that changed since the last reload began. */
   readonly #changed = new Set<string>()
   #loading: { unit: PluginUnit, controller: AbortController } | undefined
   #offImport: () => void = () => {}

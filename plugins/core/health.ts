@@ -23,9 +23,9 @@ export interface Health {
   status: 'healthy' | Trouble
   /** False when new calls are refused. */
   ready: boolean
-  /** What is wrong, when it is not well. */
+  /** The trouble, when it is not well. */
   reason?: string
-  /** The same, by the part that it is wrong with. */
+  /** The trouble by the part that has it. */
   parts?: Record<string, string>
   /** In seconds. */
   uptime: number
@@ -98,7 +98,7 @@ export default fp(async fastify => {
   }
 }, { name: 'patchbay-health', dependencies: ['patchbay-mcp'] })
 
-/** What parts of the gateway have reported, by their names. */
+/** Reports of parts of the gateway, by their names. */
 class Reports {
   readonly #troubles = new Map<string, { why: string, status: Trouble }>()
 

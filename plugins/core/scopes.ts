@@ -13,16 +13,16 @@ declare module './mcp.js' {
   interface Mcp {
     /** The scopes that a tool, resource or prompt requires: those of the operator's options, or else those of its definition. */
     scopes: {
-      /** What a request for the item requires. */
+      /** The scopes that a request for the item requires. */
       target: <T extends Scoped>(kind: Kind, key: string, item: T) => Target<T>
-      /** The same for the item of a collection that a request names; undefined when there is none. */
+      /** The scopes for the item of a collection that a request names; undefined when there is none. */
       targetIn: <T extends Scoped & { readonly name: string }>(kind: Kind, collection: Collection<T>, key: unknown) => Target<T> | undefined
       allows: (call: Call, kind: Kind, key: string, item: Scoped) => boolean
       /** "; did you mean ...?" with an item of the collection that the caller may see, or nothing. */
       suggest: <T extends Scoped>(name: string, kind: Kind, collection: Collection<T>, call: Call) => string
       /** A collection as the caller may see it. */
       listing: <T extends Scoped>(kind: Kind, collection: Collection<T>) => Listing<T>
-      /** What the operator's scopes are for, such as `tools/calculate`. */
+      /** The targets of the operator's scopes, such as `tools/calculate`. */
       names: () => string[]
       /** Replaces the operator's scopes. */
       replaceScopes: (scopes: ScopeOptions['scopes']) => void

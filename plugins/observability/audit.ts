@@ -53,5 +53,5 @@ function lineOf (call: Call, ended: CallOutcome): AuditLine {
   }
 }
 
-/** Whether the logger writes this level. Loggers other than pino may not tell, and are given every line. */
+/** True where the logger writes this level. Loggers other than pino may not tell, and are given every line. */
 const isLogged = (log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean }, level: string): boolean => log.isLevelEnabled?.(level) !== false

@@ -12,13 +12,13 @@ import { isStandardSchema, parserOf, type Parse, type StandardSchema } from '../
 import type { Relayed } from './relay.js'
 import { hinter, toResult, type ToolValue } from './tool-result.js'
 
-/** What `run` returns. */
+/** The value that `run` returns. */
 export type ToolOutput<O> = O extends TSchema | StandardSchema ? Unparsed<O> : ToolValue
 
-/** What is made of it: an output schema of the Standard Schema family may change it. */
+/** The value that is made of it: an output schema of the Standard Schema family may change it. */
 type ParsedOutput<O> = O extends TSchema | StandardSchema ? Typed<O> : ToolValue
 
-/** What clients get as structured content; without an output schema it is not known. */
+/** The structured content that clients get; without an output schema it is not known. */
 type StructuredOutput<O> = O extends TSchema | StandardSchema ? Typed<O> : unknown
 
 export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undefined> {
@@ -30,7 +30,7 @@ export interface ToolDefinition<I extends AnySchema, O extends AnySchema | undef
   annotations?: { title?: string, readOnlyHint?: boolean, destructiveHint?: boolean, idempotentHint?: boolean, openWorldHint?: boolean }
   icons?: Array<{ src: string, mimeType?: string, sizes?: string[], theme?: 'light' | 'dark' }>
   _meta?: Record<string, unknown>
-  /** What a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
+  /** Scopes that a caller must have been granted to use it; `mcp` when absent. The operator has the last word. */
   scopes?: readonly string[]
   /** The error text for arguments that do not fit the schema; `why` is the text of the schema check, which is used when this is absent. */
   explain?: (given: Record<string, unknown>, why: string) => string
@@ -51,7 +51,7 @@ export interface Tool<Input = unknown, Output = unknown> extends Relayed {
   /** As it is listed, in the newest vocabulary. */
   readonly listed: Record<string, unknown>
   readonly mirrors: Mirror[]
-  /** What is wrong with the arguments, in words; undefined when they fit. */
+  /** Says what is wrong with the arguments; undefined when they fit. */
   readonly checkInput: Check
   /** Everything that is wrong with them, one by one. */
   readonly findMistakes?: (input: Record<string, unknown>) => readonly Mistake[]
@@ -113,7 +113,7 @@ export function tool<I extends AnySchema = Record<never, never>, O extends AnySc
   })
 }
 
-/** What a tool returned after its output schema parsed it, with the arguments as `run` got them. */
+/** The result of a tool after its output schema parsed it, with the arguments as `run` got them. */
 class Parsed {
   constructor (readonly output: unknown, readonly input: Record<string, unknown>) {}
 }

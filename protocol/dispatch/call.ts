@@ -21,7 +21,7 @@ import { CallResponse, type CallOutcome } from './call-response.js'
 import type { ClientRequestKinds } from '../questions/client-request-kinds.js'
 import type { Target } from './target.js'
 
-/** What calls use of the dispatcher that made them. */
+/** The parts of the dispatcher that calls use. */
 export interface CallHost {
   readonly store: Values | undefined
   readonly sealer: Sealer
@@ -45,7 +45,7 @@ export class Call {
   readonly revision: Revision
   /** The caller, and the scopes it was granted. */
   readonly identity: Identity
-  /** What was agreed with the client when it sent this request; for `initialize`, by this request. */
+  /** The agreement with the client when it sent this request; for `initialize`, by this request. */
   conversation: Readonly<Conversation>
   /** True when the caller lacks a scope that the call needs. */
   denied = false
@@ -101,7 +101,7 @@ export class Call {
     return bringsForwarded(this.channel)
   }
 
-  /** What the request is about, as it was registered when this was first asked for; undefined when there is no such thing. */
+  /** The target of the request, as it was registered when this was first asked for; undefined when there is no such thing. */
   get target (): Target | undefined {
     if (this.#target === 'not looked up') this.lookUpTarget()
     return this.#target as Target | undefined
@@ -168,7 +168,7 @@ export class Call {
     if (!this.response.isClosed && this.channel.streams) this.channel.emit(encodeNotification(method, params), method)
   }
 
-  /** The same with the params as JSON text, for what is worth nothing later: it is not kept for a client that has to come back for it. */
+  /** Sends a notification that is worth nothing later, with the params as JSON text: it is not kept for a client that has to come back for it. */
   notifyNow (method: string, json: string): void {
     if (this.response.isClosed || !this.channel.streams) return
     const text = encodeNotificationWith(method, json)
@@ -233,7 +233,7 @@ export class Call {
     return await this.clientRequests.inputRequired()
   }
 
-  /** What the call asks its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
+  /** Questions of the call to its client. Handlers have `ask`; requests of upstream servers are forwarded by it. */
   get clientRequests (): ClientRequests {
     return (this.#clientRequests ??= new ClientRequests(this, method => this.#host.clientRequestKinds.get(method), this.#host.sealer, this.#host.observers.question))
   }

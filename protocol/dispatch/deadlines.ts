@@ -5,7 +5,7 @@ import type { Limits } from '../wire/limits.js'
 /** The longest delay of `setTimeout`. */
 const MAX_DELAY = 2 ** 31 - 1
 
-/** What is given up when its time is up. */
+/** Something that is given up when its time is up. */
 export interface TimedCall {
   readonly startedAt: number
   giveUp (error: McpError): void
@@ -36,7 +36,7 @@ export class Deadlines {
     return entry
   }
 
-  /** What is running, oldest first. */
+  /** Everything that is running, oldest first. */
   get calls (): TimedCall[] {
     return this.#oldestFirst().map(({ call }) => call)
   }

@@ -10,13 +10,13 @@ export type Middleware = (call: Call, next: () => Promise<Result>) => Promise<Re
 /** Lets a call pass, or throws an error. */
 export type Gate = (call: Call) => void | Promise<void>
 
-/** What a call without a target waits for: a thing that is still to come, or what its list would lack; undefined when nothing is to come. */
+/** Finds the wait of a call without a target: for a thing that is still to come, or for entries that its list would lack; undefined when nothing is to come. */
 export type AwaitTarget = (call: Call) => Promise<unknown> | undefined
 
 /** The `WWW-Authenticate` header that names the scopes a client has to ask for. */
 export type ScopeChallenge = (scopes: readonly string[]) => string
 
-/** What every call goes through on every transport: the check of its scopes, the gates, the middleware, the handler. */
+/** The way of every call on every transport: the check of its scopes, the gates, the middleware, the handler. */
 export class Pipeline {
   readonly #challenge: ScopeChallenge
   readonly #gates: Gate[] = []

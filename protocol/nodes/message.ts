@@ -1,7 +1,7 @@
 import type { CarriedIdentity } from '../wire/carried-identity.js'
 import type { LogLevel } from '../wire/log-level.js'
 
-/** What nodes send each other. */
+/** A message from node to node. */
 export type NodeMessage = PassedMessage | { kind: 'question', number: number, question: NodeQuestion } | { kind: 'answer', number: number, answer: unknown } | AskerMessage | AnswererMessage | PendingMessage
 
 /**
@@ -19,10 +19,10 @@ export interface HandoverQuestion { readonly kind: 'handover', readonly session:
 /** Take a message that a client posted for its HTTP+SSE stream, which you have. */
 export interface PostQuestion { readonly kind: 'post', readonly connection: string, readonly identity: CarriedIdentity, readonly view: string | undefined, readonly text: string }
 
-/** What became of it: there is no such stream of that caller, its client has to read first, the node does not know its credential, or the reply that the POST gets. */
+/** The outcome of a forwarded POST: there is no such stream of that caller, its client has to read first, the node does not know its credential, or the reply that the POST gets. */
 export type PostAnswer = 'unknown' | 'full' | 'refused' | { readonly status: number, readonly text: string | undefined }
 
-/** What a node asks another one, by kind. */
+/** Questions of a node to another one, by kind. */
 export interface NodeQuestions { refresh: RefreshQuestion, handover: HandoverQuestion, post: PostQuestion, passed: PassedMessage }
 export type NodeQuestion = NodeQuestions[keyof NodeQuestions]
 
@@ -48,6 +48,6 @@ export interface ResumeQuestion {
   readonly answers: unknown
 }
 
-/** What a node asks another one that may take long, by kind. */
+/** Questions of a node to another one that may take long, by kind. */
 export interface LongQuestions { resume: ResumeQuestion }
 export type LongQuestion = LongQuestions[keyof LongQuestions]

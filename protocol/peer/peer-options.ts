@@ -17,7 +17,7 @@ export interface PeerOptions {
   identity?: Identity
   /** The view that the client chose by the URL it connected to; absent where it sees the whole gateway. */
   view?: string | undefined
-  /** What the requests of one HTTP connection have in common; absent where the peer itself is the connection or a session. */
+  /** The part that the requests of one HTTP connection have in common; absent where the peer itself is the connection or a session. */
   connection?: object
   /** Put before the ids of our own requests, where an earlier process may have used the plain ones. */
   requestIdPrefix?: string

@@ -32,7 +32,7 @@ export class Peer {
   readonly connection: object | undefined
   /** True once `initialize` was answered. */
   initialized = false
-  /** What came while an earlier `initialize` is being answered; undefined when none is. */
+  /** Messages that came while an earlier `initialize` is being answered; undefined when none is. */
   handshakeQueue: HandshakeQueue | undefined
   /** True when what was agreed with the peer has changed since its session was last stored; subscriptions have their own mark. */
   dirty = false
@@ -68,7 +68,7 @@ export class Peer {
     return this.identity.principal
   }
 
-  /** What the latest `initialize` agreed on. */
+  /** The agreement of the latest `initialize`. */
   get conversation (): Readonly<Conversation> {
     return this.#conversation
   }

@@ -5,7 +5,7 @@ import type { ElicitAnswer } from '../wire/client-answers.js'
 import { errors } from '../wire/errors.js'
 import type { TSchema } from '@sinclair/typebox'
 
-/** What the user enters into a form; not known to TypeScript where the schema is written by hand. */
+/** The content that the user enters into a form; not known to TypeScript where the schema is written by hand. */
 export type Elicited<S> = S extends TSchema | StandardSchema ? Typed<S> : Record<string, unknown>
 
 /** The JSON Schema of a form as a member of the params, as clients get it. */

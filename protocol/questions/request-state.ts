@@ -7,11 +7,11 @@ import type { Sealer } from './seal.js'
 const PURPOSE = 'requestState'
 const LIFETIME_MS = 10 * 60_000
 
-/** What a call that is run again remembers of its earlier rounds. */
+/** The memory of earlier rounds, for a call that is run again. */
 export interface Rounds {
   answers: Record<string, unknown>
   once: Record<string, unknown>
-  /** What the handler itself put into the state. */
+  /** The part that the handler itself put into the state. */
   carried?: unknown
 }
 

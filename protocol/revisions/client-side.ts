@@ -31,11 +31,11 @@ export const supportedModern = (versions: unknown): Revision | undefined =>
 export const supportsHandshake = (versions: unknown): boolean =>
   Array.isArray(versions) && versions.some(version => typeof version === 'string' && revisionNamed(version)?.stateless === false)
 
-/** What `_meta` of each of our requests says about us in a revision without a handshake. */
+/** The members of `_meta` that say who we are, in each of our requests in a revision without a handshake. */
 export const selfDescription = (clientInfo: Implementation, capabilities: object = NO_CAPABILITIES): Params =>
   ({ [META.version]: modern.version, [META.clientInfo]: clientInfo, [META.capabilities]: capabilities })
 
-/** The same as JSON text that ends before the value of the capabilities, which differ from call to call. */
+/** These members as JSON text that ends before the value of the capabilities, which differ from call to call. */
 export const encodeSelf = (clientInfo: Implementation): string =>
   `${JSON.stringify({ [META.version]: modern.version, [META.clientInfo]: clientInfo }).slice(0, -1)},"${META.capabilities}":`
 

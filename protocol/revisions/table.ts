@@ -17,7 +17,7 @@ export const versions: string[] = [...known.keys()].reverse()
 
 export const revisionNamed = (version: string): Revision | undefined => known.get(version)
 
-/** What `initialize` is answered with: the version asked for, or the newest one that has a handshake. */
+/** The revision that `initialize` is answered with: the version asked for, or the newest one that has a handshake. */
 export function negotiate (version: unknown): Revision {
   const wanted = typeof version === 'string' ? known.get(version) : undefined
   return wanted === undefined || wanted.stateless ? newestStateful : wanted

@@ -86,7 +86,7 @@ function messageOf ({ keyword, message = 'does not fit', schemaPath }: AjvError,
   return message.length <= MAX_PATTERN ? message : 'must match the pattern of its schema'
 }
 
-/** What a JSON pointer in a URI fragment leads to, such as `#/properties/a/format`. */
+/** Finds the value that a JSON pointer in a URI fragment leads to, such as `#/properties/a/format`. */
 function memberAt (schema: unknown, pointer: string): unknown {
   const names = pointer.split('/').slice(1).map(name => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
   return names.reduce<unknown>((value, name) => isObject(value) || Array.isArray(value) ? Reflect.get(value, name) : undefined, schema)

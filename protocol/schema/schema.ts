@@ -14,10 +14,10 @@ export type AnySchema = Schema | StandardSchema
 /** The type a schema describes, after parsing; a hand-written one is not known to TypeScript. */
 export type Typed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferOutput<S> : Record<string, unknown>
 
-/** The same before parsing: what clients send. */
+/** The type of a value before parsing, as clients send it. */
 export type Unparsed<S> = S extends TSchema ? Static<S> : S extends StandardSchema ? InferInput<S> : Record<string, unknown>
 
-/** What is wrong with a value, in words; undefined when it fits. */
+/** Says what is wrong with a value; undefined when it fits. */
 export type Check = (value: unknown) => string | undefined
 
 /** Everything that is wrong with a value; undefined when it fits. */

@@ -14,17 +14,17 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** What such a schema takes. */
+/** The value that such a schema takes. */
 export type InferInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input']
 
-/** What such a schema makes of it. */
+/** The value that such a schema makes of it. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
 type StandardResult<Output> = { readonly value: Output, readonly issues?: undefined } | { readonly issues: readonly Issue[] }
 
 interface Issue { readonly message: string, readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined }
 
-/** What a schema takes, or what it makes of it. */
+/** The value that a schema takes, or makes of it. */
 export type Side = 'input' | 'output'
 
 /** Gives what a schema makes of a value, or throws. */

@@ -15,12 +15,12 @@ import { STANDALONE, type Agreement, type SessionRecord, type SessionStore, type
 /** The session of a peer; undefined for a peer that has none, or has left. */
 export const sessionOf = ({ channel }: Peer): Session | undefined => channel instanceof Session ? channel : undefined
 
-/** What the gateway remembers of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
+/** The memory of a stateful HTTP client: its peer and its streams, which are created when they are needed. */
 export class Session implements Channel {
   readonly streams = true
   readonly id: string
   readonly peer: Peer
-  /** What is stored of its agreement; undefined until it was written to the store. */
+  /** The stored part of its agreement; undefined until it was written to the store. */
   stored: Agreement | undefined
   /** Until when it stays in the store, as this node last wrote it. */
   expires = 0

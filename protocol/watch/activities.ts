@@ -1,7 +1,7 @@
 import type { Call } from '../dispatch/call.js'
 import type { Peer } from '../peer/peer.js'
 
-/** What is remembered of a client that is connected or has a session; it does not hold its peer. */
+/** The memory of a client that is connected or has a session; it does not hold its peer. */
 export interface Activity {
   readonly key: string
   /** When its latest call came, on the monotonic clock. */

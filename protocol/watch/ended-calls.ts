@@ -7,7 +7,7 @@ import type { Row } from './row.js'
 /** How many calls are kept for a watcher that comes. */
 const KEPT = 1_000
 
-/** What is kept of a call that has ended: nothing that holds its params or its peer. */
+/** A call that has ended, without anything that holds its params or its peer. */
 interface EndedCall {
   at: number
   ms: number
@@ -23,7 +23,7 @@ interface EndedCall {
   owner: Activity | undefined
 }
 
-/** What is found out about a call once; `client` is the name of its client. */
+/** Facts that are found out about a call once; `client` is the name of its client. */
 type Observed = Pick<EndedCall, 'at' | 'ms' | 'subject' | 'outcome' | 'client' | 'owner'>
 
 /** The calls that ended last. Each takes the place of an older one, so that none of them makes work for the garbage collector later. */
@@ -52,7 +52,7 @@ export class EndedCalls {
     kept.owner = owner
   }
 
-  /** Those from that number on, oldest first, at most as many, and no older ones than are kept. */
+  /** Calls from that number on, oldest first, at most as many, and no older ones than are kept. */
   rowsFrom (number: number, most: number): Row[] {
     const first = Math.max(number, this.count - Math.min(most, KEPT))
     return Array.from({ length: Math.max(0, this.count - first) }, (_, index) => rowOf(this.#kept[(first + index) % KEPT] as EndedCall))

@@ -11,7 +11,7 @@ const BATCH_INTERVAL = 250
 /** How many calls may watch at once. */
 const MAX_WATCHERS = 32
 
-/** What watchers are sent: at first what was recorded before they came. */
+/** Feeds the watchers: at first with what was recorded before they came. */
 export class Feed {
   readonly #dispatcher: Dispatcher
   readonly #recorder: Recorder

@@ -9,7 +9,7 @@ import type { News } from './watcher.js'
 /** How often the tables are made anew, in milliseconds. */
 const TABLE_INTERVAL = 1_000
 
-/** What watchers are told besides calls and clients. */
+/** Sources of the state that watchers are told besides calls and clients. */
 export interface Sources {
   /** The rest of the state, as it is now. */
   readonly others: () => Omit<State, 'inFlight' | 'clients' | 'tools' | 'totals' | 'refusals'>
@@ -42,7 +42,7 @@ export class StateReader {
     ]
   }
 
-  /** What there is to tell now. */
+  /** Reads what there is to tell now. */
   read (): Omit<News, 'rowsSince'> {
     const { ended, rates } = this.#recorder
     const time = this.#recorder.epochAt(now()) + now()

@@ -4,7 +4,7 @@ import type { Statistics } from './statistics/call-statistics.js'
 
 interface Rows { readonly total: number, readonly rows: readonly Row[] }
 
-/** What is sent as a whole, whenever it has changed. */
+/** Tables that are sent as a whole, whenever they have changed. */
 export interface State {
   readonly inFlight: Rows
   readonly clients: Rows & { readonly sessions: number }

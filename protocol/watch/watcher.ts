@@ -8,14 +8,14 @@ import { rowsFor, type Row } from './row.js'
 import type { Rates } from './statistics/rates.js'
 import type { Tables } from './tables.js'
 
-/** What a caller needs to watch. */
+/** Scopes that a caller needs to watch. */
 const SCOPES: readonly string[] = [ADMIN_SCOPE]
 /** The most calls in a batch. */
 const MOST = 200
 
 const METHOD = 'notifications/patchbay/watch'
 
-/** What a batch is made of. */
+/** The sources of a batch. */
 export interface News {
   readonly at: number
   readonly ended: EndedCalls

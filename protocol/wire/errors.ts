@@ -37,7 +37,7 @@ export const isErrorCode = (code: unknown): code is ErrorCode => typeof code ===
 /** One mistake in a value: `path` is a JSON pointer to where it is, or to what is missing. */
 export interface Mistake { readonly path: string, readonly message: string }
 
-/** What an error has besides its code, text and name. */
+/** Members of an error besides its code, text and name. */
 interface Parts { data?: object, status?: number | undefined, headers?: Record<string, string>, cause?: unknown }
 
 function named (name: ErrorCode, code: number, message: string, { data, status, headers, cause }: Parts = {}): McpError {

@@ -9,7 +9,7 @@ export class McpError extends Error {
   override readonly name = 'McpError'
   /** The HTTP status, where the request itself is at fault and not what it asked for. */
   readonly status: number | undefined
-  /** What the HTTP reply says besides. */
+  /** Headers that the HTTP reply has besides. */
   readonly headers: Record<string, string> | undefined
   /** Set where the message was refused before anything was done for it. */
   refusal: RefusalReason | undefined = undefined

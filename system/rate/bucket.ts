@@ -3,7 +3,7 @@ export type Ask = (key: string, tokens: number) => Promise<number>
 
 /** How often something may happen. */
 export interface Rate {
-  /** What is counted. */
+  /** The thing that is counted. */
   name: string
   /** Tokens a second. */
   rate: number

@@ -8,7 +8,7 @@ import type { ReplyBudget } from './reply-budget.js'
 export interface LinkLimits {
   /** The largest message, in bytes. */
   readonly maxMessage: number
-  /** What a message may be made of, and what a page of a list may. */
+  /** Limits of a message, and those of a page of a list. */
   readonly limits: MessageLimits
   readonly listLimits: MessageLimits
   /** How many messages that no request asked for may come in a second. */
@@ -45,7 +45,7 @@ export interface Link {
   close (): Promise<void>
 }
 
-/** What a link reports. All of it stops after `closed`. */
+/** Reports of a link. All of them stop after `closed`. */
 export interface LinkEvents {
   /**
    * A message came. `on` is the channel of the request on whose stream it came; undefined where one stream carries all. `status` is that of the

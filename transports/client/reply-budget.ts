@@ -102,7 +102,7 @@ export class ReplyBudget {
     this.#timer = undefined
   }
 
-  /** Those that are paused, the one first whose caller, and which itself, has waited the longest for a turn. */
+  /** Replies that are paused, the one first whose caller, and which itself, has waited the longest for a turn. */
   #waiting (): IncomingReply[] {
     const paused = [...this.#replies].filter(({ isPaused }) => isPaused)
     return paused.sort((a, b) => this.#callerOf(a).turn - this.#callerOf(b).turn || a.turn - b.turn || this.#callerOf(a).bytes - this.#callerOf(b).bytes)

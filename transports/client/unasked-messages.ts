@@ -1,6 +1,6 @@
 import type { Message } from '../../protocol/wire/jsonrpc.js'
 
-/** What can be read more slowly: the output of a process, a socket, the reply to an HTTP request. `resume` is called once for each `pause`. */
+/** A source that can be read more slowly: the output of a process, a socket, the reply to an HTTP request. `resume` is called once for each `pause`. */
 export interface Source { pause (): void, resume (): void }
 
 /** A stream whose reader keeps the rest of a chunk while it is paused. Several may pause it: it goes on when each of them has resumed it. */
@@ -34,7 +34,7 @@ const WINDOWS = 1_000 / WINDOW
 /** How many messages a line that is no message counts for, and so many bytes: they cost as much. */
 const LINE = 4
 const BYTES = 1_024
-/** What a line takes that is blank or a part of an event, in bytes. */
+/** The room that a line takes which is blank or a part of an event, in bytes. */
 const SHORT_LINE = 32
 /** The longest pause, in windows. */
 const LONGEST = 10

@@ -16,7 +16,7 @@ export interface EventStreamPort {
   open: (reply: FastifyReply, nameOf?: (method: string | undefined) => string | undefined, onClose?: () => void) => Sink
 }
 
-/** What the HTTP transports need of the gateway; `app.mcp` has all of it. */
+/** The part of the gateway that the HTTP transports need; `app.mcp` has all of it. */
 export interface HttpGateway {
   readonly dispatcher: Dispatcher
   readonly sessions: SessionRegistry

@@ -35,7 +35,7 @@ export class MemoryClient {
   readonly #arrivals = new EventEmitter().setMaxListeners(0)
   #waits = 0
   #lastToken = 0
-  /** What listens to the progress of requests in flight, by token. */
+  /** Listeners to the progress of requests in flight, by token. */
   readonly #progress = new Map<unknown, (progress: Progress) => void>()
 
   constructor (mcp: Dispatcher, identity: Identity, answers: Record<string, Answer>, view?: string) {

@@ -16,7 +16,7 @@ export class LineReader {
   #skipping = false
   #tail = NOTHING
   #isPaused = false
-  /** What came with the line during which it was paused, and after it. */
+  /** Bytes that came with the line during which it was paused, and after it. */
   #rest: Buffer = NOTHING
   /** Called at the end of a line over the limit, with its last bytes. */
   onSkipped: (tail: Buffer) => void = () => {}

@@ -10,9 +10,9 @@ export interface LeftOut {
   readonly mistakes: Mistake[]
 }
 
-/** What is wrong or odd in the configuration of servers, in the order in which it was found. */
+/** Mistakes and oddities in the configuration of servers, in the order in which they were found. */
 export class Findings {
-  /** Those that are about a whole file. */
+  /** Mistakes about a whole file. */
   readonly mistakes: Mistake[] = []
   /** The servers that have mistakes. */
   readonly leftOut: LeftOut[] = []

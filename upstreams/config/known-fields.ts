@@ -4,7 +4,7 @@ import { isObject } from '../../protocol/wire/json.js'
 export interface KnownFields {
   /** By the name that the field has there. */
   readonly values: Record<string, unknown>
-  /** What its file calls a field, where that is another name: `headers.Authorization` is `bearer_token_env_var`. */
+  /** The name of a field in its file, where that is another one: `headers.Authorization` is `bearer_token_env_var`. */
   readonly names: ReadonlyMap<string, string>
   /** The fields that have no meaning here. */
   readonly unused: readonly string[]

@@ -18,7 +18,7 @@ export interface UpstreamSources extends Listening {
   readonly schemas: ServerEntry['schemas']
 }
 
-/** What variables and relative paths are about. */
+/** The surroundings that variables and relative paths are about. */
 export interface Surroundings {
   readonly env: Environment
   readonly home: string | undefined
@@ -92,7 +92,7 @@ function reportRepeated (first: ServerEntry, { server, entry }: Read, findings: 
 
 const isSame = (one: Read, other: Read): boolean => isDeepStrictEqual(essence(one), essence(other))
 
-/** What tells two entries apart. The folder of the file does only where something is relative to it. */
+/** The part of an entry that tells it from others. The folder of the file is part of it only where something is relative to it. */
 function essence ({ server, entry: { source, name, address, ...rest } }: Read): object {
   if (address.kind !== 'stdio' || address.cwd !== server.folder) return { ...rest, address }
   const isRelative = [address.command, ...address.args].some(word => word.startsWith('.'))

@@ -127,7 +127,7 @@ class FieldReader {
     }
   }
 
-  /** What is likely meant by a field that is not known, for a server without an address. */
+  /** Says what is likely meant by a field that is not known, for a server without an address. */
   #misspelt (): string {
     const { command, url } = this.#values
     const field = command === undefined && url === undefined ? this.#fields.unused.find(name => nearestName(name, ['command', 'url']) !== undefined) : undefined

@@ -9,7 +9,7 @@ import type { UpstreamServer } from '../ports.js'
 import { RequestFailed } from './failure.js'
 import type { UpstreamPeer } from './upstream-peer.js'
 
-/** What was found out about a server: the revision to speak with it, and what it said about itself. */
+/** The findings about a server: the revision to speak with it, and what it said about itself. */
 export interface Agreement { readonly revision: Revision, readonly server: UpstreamServer }
 
 /** How we present ourselves; `version` is that of `initialize`, where the entry chooses one, and `hop` the id of our hop to the server. */

@@ -59,7 +59,7 @@ class LiveConnection implements OpenConnection {
   readonly #notificationListeners = new Listeners<[method: string, params: Params]>()
   readonly #closeListeners = new Listeners<[why: Error]>()
   readonly #logLevel = new LogLevelOfUpstream()
-  /** What each request says about us, where there is no handshake. */
+  /** The members of `_meta` that say who we are, where there is no handshake. */
   readonly #self: string
   readonly #abandoned = new AbortController()
   #now: Negotiated | undefined

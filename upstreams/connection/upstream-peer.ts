@@ -12,7 +12,7 @@ import type { RelayedCall } from '../ports.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { RequestFailed, SessionLost } from './failure.js'
 
-/** What comes from an upstream unasked. */
+/** Listeners to everything that comes from an upstream unasked. */
 export interface PeerEvents {
   /** Answers a request of the upstream, or not if that is undefined; rejects with an `McpError`. */
   request (request: Request, on: Channel | undefined, peer: UpstreamPeer): Promise<object | undefined>
@@ -97,7 +97,7 @@ export class UpstreamPeer {
   }
 
   /**
-   * The same without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
+   * Sends a request without a promise of its own, for every call: `asResult` has to be called with what it settles with. `json` is the whole of the
    * params as JSON text, and `revision` the one in which they are written; undefined before one was agreed on. `onChannel` gets the channel of the
    * request before it is sent.
    */

@@ -30,11 +30,11 @@ export interface Registries {
 
 export interface ViewRegistries extends Registries { instructions: string | undefined, scopes: readonly string[] | undefined }
 
-/** What the lists of upstreams use of the gateway. */
+/** The part of the gateway that the lists of upstreams use. */
 export interface ListGateway extends Registries {
   readonly tools: Registries['tools'] & { /** Sets the function that finds out why there is no tool of a name. */ explainMissingWith: (explain: (name: string, call: Call) => MissingTool | undefined) => void }
   readonly views: { open: (alias: string) => ViewRegistries, close: (alias: string) => void }
-  /** What the operator's option `scopes` names. */
+  /** Names in the operator's option `scopes`. */
   readonly scopes: { names: () => string[] }
   /** Sets the function that says which callers see less than is configured; undefined when none does. */
   readonly completeness: { checkWith: (isIncomplete: ((call: Call) => boolean) | undefined) => void }

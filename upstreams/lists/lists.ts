@@ -121,7 +121,7 @@ export class Lists {
     this.#all.clear()
   }
 
-  /** What was read of the server before: by the upstream that it replaces, or at an earlier start. */
+  /** Finds what was read of the server before: by the upstream that it replaces, or at an earlier start. */
   async #snapshotOf ({ entry }: Upstream): Promise<Snapshot | undefined> {
     const former = this.#all.get(entry.alias)?.lists
     if (former?.isKnown === true && identityOf(former.upstream.entry) === identityOf(entry)) return former.snapshot
@@ -193,7 +193,7 @@ export class Lists {
     if (warnings.length > 0) this.#log.warn({ upstream: alias, warnings }, `upstream ${alias}: some of what it lists is left out or hidden`)
   }
 
-  /** What depends on all upstreams together, or is said of each view: instructions and caching hints. */
+  /** Updates what depends on all upstreams together, or is said of each view: instructions and caching hints. */
   #renewSummaries (): void {
     const known = [...this.#all].map(([alias, { lists: { snapshot, upstream: { entry: { scopes } } } }]) => ({ alias, snapshot, instructions: snapshot.instructions, scopes }))
     for (const { alias, snapshot, instructions, scopes } of known) {

@@ -5,14 +5,14 @@ import { cutInstructions } from './instructions.js'
 import type { Entry, Kind } from './reading/kinds.js'
 import type { ReadList } from './reading/read-list.js'
 
-/** What is known of an upstream's lists: read from it, or stored at an earlier start. Plain JSON. */
+/** An upstream's lists as far as they are known: read from it, or stored at an earlier start. Plain JSON. */
 export interface Snapshot {
   readonly lists: Readonly<Record<Kind, readonly Entry[]>>
   readonly hints: Readonly<Partial<Record<Kind, CacheHints>>>
   readonly instructions?: string | undefined
-  /** Whether the upstream suggests values of arguments. */
+  /** True where the upstream suggests values of arguments. */
   readonly completes: boolean
-  /** Whether it has resources. */
+  /** True where it has resources. */
   readonly reads: boolean
   /** The hops that the entries may have come over, where the upstream is a gateway of ours. */
   readonly hops?: readonly string[] | undefined
@@ -20,7 +20,7 @@ export interface Snapshot {
 
 export const EMPTY: Snapshot = { lists: { tools: [], prompts: [], resources: [], templates: [] }, hints: {}, completes: false, reads: false }
 
-/** What is known after some lists were read over a connection. */
+/** Adds to what is known the lists that were read over a connection. */
 export function withRead (former: Snapshot, { server: { instructions, capabilities }, revision: { features } }: Connection, read: ReadonlyArray<readonly [Kind, ReadList]>, maxInstructions: number, hops: readonly string[] | undefined): Snapshot {
   return {
     lists: { ...former.lists, ...Object.fromEntries(read.map(([kind, { entries }]) => [kind, entries])) },

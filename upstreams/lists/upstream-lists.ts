@@ -21,7 +21,7 @@ export interface OfferedLists { tools: OfferedList<'tools'>, prompts: OfferedLis
 /** The waits before lists that could not be read are read again, in milliseconds. */
 const RETRY = { first: 1_000, longest: 30_000 }
 
-/** What is known of one upstream's lists. It is read when the upstream is ready, and again whenever the upstream says that it changed. */
+/** One upstream's lists as far as they are known. They are read when the upstream is ready, and again whenever the upstream says that they changed. */
 export class UpstreamLists {
   readonly upstream: Upstream
   readonly #limits: ListLimits
@@ -89,7 +89,7 @@ export class UpstreamLists {
     return { tools: this.offered.tools.size, repaired: ALL_KINDS.reduce((sum, kind) => sum + this.offered[kind].repaired, 0), stale: this.#stale, warnings: [...[...this.#warnings.values()].flat(), ...this.#unmatched, ...conflicts] }
   }
 
-  /** What was repaired in its lists. */
+  /** Lists the repairs of its entries. */
   repairs (): Repair[] {
     return ALL_KINDS.flatMap(kind => this.offered[kind].repairs().map(([name, changes]) => ({ noun: KINDS[kind].noun, name, changes })))
   }

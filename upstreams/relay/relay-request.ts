@@ -18,7 +18,7 @@ import { requestTraced } from './request-traced.js'
 import { demandsPages, requiredPages } from './questions/required-pages.js'
 import { toClientError } from './to-client-error.js'
 
-/** What a request needs besides its params: headers such as `Mcp-Param-*`, where there are headers. */
+/** The needs of a request besides its params: headers such as `Mcp-Param-*`, where there are headers. */
 export type RelayOptions = Pick<UpstreamRequest, 'headers' | 'renewHeaders'>
 
 type Result = Record<string, unknown>

@@ -11,7 +11,7 @@ import type { Address } from '../server-entry.js'
 
 export type StdioAddress = Extract<Address, { kind: 'stdio' }>
 
-/** What the options say about servers that are started. */
+/** The options about servers that are started. */
 export interface ChildOptions {
   readonly maxUpstreamMessage: number
   readonly maxUpstreamValues: number
@@ -28,7 +28,7 @@ export interface ChildOptions {
 
 export interface ChildDialer {
   readonly dial: Dial
-  /** What the process that was started last wrote for people. It may have secrets. */
+  /** Lines that the process which was started last wrote for people. They may have secrets. */
   lastLines (count: number): string[]
 }
 

@@ -33,9 +33,9 @@ export interface SupervisorOptions<C extends Supervised> {
   startTimeout: number
   /** After how many milliseconds without use the connection is closed; never when absent. */
   idle: number | undefined
-  /** Whether a connection is in use; it is not closed then. */
+  /** True while a connection is in use; it is not closed then. */
   isBusy?: (connection: C) => boolean
-  /** Whether a connection that broke is opened again before it is wanted. */
+  /** True where a connection that broke is opened again before it is wanted. */
   keep: boolean
   /** Makes the error for callers; `reason` is why it failed, for those who may know it. */
   refuse: (why: string, retryAfter?: number, reason?: string) => Error
@@ -102,7 +102,7 @@ export class Supervisor<C extends Supervised> {
     return this.#lastError
   }
 
-  /** What it wrote last for people before it failed. */
+  /** Lines that it wrote last for people before it failed. */
   get lastLines (): readonly string[] {
     return this.#lastLines
   }

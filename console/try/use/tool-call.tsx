@@ -54,7 +54,7 @@ function Fold ({ when, children }: { when: boolean, children: ComponentChildren 
   return when ? <details><summary class='small'>Send some anyway</summary>{children}</details> : <>{children}</>
 }
 
-/** What the last call was refused for, as long as the arguments are the same. */
+/** The reason why the last call was refused, as long as the arguments are the same. */
 function useRefusal (item: Item, draft: Draft): ReturnType<typeof refusalErrors> {
   const last: Call | undefined = calls.value.find(({ kind, key }) => kind === 'tool' && key === item.key)
   const outcome = last?.outcome.value

@@ -2,7 +2,7 @@ import { ServerText } from '../../parts/server-text.js'
 import type { Subject } from '../../client/watch-batch.js'
 import { targetOf } from '../words.js'
 
-/** What is called: the name of the tool, prompt or resource, and the method beside it. */
+/** The target of a call: the name of the tool, prompt or resource, and the method beside it. */
 export function SubjectNames (subject: Subject) {
   const { method, upstream } = subject
   const target = targetOf(subject)

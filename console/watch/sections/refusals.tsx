@@ -3,7 +3,7 @@ import { ago } from '../../parts/time-words.js'
 import { count, counted, refusalWords, windowWords } from '../words.js'
 import { Section, type SectionProps } from './section.js'
 
-/** What the gateway refused in the last five minutes, the most frequent first. */
+/** Refusals of the gateway in the last five minutes, the most frequent first. */
 export function RefusalsSection ({ feed, now }: SectionProps) {
   const refusals = [...feed.refusals.value].sort((a, b) => b.count - a.count)
   const since = windowWords(feed.gateway.value, now.value)

@@ -14,7 +14,7 @@ import type { MayKnow } from '../subscriptions.js'
 /** Finds a resource that is not listed, for one caller; with the template of an upstream that matches, only what takes precedence over it. */
 export type FindUnlisted = (uri: string, call: Call, template?: Resource) => Resource | undefined
 
-/** What authors use to add resources and to announce their changes. */
+/** The members with which authors add resources and announce their changes. */
 export interface ResourceRegistry {
   add: (resource: Resource) => void
   /** Puts it in the place of the one of its URI or template, if there is one; what is watched for subscribers is watched by it from now on. */

@@ -4,7 +4,7 @@ import { gauge, type Metric } from './series.js'
 
 type Mcp = FastifyInstance['mcp']
 
-/** What there is now: read when it is asked for, so that nothing is counted meanwhile. `unreached` has the entries of upstreams that did not answer the latest request. */
+/** Measures of the present: read when they are asked for, so that nothing is counted meanwhile. `unreached` has the entries of upstreams that did not answer the latest request. */
 export function gauges (mcp: Mcp, unreached: Pick<WeakSet<object>, 'has'>): Metric[] {
   const { dispatcher } = mcp
   const isUnreached = (alias: string): boolean => unreached.has(Object(mcp.upstreams.get(alias)?.entry) as object)

@@ -9,7 +9,7 @@ const MAX_NAME = 64
 /** In metrics and spans, in place of a name that no registry has, or that is one too many. */
 export const OTHER = '_OTHER'
 
-/** What a call is about, as it was registered. */
+/** The target of a call, as it was registered. */
 export type Subject = Partial<Record<'tool' | 'resource' | 'prompt' | 'upstream', string>>
 
 /** The methods whose `name` is that of their target. */

@@ -27,7 +27,7 @@ export interface Fault {
   err: unknown
   /** The id that the client got with an internal error. */
   correlation?: string
-  /** What the listener that threw listens to. */
+  /** The event that the listener which threw listens to. */
   listener?: string
   /** The method of the notification whose handler threw. */
   notification?: string

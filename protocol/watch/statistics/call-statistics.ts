@@ -42,12 +42,12 @@ export class CallCounts {
   }
 }
 
-/** What was counted in one part of a window. */
+/** Counts of one part of a window. */
 export interface CountedSlot { readonly errors: number, readonly buckets: ReadonlyArray<readonly [bucket: number, count: number]> }
 
 const NO_CALLS: CountedSlot = { errors: 0, buckets: [] }
 
-/** The same over the last slots. Old ones go when `endSlot` is called. */
+/** Counts over the last slots. Old ones go when `endSlot` is called. */
 export class SlidingCounts {
   readonly #all = new CallCounts()
   readonly #now = new CallCounts()

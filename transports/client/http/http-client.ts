@@ -67,7 +67,7 @@ export class HttpClient {
 
 const sizeOf = ({ body = '' }: HttpRequest): number => Buffer.byteLength(body) + REQUEST_SIZE
 
-/** What one request takes of a client. */
+/** The place of one request in the queue, and its share of the sockets. */
 class Place implements ExchangeObserver {
   readonly #queue: QueueShares
   readonly #caller: string | undefined

@@ -4,7 +4,7 @@ import { SseReader } from '../../../lib/network/sse-reader.js'
 import { decode, type Message } from '../../../protocol/wire/jsonrpc.js'
 import type { MessageLimits } from '../../../protocol/wire/limits.js'
 
-/** What the body of a reply is by its Content-Type. */
+/** Tells by the Content-Type what the body of a reply is. */
 export function bodyKind ({ 'content-type': type = '' }: IncomingHttpHeaders): 'json' | 'events' | 'other' {
   const name = /^[^;\s]*/.exec(type)?.[0].toLowerCase() ?? ''
   return name === 'application/json' ? 'json' : name === 'text/event-stream' ? 'events' : 'other'

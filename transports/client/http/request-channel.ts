@@ -10,7 +10,7 @@ import { isList } from '../report-messages.js'
 import { bodyKind, ReplyBody } from './reply-body.js'
 import { PausableSource, type UnaskedMessages } from '../unasked-messages.js'
 
-/** What the channel of a request uses of its link. */
+/** The part of a link that the channel of a request uses. */
 export interface RequestHost {
   readonly limits: LinkLimits
   readonly unasked: UnaskedMessages
@@ -18,7 +18,7 @@ export interface RequestHost {
   readonly hasSession: boolean
   /** True once the server does not know the session any more: nothing is sent. */
   isExpired: boolean
-  /** What requests have to wait for: the end of the handshake. Never rejects. */
+  /** Settles at the end of the handshake, which requests have to wait for. Never rejects. */
   readonly ready: Promise<void> | undefined
   /** Sends the request. Undefined when too much waits already. */
   post (request: LinkRequest, text: string, receiver: ReplyReceiver): HttpExchange | undefined

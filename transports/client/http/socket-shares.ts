@@ -1,4 +1,4 @@
-/** What can wait for a connection. */
+/** Something that can wait for a connection. */
 export interface Waiting { start (): void }
 
 interface Share { active: number, readonly waiting: Set<Waiting> }

@@ -121,7 +121,7 @@ export class SseLink implements Link, ReplyReceiver {
     if (this.#source !== undefined) reportMessages(data, this.#decoder, this.#events, this.#unasked, this.#source)
   }
 
-  /** What is posted has the configured headers, so it goes to the same origin only. */
+  /** Reads the URL for posts. These have the configured headers, so they go to the same origin only. */
   #readEndpoint (text: string): void {
     if (this.#endpoint !== undefined) return
     const { client: { origin }, path } = this.#target

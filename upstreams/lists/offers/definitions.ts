@@ -22,7 +22,7 @@ export interface Origin extends Owner {
   relay (method: string, params: Params, call: Call, options?: RelayOptions): Promise<Record<string, unknown>>
   /** A tool as it is listed now, after the list was read again. */
   relist (name: string): Promise<Entry | undefined>
-  /** The same for `completion/complete`, where the upstream has it. */
+  /** Relays `completion/complete`, where the upstream has it. */
   complete (params: Params, call: Call): Promise<Record<string, unknown>>
   /** Watches a resource of the upstream; resolves to how to stop. */
   watch (uri: string, changed: () => void): Promise<() => void>
@@ -75,7 +75,7 @@ function lazily<T> (make: () => T): () => T {
   }
 }
 
-/** What tools and prompts have in common. */
+/** The common part of tools and prompts. */
 function relayedAs ({ scopes, alias }: Origin, entry: Entry, { name, spellings, accessName }: PublicName) {
   return { scopes, name, spellings, accessName, upstream: alias, listed: { ...entry, name } }
 }

@@ -17,7 +17,7 @@ export interface PublicName {
   readonly accessName?: string
 }
 
-/** What stands before the names of an upstream. */
+/** The text before the names of an upstream. */
 export interface Prefixes {
   readonly whole: string
   /** Stands there instead before names that would be too long, so that more of them is left; the same where nothing is gained. */

@@ -5,7 +5,7 @@ import type { LostKey, MergedList, Show } from './merged-list.js'
 import { quote, Warnings } from '../reading/warnings.js'
 import { offeredBy, type Definitions, type LeftOutEntry, type Offered, type Offering } from './offered.js'
 
-/** What one upstream offers of one kind: to all clients, and under its own names to those of its view. */
+/** The offers of one upstream of one kind: to all clients, and under its own names to those of its view. */
 export class OfferedList<K extends Kind> {
   readonly #kind: K
   readonly #origin: Origin
@@ -33,7 +33,7 @@ export class OfferedList<K extends Kind> {
     return [...this.#offered.values()].map(({ name }) => name)
   }
 
-  /** What was repaired, by the upstream's own names. */
+  /** The repairs, by the upstream's own names. */
   repairs (): Array<[name: string, changes: readonly string[]]> {
     return [...this.#offered].filter(([, { changes }]) => changes.length > 0).map(([name, { changes }]) => [name, changes])
   }

@@ -18,7 +18,7 @@ export interface Definitions { tools: Tool, prompts: Prompt, resources: Resource
 /** One entry of an upstream as it is offered to all clients, and under its own name to those of the upstream's view. `changes` says what was repaired in it. */
 export interface Offered<T> { readonly entry: Entry, readonly name: string, readonly changes: readonly string[], readonly offer: Offer<T>, readonly bare: T }
 
-/** What is offered, by the upstream's own names, and why the others are not. */
+/** The offers, by the upstream's own names, and why the others are not. */
 export interface Offering<T> { readonly offered: ReadonlyMap<string, Offered<T>>, readonly leftOut: ReadonlyMap<string, LeftOutEntry> }
 
 /** An entry that clients do not get, and the name that it would have. */
@@ -26,7 +26,7 @@ export interface LeftOutEntry { readonly name: PublicName, readonly why: string 
 
 type Make = { [K in Kind]: (origin: Origin, entry: Entry, listed: Entry, name: PublicName) => Pick<Offered<Definitions[K]>, 'offer' | 'bare'> }
 
-/** What an upstream offers of one kind. Definitions of entries that did not change are those of `former`. Many are made over several turns. */
+/** Makes the offers of an upstream of one kind. Definitions of entries that did not change are those of `former`. Many are made over several turns. */
 export async function offeredBy<K extends Kind> (kind: K, origin: Origin, entries: readonly Entry[], server: ServerEntry, former: ReadonlyMap<string, Offered<Definitions[K]>>): Promise<Offering<Definitions[K]>> {
   const { key } = KINDS[kind]
   const served = kind === 'tools' ? entries.filter(({ name }) => isServed(name as string, server)) : entries
@@ -61,7 +61,7 @@ function sizeOf (value: unknown): number {
   return size
 }
 
-/** What a value counts for. 10,000 of them are repaired in about 10 ms. */
+/** The characters that a value counts for. 10,000 of them are repaired in about 10 ms. */
 const VALUE = 24
 
 /** The entry's globs, on the names that the upstream gave. */

@@ -19,7 +19,7 @@ export class ReservedNames {
     return ownerIn(this.#prefixes, name, '__')
   }
 
-  /** The same for the URI or template of a resource. */
+  /** The alias of the upstream to which the URI or template of a resource belongs; undefined when it may be that of any. */
   ownerOfUri (uri: string): string | undefined {
     return ownerIn(this.#aliases, uri, '+')
   }

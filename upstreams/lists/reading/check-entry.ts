@@ -10,7 +10,7 @@ const MAX_DEPTH = LIMITS.maxDepth - 3
 /** How large an entry may be. */
 export type EntryLimits = Pick<ListLimits, 'maxUpstreamEntry' | 'maxUpstreamEntryValues'>
 
-/** What is wrong with an entry of a list that has `length` characters of JSON, in words; undefined when it can be kept. Whether clients can read it is not looked into. */
+/** Says what is wrong with an entry of a list that has `length` characters of JSON; undefined when it can be kept. Whether clients can read it is not looked into. */
 export function checkEntry (kind: Kind, entry: unknown, length: number, limits: EntryLimits, mirrorsHeaders: boolean): string | undefined {
   if (!isObject(entry)) return 'it is not an object'
   const { key } = KINDS[kind]

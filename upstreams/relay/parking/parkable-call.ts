@@ -44,7 +44,7 @@ export class ParkableCall implements RelayedCall, ParkedCall {
   #outcome: Outcome | undefined
   /** True when the client will not come back. */
   #ended = false
-  /** What the client would have had to declare for a question that was refused. */
+  /** The capability that the client would have had to declare for a question that was refused. */
   #missing: Record<string, object> | undefined
   /** The latest progress that came while the call was parked. */
   #progress: Params | undefined
