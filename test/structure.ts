@@ -4,7 +4,7 @@ import ts from 'typescript'
 
 const siblings = ['plugins', 'routes', 'transports', 'upstreams', 'tools', 'resources', 'prompts', 'stores']
 
-/** What each place may import besides itself. A place is a folder at the top, or a file there. */
+/** The places that each place may import besides itself. A place is a folder at the top, or a file there. */
 const below: Record<string, string[]> = {
   cli: ['app', 'options', 'version', 'loader', 'protocol', 'system', 'lib'],
   app: ['http-server', 'options', 'version', 'loader', ...siblings, 'protocol', 'system', 'lib'],

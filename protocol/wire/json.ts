@@ -20,7 +20,7 @@ export function inspect (value: unknown, limits: MessageLimits = LIMITS): number
   return examine(value, limits).values
 }
 
-/** The same. Where the limits let forbidden keys and numbers pass, `forbidden` says in words which is the first. */
+/** Checks a value against the limits. Where the limits let forbidden keys and numbers pass, `forbidden` says in words which is the first. */
 export function examine (value: unknown, limits: MessageLimits): { readonly values: number, readonly forbidden: string | undefined } {
   const inspection = new Inspection(limits)
   inspection.visit(value, 1)

@@ -1,4 +1,4 @@
-/** What a message may be made of. */
+/** Limits of the contents of a message. */
 export interface MessageLimits {
   maxDepth: number
   maxKeys: number
@@ -11,7 +11,7 @@ export interface MessageLimits {
   option?: 'maxUpstreamValues' | 'maxUpstreamListValues'
 }
 
-/** What one peer may ask for, and for how long; times are in milliseconds. */
+/** Limits of what one peer may ask for, and for how long; times are in milliseconds. */
 export interface Limits extends Omit<MessageLimits, 'readsForbidden' | 'option'> {
   maxInFlight: number
   /** How many bytes the calls of one peer, and those of all together, may hold while they are answered. */
@@ -41,6 +41,6 @@ export const LIMITS: Limits = {
   grace: 10_000
 }
 
-/** What a message of an upstream may be made of. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
+/** Limits of the contents of a message of an upstream. Its lists may be long, and one entry that is too deep for clients must not cost the others. */
 export const upstreamLimits = (maxValues: number, option: 'maxUpstreamValues' | 'maxUpstreamListValues' = 'maxUpstreamValues'): MessageLimits =>
   ({ ...LIMITS, maxDepth: 4 * LIMITS.maxDepth, maxKeys: maxValues, maxValues, maxBatch: 1_000, readsForbidden: true, option })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { COMPILERS, installed, runNode } from '../support/installed.js'
 
-/** What an author writes, with one import. It needs no package but this one. */
+/** The code that an author writes, with one import. It needs no package but this one. */
 const AUTHOR = `
 import { createClient, prompt, resource, tool, ToolError, Type, type Call, type Client, type FastifyInstance, type Static, type Tool, type TSchema } from 'mcp-patchbay'
 

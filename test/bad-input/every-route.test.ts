@@ -15,7 +15,7 @@ const ISSUER = 'http://127.0.0.1:1'
 const METADATA = '/.well-known/oauth-protected-resource'
 
 const CONSOLE_PATHS = [...consolePaths(), '/console/login.json', '/console/client.json']
-/** What is served without a credential, too: an addition to this list needs a reason. */
+/** Routes that are served without a credential, too: an addition to this list needs a reason. */
 const PUBLIC = [`GET ${METADATA}`, `GET ${METADATA}/mcp`, `GET ${METADATA}/mcp/${VIEW}`, ...['/health', '/livez', '/readyz', ...CONSOLE_PATHS].flatMap(url => [`GET ${url}`, `HEAD ${url}`])].flatMap(named => [named, `${named}/`]).concat('GET /', 'HEAD /').sort()
 
 interface Visit { method: string, url: string, more: Head, named: string }

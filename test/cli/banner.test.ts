@@ -13,7 +13,7 @@ const SERVED: BannerContent = {
   inventory: { upstreams: ['files', 'github', 'old (disabled)'], tools: ['add_note', 'calculate'], resources: ['server://counter', 'note:///{id}'], prompts: ['greeting'], toolCount: 12, isComplete: false, unavailable: [['execute_command', 'no programs are listed']] }
 }
 
-/** What to paste into a client. */
+/** The text to paste into a client. */
 const pasted = (text: string): unknown => JSON.parse(/\{\n[^]*\n\}/.exec(text)?.[0] ?? '')
 
 const shown = (more: Partial<BannerContent> = {}): string => banner({ ...SERVED, ...more })

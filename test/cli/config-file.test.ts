@@ -9,7 +9,7 @@ import { configSchema, SCHEMA_FILE } from '../support/config-schema.js'
 import { folder } from '../support/process.js'
 import { bestTime, cpuTime } from '../support/timing.js'
 
-/** What is wrong with a config file, environment and command line, without the folder of the file. */
+/** Mistakes of a config file, environment and command line, without the folder of the file. */
 async function mistakes (t: Test, text: string, env: Record<string, string> = {}, args: string[] = []): Promise<string[]> {
   const cwd = await folder(t, { 'c.json': text })
   try {

@@ -10,7 +10,7 @@ import { withBrowser } from './support/browser.js'
 import { consoleGateway } from './support/open.js'
 import { visit } from './support/visit.js'
 
-/** What other callers send and get; none of it may be seen by who watches. */
+/** Texts that other callers send and get; none of them may be seen by who watches. */
 const CANARY = 'canary-7c1f'
 const KEY = `pb_carol-${CANARY}-0123456789-0123456789-01`
 

@@ -12,7 +12,7 @@ const MOST_STOPS = 150
 
 interface Focused { name: string, role: string, seen: boolean, inside: boolean }
 
-/** What has the focus: its name, and whether a person can see that it has. */
+/** The element that has the focus: its name, and whether a person can see that it has. */
 const FOCUSED = `(() => {
   const element = document.activeElement
   const { outlineStyle, outlineWidth } = getComputedStyle(element)

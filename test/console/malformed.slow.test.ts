@@ -6,7 +6,7 @@ import { call, connected, goTo, openTool } from './support/steps.js'
 import { visit } from './support/visit.js'
 
 const META = 'io.modelcontextprotocol/'
-/** What stands where a text, a number, a list or an object should; `String` throws for the last. */
+/** Values that stand where a text, a number, a list or an object should; `String` throws for the last. */
 const ODD: unknown[] = [null, 7, true, 'text', [], [null, 7, [[]]], {}, { toString: 1, valueOf: 1 }]
 
 const elicitations = ODD.flatMap(odd => [{ message: odd, requestedSchema: odd }, { mode: 'url', message: odd, url: odd }]).map(params => ({ method: 'elicitation/create', params }))

@@ -30,7 +30,7 @@ function mistake ({ block: { printed }, output, failure }: Ran): string | undefi
   return /"error":\{|"isError":true/.test(output) ? `an error is answered:\n${output}` : undefined
 }
 
-/** Whether the output is the printed one, in which `…` stands for any text. */
+/** True where the output is the printed one, in which `…` stands for any text. */
 function matches (output: string, printed: string): boolean {
   const pattern = printed.trim().split('…').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^]*')
   return new RegExp(`^${pattern}$`).test(output.trim())

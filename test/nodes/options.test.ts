@@ -8,7 +8,7 @@ import fixture, { gateway } from '../support/gateway.js'
 import { apiKeys } from '../support/keys.js'
 import { until } from '../support/wait.js'
 
-/** What `gateway` sets. */
+/** Options that `gateway` sets. */
 const COMMON = { grace: 1_000, maxEventLoopDelay: 60_000, plugins: [fixture] }
 
 /** A gateway, and the messages that it logs. */

@@ -9,7 +9,7 @@ import { folder, initialize, Launched, toolCall } from '../support/process.js'
 import { until } from '../support/wait.js'
 import { ROOT } from './packed.js'
 
-/** What a bundle is not made of. */
+/** Files that a bundle is not made of. */
 const OTHERS = /^(\..*|node_modules|build|dist|docs|test|bench|deploy)$/
 
 /** A checkout with the present bundle, in which another one can be made. */

@@ -65,7 +65,7 @@ const EXAMPLES: Example[] = [
   { title: 'it is alive after all that', send: call(8, 'tool_name', {}), back: { id: 8, result: { content: [{ type: 'text' }] } } }
 ]
 
-/** What breaks the schema of `constrained`, each with the name that the error has to contain. */
+/** Arguments that break the schema of `constrained`, each with the name that the error has to contain. */
 const OFFENCES: Array<[args: Json | undefined, names: RegExp]> = [
   [undefined, /param_name/],
   [{}, /param_name/],

@@ -9,7 +9,7 @@ import { Inbox } from './wait.js'
 
 export const legacyInitialize = { protocolVersion: newestLegacy.version, capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'fake', version: '1' } }
 
-/** What a fake server does with a request: the members of the response, or nothing. */
+/** The way of a fake server with a request: the members of the response, or nothing. */
 export type Reaction = { result: unknown } | { error: { code: number, message: string, data?: unknown } } | undefined | void
 
 type Script = Record<string, (request: { id: Id, method: string, params: Params }, link: FakeLink) => Reaction | Promise<Reaction>>

@@ -104,7 +104,7 @@ t.test('a server of fastmcp', async t => {
   }
 })
 
-/** What fastmcp has of the protocol. */
+/** Checks what fastmcp has of the protocol. */
 async function fastmcp (t: Test, { call, verbs, events, listenToLogs }: Official): Promise<void> {
   t.equal(text(await call({ name: 'greet', arguments: { name: 'é' } })), 'Hello, é!')
   t.match(await call({ name: 'fail' }), { isError: true, content: [{ text: /not today/ }] })
@@ -124,7 +124,7 @@ async function fastmcp (t: Test, { call, verbs, events, listenToLogs }: Official
   t.match(await verbs.complete({ ref: { type: 'ref/resource', uri: 'person://{name}' }, argument: { name: 'name', value: 'A' } }), completed)
 }
 
-/** What server-everything shows of the protocol. */
+/** Checks what server-everything shows of the protocol. */
 async function everything (t: Test, { call, verbs }: Official): Promise<void> {
   t.equal(text(await call({ name: 'echo', arguments: { message: 'é' } })), 'Echo: é')
   t.match(await call({ name: 'get-tiny-image' }), { content: [{}, { type: 'image', mimeType: 'image/png' }, {}] })
@@ -139,7 +139,7 @@ async function everything (t: Test, { call, verbs }: Official): Promise<void> {
   t.match(await verbs.complete({ ref: { type: 'ref/prompt', name: 'completable-prompt' }, argument: { name: 'department', value: 'E' } }), { completion: { values: ['Engineering'] } })
 }
 
-/** What a server lists to a client of its own it lists through the gateway. */
+/** Checks that a server lists the same through the gateway as to a client of its own. */
 async function sameLists (t: Test, entry: Entry, through: string): Promise<void> {
   // Some servers list what they can do with this client only, so it declares what the gateway does.
   const direct = new Client({ name: 'direct', version: '1.0.0' }, { capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } })

@@ -50,7 +50,7 @@ async function toolsOf (t: Test, { app }: Place): Promise<() => Promise<string[]
 
 const isRefused = (place: Place, alias: string): boolean => upstreamOf(place, alias).isFailing && upstreamOf(place, alias).status.lastError === RING
 
-/** What each gateway of a ring lists when one of its hops is refused. */
+/** The tools that a gateway of a ring lists when one of its hops is refused. */
 function expectedOf (ring: readonly Place[], index: number, isRefused: (index: number) => boolean): string[] {
   const next = (index + 1) % ring.length
   const alias = ring[next]?.name ?? ''

@@ -34,7 +34,7 @@ function createUpstream (t: Test, fake: FakeUpstream, given: Partial<ServerEntry
   return upstream
 }
 
-/** What an upstream sees of a call. */
+/** The part of a call that an upstream sees. */
 function callOf (peer: Peer, principal?: string, revision = newestStateful): Call {
   return { peer, principal, revision, signal: new AbortController().signal } as Call
 }

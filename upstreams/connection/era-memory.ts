@@ -3,7 +3,7 @@ import { isObject } from '../../protocol/wire/json.js'
 import type { ServerEntry } from '../server-entry.js'
 import { identityOf } from '../server-identity.js'
 
-/** What is known of a server: whether it needs a handshake, and whether asking it first makes it exit. */
+/** The era of a server: whether it needs a handshake, and whether asking it first makes it exit. */
 export interface Era { readonly modern: boolean, readonly exitsOnProbe: boolean, readonly probedAt: number }
 
 const SPACE = 'upstreams/eras'
@@ -24,7 +24,7 @@ export class EraMemory {
     this.#server = identityOf(entry)
   }
 
-  /** What was remembered; undefined when nothing is. */
+  /** The remembered era; undefined when none is. */
   async recall (): Promise<Era | undefined> {
     this.#era ??= await this.#load()
     return this.#era

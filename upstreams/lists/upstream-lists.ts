@@ -176,7 +176,7 @@ export class UpstreamLists {
     this.#onRead(isNew)
   }
 
-  /** What was read could not be taken over, in a way that nothing foresees. */
+  /** Reads again later, when taking over what was read failed in a way that nothing foresees. */
   #fail (error: unknown): void {
     if (this.#ended.signal.aborted) return
     this.#readLater(ALL_KINDS.map(kind => [kind, describeUnread(error, this.upstream.entry, this.#limits.callTimeout)]))

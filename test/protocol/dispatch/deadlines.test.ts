@@ -5,7 +5,7 @@ import { LIMITS } from '../../../protocol/wire/limits.js'
 
 interface Timer { at: number, run: () => void, unref: () => Timer }
 
-/** What a call does with its deadline, and nothing else. */
+/** A call as far as its deadline is concerned. */
 class Work implements TimedCall {
   readonly startedAt = performance.now()
   readonly #timeUp: (elapsed: string) => void
@@ -39,11 +39,11 @@ class Work implements TimedCall {
 }
 
 interface Clock {
-  /** Those that wait. */
+  /** Timers that wait. */
   timers: ReadonlySet<Timer>
   /** Whose time was up, and after how long. */
   expired: string[]
-  /** What giving up threw. */
+  /** Errors that giving up threw. */
   thrown: unknown[]
   begin: (name: string, timeUp?: () => void) => Work
   /** Lets the time pass, timer by timer. */

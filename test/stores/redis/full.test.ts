@@ -10,7 +10,7 @@ import { until } from '../../support/wait.js'
 
 const FULL = { message: 'Storage failed: Redis has no memory left: raise its maxmemory' }
 
-/** What needs memory, after what is there for it to begin with. */
+/** Work that needs memory, after what is there for it to begin with. */
 const WRITES: Record<string, [prepare: (store: Store) => Promise<unknown>, write: (store: Store) => Promise<unknown>]> = {
   'a new session': [async () => {}, async ({ sessions }) => await sessions.save('new', RECORD, TOMORROW)],
   'a session that is there': [async ({ sessions }) => await sessions.save('s', RECORD, TOMORROW), async ({ sessions }) => await sessions.save('s', RECORD, TOMORROW)],

@@ -13,7 +13,7 @@ import type { LinkRecorder } from './link-recorder.js'
 const LIMITS = { maxUnasked: 1_000 }
 const FLOOD = Array.from({ length: 100 }, () => encodeNotification('notifications/message', { level: 'info', data: 'x'.repeat(8_192) }))
 const LAST = encodeNotification('notifications/last')
-/** What the flood takes at least, with one chunk of 64 KiB that is read before the pause. */
+/** The time that the flood takes at least, with one chunk of 64 KiB that is read before the pause. */
 const LEAST = 400
 
 /** Servers that send the flood, and the last notification after it, when they get the request `flood`. */

@@ -10,7 +10,7 @@ const _meta = modernMeta()
 const SECRET = 'sesame-4711'
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-/** What a server does with a call, and what the call fails with. */
+/** Ways of a server with a call, and the error of the call. */
 const FAILURES: Record<string, [act: (got: Got) => void, why: RegExp, status?: number]> = {
   'an unknown content type': [({ response }) => { response.writeHead(200, { 'content-type': 'text/html' }); response.end('<h1>secret page</h1>') }, /Content-Type/, 200],
   'no content type': [({ response }) => { response.end('{}') }, /Content-Type/, 200],

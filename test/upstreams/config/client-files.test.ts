@@ -6,7 +6,7 @@ import type { ServerEntry } from '../../../upstreams/server-entry.js'
 
 const FILES = fileURLToPath(new URL('../../../../test/upstreams/files/', import.meta.url))
 
-/** What the files refer to. */
+/** Variables that the files refer to. */
 const ENV = {
   GITHUB_TOKEN: 'github',
   API_KEY: 'key',
